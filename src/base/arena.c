@@ -1,0 +1,152 @@
+/* arena.c - see arena.h. A list of blocks, each starting where the previous one ended in one
+ * running count of bytes, so that a mark is a single number. */
+#include "base/arena.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { ALIGN = 64, BLOCK_MIN = 1 << 16 };
+
+typedef struct block {
+    struct block *before;
+    size_t start; /* count of bytes at this block's first byte */
+    size_t used, size;
+    unsigned char *bytes;
+} block;
+
+struct arena {
+    block *last;
+    block *spare; /* the largest block given back, kept for reuse */
+    size_t limit;
+};
+
+static void block_free(block *b)
+{
+    if (b) {
+        free(b->bytes);
+        free(b);
+    }
+}
+
+arena *arena_new(size_t limit)
+{
+    arena *a = calloc(1, sizeof *a);
+    if (a)
+        a->limit = limit;
+    return a;
+}
+
+void arena_free(arena *a)
+{
+    if (!a)
+        return;
+    while (a->last) {
+        block *b = a->last;
+        a->last = b->before;
+        block_free(b);
+    }
+    block_free(a->spare);
+    free(a);
+}
+
+static block *block_add(arena *a, size_t size)
+{
+    block *b = a->spare;
+    if (b && b->size >= size) {
+        a->spare = NULL;
+    } else {
+        /* Each block doubles the total, so that a growing arena stays a short list. */
+        size_t want = a->last ? 2 * a->last->size : BLOCK_MIN;
+        if (want < size)
+            want = size;
+        b = malloc(sizeof *b);
+        if (!b)
+            return NULL;
+        b->size = want;
+        b->bytes = aligned_alloc(ALIGN, want);
+        if (!b->bytes) {
+            free(b);
+            return NULL;
+        }
+    }
+    b->before = a->last;
+    b->start = a->last ? a->last->start + a->last->used : 0;
+    b->used = 0;
+    a->last = b;
+    return b;
+}
+
+void *arena_alloc(arena *a, size_t size)
+{
+    if (size > SIZE_MAX / 4)
+        return NULL;
+    size = (size + ALIGN - 1) / ALIGN * ALIGN;
+    if (size == 0)
+        size = ALIGN;
+    if (a->limit && arena_mark(a) + size > a->limit)
+        return NULL;
+    block *b = a->last;
+    if (!b || b->size - b->used < size)
+        b = block_add(a, size);
+    if (!b)
+        return NULL;
+    void *p = b->bytes + b->used;
+    b->used += size;
+    return p;
+}
+
+void *arena_zero(arena *a, size_t size)
+{
+    void *p = arena_alloc(a, size);
+    if (p)
+        memset(p, 0, size);
+    return p;
+}
+
+void *arena_array(arena *a, size_t count, size_t size)
+{
+    size_t bytes;
+    if (__builtin_mul_overflow(count, size, &bytes))
+        return NULL;
+    return arena_alloc(a, bytes);
+}
+
+void *arena_copy(arena *a, const void *from, size_t size)
+{
+    void *p = arena_alloc(a, size);
+    if (p && size)
+        memcpy(p, from, size);
+    return p;
+}
+
+char *arena_text(arena *a, const char *from, size_t length)
+{
+    char *p = arena_alloc(a, length + 1);
+    if (p) {
+        memcpy(p, from, length);
+        p[length] = 0;
+    }
+    return p;
+}
+
+arena_pos arena_mark(const arena *a)
+{
+    return a->last ? a->last->start + a->last->used : 0;
+}
+
+void arena_reset(arena *a, arena_pos mark)
+{
+    while (a->last && a->last->start >= mark && a->last->before) {
+        block *b = a->last;
+        a->last = b->before;
+        if (!a->spare || a->spare->size < b->size) {
+            block_free(a->spare);
+            a->spare = b;
+        } else {
+            block_free(b);
+        }
+    }
+    if (a->last)
+        a->last->used = mark - a->last->start;
+}

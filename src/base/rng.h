@@ -1,0 +1,52 @@
+/* rng.h - random numbers that are a pure function of (seed, stream, index).
+ *
+ *     rng r;
+ *     rng_init(&r, seed, RNG_TRAIN, i);      // sample i, whatever thread or machine draws it
+ *     int d = 1 + (int)rng_below(&r, 10);
+ *
+ * Different streams, indices and seeds never share a block of numbers: they are different parts of
+ * Philox's counter and key. */
+#ifndef BASE_RNG_H
+#define BASE_RNG_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* The streams. Training never meets what evaluation draws, by construction. */
+typedef enum rng_stream {
+    RNG_TRAIN,      /* training samples */
+    RNG_HELD_OUT,   /* evaluation targets: retrieval, geometry, edits */
+    RNG_VALIDATION, /* the trainer's own quick checks */
+    RNG_EDITS,      /* choices made while editing held-out targets */
+    RNG_CORPUS,     /* points for the formulas of the corpora */
+    RNG_BENCH,      /* benchmarks */
+    RNG_LIBRARY     /* expression libraries */
+} rng_stream;
+
+enum { RNG_BUFFER = 32 };
+
+typedef struct rng {
+    uint32_t key0, key1, stream, index_lo, index_hi;
+    uint32_t block; /* the next block of Philox */
+    int left;       /* words left in `buffer`, taken from its end */
+    uint64_t buffer[RNG_BUFFER];
+} rng;
+
+void rng_init(rng *r, uint64_t seed, rng_stream stream, uint64_t index);
+
+/* 64 random bits. */
+uint64_t rng_u64(rng *r);
+
+/* Uniform on 0 .. n-1, without bias; n > 0. */
+uint32_t rng_below(rng *r, uint32_t n);
+
+/* Uniform on [0, 1), a multiple of 2^-52. */
+double rng_uniform(rng *r);
+
+/* The same in bulk: out[0..n). */
+void rng_fill_uniform(rng *r, double *out, size_t n);
+
+/* Puts a[0..n) into random order. */
+void rng_shuffle(rng *r, int *a, int n);
+
+#endif

@@ -1,0 +1,29 @@
+/* text.h - a string that grows in an arena.
+ *
+ *     text t = { .a = a };
+ *     text_add(&t, "x%d", i);
+ *     char *s = text_end(&t);      // NULL if memory ran out anywhere on the way
+ */
+#ifndef BASE_TEXT_H
+#define BASE_TEXT_H
+
+#include <stddef.h>
+
+#include "base/arena.h"
+
+typedef struct text {
+    arena *a;
+    char *s;
+    size_t length, room;
+    int failed;
+} text;
+
+__attribute__((format(printf, 2, 3))) void text_add(text *t, const char *format, ...);
+
+/* Adds `length` bytes as they are. */
+void text_put(text *t, const char *s, size_t length);
+
+/* The string, terminated, or NULL when memory ran out. */
+char *text_end(text *t);
+
+#endif

@@ -1,0 +1,122 @@
+/* tokens.c - see tokens.h. */
+#include "data/tokens.h"
+
+#include <math.h>
+
+/* An integer with a word of its own. */
+static int has_integer_word(const expr_node *n)
+{
+    return n->integer && fabs(n->value) <= DATA_INTEGER_MAX;
+}
+
+static size_t node_tokens(const expr_node *n)
+{
+    return n->op == EXPR_NUMBER && !has_integer_word(n) ? 3 : 1;
+}
+
+size_t data_tokens_count(expr e)
+{
+    size_t count = 2;
+    for (size_t i = 0; i < e.count; i++)
+        count += node_tokens(&e.node[i]);
+    return count;
+}
+
+/* The ids of one node. */
+static snip_code node_ids(uint16_t *id, const expr_node *n, const data_vocab *v, snip_status *st)
+{
+    if (n->op == EXPR_VARIABLE) {
+        if (n->var >= v->dims)
+            return status_fail(st, SNIP_UNSUPPORTED, 0, "variable x%d: the model has %d inputs",
+                               n->var, v->dims);
+        id[0] = v->variable[n->var];
+    } else if (n->op == EXPR_NUMBER && has_integer_word(n)) {
+        id[0] = v->integer[(int)n->value + DATA_INTEGER_MAX];
+    } else if (n->op == EXPR_NUMBER) {
+        if (!data_vocab_float(v, n->value, id))
+            return status_fail(st, SNIP_UNSUPPORTED, 0,
+                               "constant %g is too large for the model's number tokens", n->value);
+        for (int k = 0; k < 3; k++)
+            id[k] = (uint16_t)(id[k] + v->shift);
+    } else if (n->op < EXPR_VOCABULARY_END) {
+        id[0] = v->op[n->op];
+    } else {
+        return status_fail(st, SNIP_UNSUPPORTED, 0,
+                           "operator '%s' is not in the model's vocabulary", expr_ops[n->op].name);
+    }
+    return SNIP_OK;
+}
+
+snip_code data_tokens_make(data_tokens *out, expr e, const data_vocab *v, arena *a, snip_status *st)
+{
+    size_t count = data_tokens_count(e), nodes = e.count;
+    if (count > DATA_SEQUENCE_MAX)
+        return status_fail(st, SNIP_UNSUPPORTED, 0,
+                           "formula has %zu tokens, the model reads at most %d", count,
+                           DATA_SEQUENCE_MAX);
+    *out = (data_tokens){ .count = count, .nodes = nodes };
+    out->id = arena_array(a, count, sizeof *out->id);
+    out->node = arena_array(a, count, sizeof *out->node);
+    out->first = arena_array(a, nodes + 1, sizeof *out->first);
+    out->end = arena_array(a, nodes, sizeof *out->end);
+    out->parent = arena_array(a, nodes, sizeof *out->parent);
+    out->slot = arena_array(a, nodes, sizeof *out->slot);
+    if (!out->id || !out->node || !out->first || !out->end || !out->parent || !out->slot)
+        return status_nomem(st);
+
+    size_t at = 0;
+    out->id[at] = (uint16_t)v->eos;
+    out->node[at++] = -1;
+    out->parent[0] = -1;
+    out->slot[0] = 0;
+    for (size_t i = 0; i < nodes; i++) {
+        snip_code code = node_ids(out->id + at, &e.node[i], v, st);
+        if (code != SNIP_OK)
+            return code;
+        out->first[i] = (int32_t)at;
+        for (size_t k = node_tokens(&e.node[i]); k-- > 0;)
+            out->node[at++] = (int32_t)i;
+        for (int slot = 0; slot < expr_ops[e.node[i].op].arity; slot++) {
+            size_t child = expr_child(e, i, slot);
+            out->parent[child] = (int32_t)i;
+            out->slot[child] = (uint8_t)(slot + 1);
+        }
+    }
+    out->first[nodes] = (int32_t)at;
+    out->id[at] = (uint16_t)v->eos;
+    out->node[at] = -1;
+    for (size_t i = 0; i < nodes; i++)
+        out->end[i] = out->first[i + e.node[i].len];
+    return SNIP_OK;
+}
+
+size_t data_tokens_path(const data_tokens *t, size_t node, uint8_t *path)
+{
+    size_t depth = 0;
+    for (int32_t i = (int32_t)node; t->parent[i] >= 0; i = t->parent[i])
+        path[depth++] = t->slot[i];
+    for (size_t i = 0; i < depth / 2; i++) {
+        uint8_t s = path[i];
+        path[i] = path[depth - 1 - i];
+        path[depth - 1 - i] = s;
+    }
+    return depth;
+}
+
+int data_points_tokens(uint16_t *out, const data_vocab *v, const double *const *x, int dim,
+                       const double *y, size_t points)
+{
+    size_t width = 3 * ((size_t)v->dims + 1);
+    int good = 1;
+    for (int j = 0; j <= v->dims; j++) {
+        const double *column = j == v->dims ? y : j < dim ? x[j] : NULL;
+        uint16_t *to = out + 3 * (size_t)j;
+        for (size_t i = 0; i < points; i++, to += width) {
+            if (column)
+                good &= data_vocab_float(v, column[i], to);
+            else
+                to[0] = to[1] = to[2] = DATA_INPUT_PAD;
+        }
+    }
+    return good;
+}

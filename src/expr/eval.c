@@ -1,0 +1,135 @@
+/* eval.c - values of a formula, a block of rows at a time.
+ *
+ * Nodes are visited from the last to the first, so operands are ready before their operator: a
+ * stack machine without recursion. The stack holds pointers; variables are read where they are,
+ * everything else lives in a slot of its own depth, written in place. */
+#include "expr/expr.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "expr/vec.h"
+
+enum { BLOCK = 256 }; /* rows at a time: slots of 2 KB stay in the first-level cache */
+
+extern const expr_vec expr_vec_generic;
+#ifdef SNIP_X86
+extern const expr_vec expr_vec_avx2, expr_vec_avx512;
+#endif
+
+const expr_vec *expr_vec_for(isa which)
+{
+#ifdef SNIP_X86
+    if (which == ISA_AVX512)
+        return &expr_vec_avx512;
+    if (which == ISA_AVX2)
+        return &expr_vec_avx2;
+#endif
+    (void)which;
+    return &expr_vec_generic;
+}
+
+const expr_vec *expr_vec_best(void)
+{
+    return expr_vec_for(isa_best());
+}
+
+static double constant(const expr_node *node)
+{
+    switch (node->op) {
+    case EXPR_PI:
+        return M_PI;
+    case EXPR_E:
+        return M_E;
+    case EXPR_GAMMA:
+        return 0.57721566490153286061;
+    default:
+        return node->value;
+    }
+}
+
+/* The deepest the stack gets. */
+static size_t stack_depth(expr e)
+{
+    size_t depth = 0, most = 0;
+    for (size_t i = e.count; i-- > 0;) {
+        int arity = expr_ops[e.node[i].op].arity;
+        depth = depth + 1 - (size_t)arity;
+        if (depth > most)
+            most = depth;
+    }
+    return most;
+}
+
+/* Operators whose result can round to zero or to a subnormal number. */
+static int can_underflow(int op)
+{
+    return op == EXPR_MUL || op == EXPR_DIV || op == EXPR_INV || op == EXPR_EXP ||
+           op == EXPR_POW2 || op == EXPR_POW3;
+}
+
+/* Evaluates rows [row, row + n) into y. With `strict`, stops with 0 at the first node that has an
+ * over- or underflow or leaves its domain. */
+static int eval_block(expr e, const double *const *x, size_t row, size_t n, double *y,
+                      const double **stack, double *slots, const expr_vec *vec, int strict)
+{
+    size_t top = 0;
+    for (size_t i = e.count; i-- > 0;) {
+        const expr_node *node = &e.node[i];
+        int arity = expr_ops[node->op].arity;
+        if (node->op == EXPR_VARIABLE) {
+            stack[top++] = x[node->var] + row;
+            continue;
+        }
+        size_t at = top - (size_t)arity;
+        double *out = i == 0 ? y : slots + at * BLOCK;
+        if (arity == 0) {
+            double c = constant(node);
+            for (size_t r = 0; r < n; r++)
+                out[r] = c;
+        } else if (arity == 1) {
+            vec->unary[node->op](out, stack[at], n);
+        } else {
+            vec->binary[node->op](out, stack[at + 1], stack[at], n);
+        }
+        if (strict && arity > 0) {
+            int good = can_underflow(node->op) ? vec->all_normal(out, n) : vec->all_finite(out, n);
+            if (!good)
+                return 0;
+        }
+        stack[at] = out;
+        top = at + 1;
+    }
+    if (stack[0] != y)
+        memcpy(y, stack[0], n * sizeof *y);
+    return 1;
+}
+
+/* Returns 1, 0 if a strict evaluation stopped, or -1 when memory is out. */
+static int eval(expr e, const double *const *x, size_t rows, double *y, arena *tmp, int strict)
+{
+    const expr_vec *vec = expr_vec_best();
+    arena_pos mark = arena_mark(tmp);
+    size_t depth = stack_depth(e);
+    const double **stack = arena_array(tmp, depth, sizeof *stack);
+    double *slots = arena_array(tmp, depth, BLOCK * sizeof *slots);
+    int good = stack && slots ? 1 : -1;
+    for (size_t row = 0; row < rows && good == 1; row += BLOCK) {
+        size_t n = rows - row < BLOCK ? rows - row : BLOCK;
+        good = eval_block(e, x, row, n, y + row, stack, slots, vec, strict);
+    }
+    arena_reset(tmp, mark);
+    return good;
+}
+
+size_t expr_eval(expr e, const double *const *x, size_t rows, double *y, arena *tmp)
+{
+    if (eval(e, x, rows, y, tmp, 0) < 0)
+        return (size_t)-1;
+    return expr_vec_best()->finite(y, rows);
+}
+
+int expr_eval_strict(expr e, const double *const *x, size_t rows, double *y, arena *tmp)
+{
+    return eval(e, x, rows, y, tmp, 1);
+}

@@ -1,0 +1,104 @@
+/* expr.h - formulas as text, tree and values.
+ *
+ *     arena *a = arena_new(0);
+ *     expr e;
+ *     if (expr_parse(&e, "sin(x0) + 2.5*x1", NULL, a, &st) == SNIP_OK)
+ *         good = expr_eval(e, x, rows, y, a);
+ *     arena_free(a);                      // e goes with it
+ *
+ * A tree is one array in prefix order, the order of its tokens. The subtree at i is the slice
+ * [i, i + len): cut and replaced without a pointer. */
+#ifndef EXPR_EXPR_H
+#define EXPR_EXPR_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/status.h"
+#include "expr/op.h"
+
+enum {
+    EXPR_NODES_MAX = 10000,  /* nodes of a formula read from text */
+    EXPR_NESTING_MAX = 500,  /* brackets, functions and powers inside each other */
+    EXPR_VARIABLES_MAX = 4096 /* x0 .. x4095 */
+};
+
+typedef struct expr_node {
+    uint8_t op;      /* an expr_op */
+    uint8_t integer; /* a number written without point or exponent: SNIP has a token for these */
+    uint16_t var;    /* of a variable */
+    uint32_t len;    /* nodes of the subtree that starts here, itself included */
+    double value;    /* of a number */
+} expr_node;
+
+/* A view of `count` nodes; who owns them is said where it was made. */
+typedef struct expr {
+    expr_node *node;
+    size_t count;
+} expr;
+
+/* Names of the variables 0, 1, ...; NULL stands for x0, x1, ... */
+typedef struct expr_names {
+    const char *const *name;
+    size_t count;
+} expr_names;
+
+/* The subtree at node i, a view into e. */
+expr expr_sub(expr e, size_t i);
+
+/* The start of child `slot` (0 or 1) of the node at i. */
+size_t expr_child(expr e, size_t i, int slot);
+
+/* One more than the largest variable index, 0 if there are no variables. */
+size_t expr_inputs(expr e);
+
+/* Edges on the longest path from the root. */
+int expr_depth(expr e);
+
+/* Whether the two trees are the same node for node, numbers bit for bit. */
+int expr_same(expr a, expr b);
+
+/* Sets every node's len from the operators' arities. Returns 0 if the nodes are not one tree. */
+int expr_measure(expr e);
+
+/* A new tree in `a`: e with the subtree at i replaced by s. node is NULL when memory is out. */
+expr expr_splice(expr e, size_t i, expr s, arena *a);
+
+/* Parses infix, prefix or LaTeX text into a tree living in `a`. `names` may be NULL. On failure
+ * out->node is NULL and st->pos is the byte that could not be read. */
+snip_code expr_parse(expr *out, const char *text, const expr_names *names, arena *a,
+                     snip_status *st);
+
+/* Writes e as text in `a`; it reads back to the same tree. `names` may be NULL. `digits` is the
+ * number of significant digits of constants, 0 for as many as it takes to read back. NULL when
+ * memory is out. */
+char *expr_print(expr e, snip_format format, const expr_names *names, int digits, arena *a);
+
+/* Writes the shortest decimal that reads back to v, as Python's repr does (`8.0`, `1e-07`); buf
+ * holds 32 bytes. */
+void expr_print_number(char *buf, double v);
+
+/* Fills y, a value per row of the columns x[0], x[1], ...; returns how many are finite, or
+ * (size_t)-1 when memory is out. NaN and infinities are results: log(x0) may meet x0 < 0. `tmp` is
+ * left as found. */
+size_t expr_eval(expr e, const double *const *x, size_t rows, double *y, arena *tmp);
+
+/* The same under raised floating-point errors, as SNIP's generator evaluates: returns 1 if no
+ * node over- or underflowed or left its domain at any row, else 0 with y undefined; -1 when memory
+ * is out. */
+int expr_eval_strict(expr e, const double *const *x, size_t rows, double *y, arena *tmp);
+
+/* What expr_normal may take for granted. */
+typedef struct expr_domain {
+    const double *low, *high; /* ranges of the variables, NULL where nothing is known */
+    size_t count;
+    int assume_positive; /* take a > 0 in a^b wherever the contrary is not certain */
+} expr_domain;
+
+/* Rewrites e with SNIP's operators and float constants only, constants folded and put first, as in
+ * training expressions (those are left as they are). Exact in exact arithmetic; where it cannot be,
+ * SNIP_UNSUPPORTED names the operator. `domain` may be NULL. */
+snip_code expr_normal(expr *out, expr e, const expr_domain *domain, arena *a, snip_status *st);
+
+#endif

@@ -1,0 +1,36 @@
+/* expr_int.h - what this folder keeps to itself: trees while they are being built.
+ *
+ * A finished tree is an array in prefix order. While reading or rewriting, operands exist before
+ * their operator, so nodes are collected in a pool with links to their operands, and flattened in
+ * the end. */
+#ifndef EXPR_EXPR_INT_H
+#define EXPR_EXPR_INT_H
+
+#include "expr/expr.h"
+
+typedef struct expr_pool_node {
+    expr_node node;
+    int kid[2];
+    double low, high; /* range of its values, kept by expr_normal */
+} expr_pool_node;
+
+typedef struct expr_pool {
+    expr_pool_node *at;
+    size_t count, room;
+    arena *a;
+} expr_pool;
+
+/* Adds a node and returns its place, or -1 when memory is out. kid1 and kid2 are places or -1. */
+int expr_pool_add(expr_pool *p, expr_node node, int kid1, int kid2);
+
+/* The tree below `root` in prefix order, in `a`. A node used twice is written twice. Fails where the
+ * result would have more than EXPR_NODES_MAX nodes. */
+snip_code expr_pool_flatten(expr *out, const expr_pool *p, int root, arena *a, snip_status *st);
+
+/* Whether `name` can stand in a formula without quotes. */
+int expr_is_identifier(const char *name);
+
+/* The index of a variable spelled x0, x_0 or X0, or -1; text[*length] ends the digits. */
+int expr_variable_index(const char *text, size_t length);
+
+#endif

@@ -1,0 +1,596 @@
+/* parse.c - text to tree: infix by recursive descent, prefix by a walk over its words.
+ *
+ *     sum     := product (('+'|'-') product)*
+ *     product := unary (('*'|'/') unary)*
+ *     unary   := ('-'|'+') unary | power
+ *     power   := primary (('^'|'**') unary)?
+ *     primary := number | name | function '(' sum (',' sum)* ')' | '(' sum ')' | LaTeX forms
+ *
+ * Three readings make printed formulas short and still exact: a^2 and a^3 are pow2 and pow3, 1/a is
+ * inv(a), e^a is exp(a). The operators behind them (pow, div) have function forms. */
+#include <ctype.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "expr/expr_int.h"
+
+typedef struct parser {
+    const char *text;
+    size_t pos;
+    int nesting;
+    const expr_names *names;
+    expr_pool pool;
+    arena *a;
+    snip_status *st;
+    int failed;
+} parser;
+
+__attribute__((format(printf, 3, 4))) static int fail_at(parser *p, size_t pos, const char *format,
+                                                         ...)
+{
+    if (!p->failed) { /* the first failure is the one to report */
+        char msg[160];
+        va_list args;
+        va_start(args, format);
+        vsnprintf(msg, sizeof msg, format, args);
+        va_end(args);
+        p->failed = 1;
+        status_fail(p->st, SNIP_SYNTAX, pos, "%s", msg);
+    }
+    return -1;
+}
+
+static int fail_nomem(parser *p)
+{
+    if (!p->failed) {
+        p->failed = 1;
+        status_nomem(p->st);
+    }
+    return -1;
+}
+
+static int add_node(parser *p, expr_node node, int kid1, int kid2)
+{
+    if (p->failed)
+        return -1;
+    if (p->pool.count >= EXPR_NODES_MAX)
+        return fail_at(p, p->pos, "formula has more than %d nodes", EXPR_NODES_MAX);
+    int at = expr_pool_add(&p->pool, node, kid1, kid2);
+    return at < 0 ? fail_nomem(p) : at;
+}
+
+static int add_op(parser *p, expr_op op, int kid1, int kid2)
+{
+    return add_node(p, (expr_node){ .op = (uint8_t)op }, kid1, kid2);
+}
+
+/* The number at `at` if it is an integer literal, else NAN. */
+static double integer_at(const parser *p, int at)
+{
+    const expr_node *n = at < 0 ? NULL : &p->pool.at[at].node;
+    return n && n->op == EXPR_NUMBER && n->integer ? n->value : NAN;
+}
+
+static int name_start(char c)
+{
+    return isalpha((unsigned char)c) || c == '_' || (unsigned char)c >= 0x80;
+}
+
+static int name_part(char c)
+{
+    return name_start(c) || isdigit((unsigned char)c) || c == '.';
+}
+
+int expr_is_identifier(const char *name)
+{
+    if (!name_start(*name))
+        return 0;
+    for (const char *c = name + 1; *c; c++)
+        if (!name_part(*c))
+            return 0;
+    return 1;
+}
+
+int expr_variable_index(const char *text, size_t length)
+{
+    if (length < 2 || (text[0] != 'x' && text[0] != 'X'))
+        return -1;
+    size_t i = text[1] == '_' ? 2 : 1;
+    if (i == length)
+        return -1;
+    int index = 0;
+    for (; i < length; i++) {
+        if (!isdigit((unsigned char)text[i]) || index > 100000)
+            return -1;
+        index = 10 * index + (text[i] - '0');
+    }
+    return index;
+}
+
+/* The variable called text[0..length), or -1; a name of the table goes first. */
+static int find_variable(const parser *p, const char *text, size_t length)
+{
+    if (p->names)
+        for (size_t i = 0; i < p->names->count; i++)
+            if (strlen(p->names->name[i]) == length &&
+                memcmp(p->names->name[i], text, length) == 0)
+                return (int)i;
+    return expr_variable_index(text, length);
+}
+
+static int add_variable(parser *p, int index, size_t pos)
+{
+    int most = p->names ? (int)p->names->count : EXPR_VARIABLES_MAX;
+    if (index >= most) {
+        if (p->names)
+            return fail_at(p, pos, "variable x%d: there are only %d inputs (x0 to x%d)", index, most,
+                           most - 1);
+        return fail_at(p, pos, "variable x%d: the largest index is %d", index, most - 1);
+    }
+    return add_node(p, (expr_node){ .op = EXPR_VARIABLE, .var = (uint16_t)index }, -1, -1);
+}
+
+/* Length of the number at `s` (no sign), 0 if there is none. */
+static size_t number_length(const char *s, int *integer)
+{
+    size_t i = 0, digits = 0;
+    *integer = 1;
+    while (isdigit((unsigned char)s[i]))
+        i++, digits++;
+    if (s[i] == '.') {
+        *integer = 0;
+        i++;
+        while (isdigit((unsigned char)s[i]))
+            i++, digits++;
+    }
+    if (digits == 0)
+        return 0;
+    if (s[i] == 'e' || s[i] == 'E') {
+        size_t j = i + 1;
+        if (s[j] == '+' || s[j] == '-')
+            j++;
+        if (isdigit((unsigned char)s[j])) {
+            *integer = 0;
+            while (isdigit((unsigned char)s[j]))
+                j++;
+            i = j;
+        }
+    }
+    if (digits > 15) /* beyond that a double no longer holds every integer */
+        *integer = 0;
+    return i;
+}
+
+static int add_number(parser *p, double value, int integer, size_t pos)
+{
+    if (!isfinite(value))
+        return fail_at(p, pos, "number too large for a double");
+    return add_node(
+        p, (expr_node){ .op = EXPR_NUMBER, .integer = (uint8_t)integer, .value = value }, -1, -1);
+}
+
+static void skip_space(parser *p)
+{
+    for (;;) {
+        const char *s = p->text + p->pos;
+        if (isspace((unsigned char)*s))
+            p->pos++;
+        else if (s[0] == '\\' && (s[1] == ',' || s[1] == ';' || s[1] == '!' || s[1] == ' '))
+            p->pos += 2;
+        else
+            return;
+    }
+}
+
+/* Takes `word` if it is next. A LaTeX command must end there. */
+static int take(parser *p, const char *word)
+{
+    skip_space(p);
+    size_t n = strlen(word);
+    if (strncmp(p->text + p->pos, word, n) != 0)
+        return 0;
+    if (word[0] == '\\' && isalpha((unsigned char)word[n - 1]) &&
+        isalpha((unsigned char)p->text[p->pos + n]))
+        return 0;
+    p->pos += n;
+    return 1;
+}
+
+/* Takes an opening bracket and returns the closing one that it needs, or NULL. */
+static const char *open_bracket(parser *p)
+{
+    if (take(p, "\\left(") || take(p, "\\left ("))
+        return "\\right)";
+    return take(p, "(") ? ")" : take(p, "{") ? "}" : NULL;
+}
+
+static int close_bracket(parser *p, const char *closing, size_t opened)
+{
+    if (take(p, closing))
+        return 0;
+    skip_space(p);
+    if (p->text[p->pos] == 0)
+        return fail_at(p, p->pos, "'%s' missing for the bracket opened at byte %zu", closing, opened);
+    return fail_at(p, p->pos, "expected an operator or '%s'", closing);
+}
+
+static int parse_sum(parser *p);
+
+/* `( sum )` after its opening bracket has been taken. */
+static int parse_inside(parser *p, const char *closing, size_t opened)
+{
+    int inside = parse_sum(p);
+    if (inside < 0 || close_bracket(p, closing, opened) < 0)
+        return -1;
+    return inside;
+}
+
+/* A `{ sum }` group of LaTeX. */
+static int parse_group(parser *p)
+{
+    size_t opened = p->pos;
+    if (!take(p, "{"))
+        return fail_at(p, p->pos, "expected '{'");
+    return parse_inside(p, "}", opened);
+}
+
+static int finish_power(parser *p, int base, int exponent)
+{
+    if (base < 0 || exponent < 0)
+        return -1;
+    if (p->pool.at[base].node.op == EXPR_E)
+        return add_op(p, EXPR_EXP, exponent, -1);
+    double n = integer_at(p, exponent);
+    if (n == 2 || n == 3)
+        return add_op(p, n == 2 ? EXPR_POW2 : EXPR_POW3, base, -1);
+    return add_op(p, EXPR_POW, base, exponent);
+}
+
+static int finish_quotient(parser *p, int top, int bottom)
+{
+    if (integer_at(p, top) == 1)
+        return add_op(p, EXPR_INV, bottom, -1);
+    return add_op(p, EXPR_DIV, top, bottom);
+}
+
+/* The arguments of `op`, from the opening bracket on. */
+static int parse_call(parser *p, int op, const char *name, size_t length, size_t pos)
+{
+    skip_space(p);
+    size_t opened = p->pos;
+    const char *closing = open_bracket(p);
+    if (!closing)
+        return fail_at(p, p->pos, "function '%.*s' needs '(' and its argument", (int)length, name);
+    int kid[2] = { -1, -1 }, count = 0, arity = expr_ops[op].arity;
+    do {
+        int argument = parse_sum(p);
+        if (argument < 0)
+            return -1;
+        if (count < 2)
+            kid[count] = argument;
+        count++;
+    } while (take(p, ","));
+    if (close_bracket(p, closing, opened) < 0)
+        return -1;
+    if (count != arity)
+        return fail_at(p, pos, "function '%.*s' takes %d argument%s, not %d", (int)length, name,
+                       arity, arity == 1 ? "" : "s", count);
+    return add_op(p, (expr_op)op, kid[0], kid[1]);
+}
+
+/* A variable, constant or function, by its name text[0..length) at `pos`. */
+static int parse_named(parser *p, const char *name, size_t length, size_t pos)
+{
+    skip_space(p);
+    char next = p->text[p->pos];
+    int call = next == '(' || strncmp(p->text + p->pos, "\\left", 5) == 0;
+    int variable = find_variable(p, name, length);
+    if (variable >= 0 && !call)
+        return add_variable(p, variable, pos);
+
+    /* np.sin, math.sqrt, sympy.Abs: the module says nothing new. */
+    static const char *const modules[] = { "np.", "numpy.", "math.", "sp.", "sympy.", "torch." };
+    size_t skip = 0;
+    for (size_t i = 0; i < sizeof modules / sizeof *modules; i++)
+        if (length > strlen(modules[i]) && memcmp(name, modules[i], strlen(modules[i])) == 0)
+            skip = strlen(modules[i]);
+    int op = expr_op_find(name + skip, length - skip);
+    if (op >= 0 && expr_ops[op].arity == 0)
+        return add_op(p, (expr_op)op, -1, -1);
+    if (op >= 0)
+        return parse_call(p, op, name, length, pos);
+    int shown = length > 60 ? 60 : (int)length;
+    if (call)
+        return fail_at(p, pos, "unknown function '%.*s'", shown, name);
+    return fail_at(p, pos, "unknown name '%.*s'", shown, name);
+}
+
+/* A decimal number; in LaTeX it may go on with `\cdot 10^{n}`. */
+static int parse_number(parser *p)
+{
+    size_t start = p->pos;
+    int integer;
+    size_t length = number_length(p->text + start, &integer);
+    double value = strtod(p->text + start, NULL);
+    p->pos += length;
+    if (name_start(p->text[p->pos]))
+        return fail_at(p, p->pos, "expected an operator after the number");
+    size_t before = p->pos;
+    if (take(p, "\\cdot") && take(p, "10^{")) {
+        char *end;
+        long power = strtol(p->text + p->pos, &end, 10);
+        if (end != p->text + p->pos && *end == '}' && power > -1000 && power < 1000) {
+            char *copy = arena_alloc(p->a, length + 16);
+            if (!copy)
+                return fail_nomem(p);
+            memcpy(copy, p->text + start, length);
+            snprintf(copy + length, 16, "e%ld", power);
+            p->pos = (size_t)(end + 1 - p->text);
+            return add_number(p, strtod(copy, NULL), 0, start);
+        }
+    }
+    p->pos = before;
+    return add_number(p, value, integer, start);
+}
+
+/* A name between quotes or braces, where \_ stands for _. Ends after `closing`. */
+static int parse_quoted(parser *p, char closing, size_t pos)
+{
+    const char *s = p->text + p->pos;
+    char *name = arena_alloc(p->a, strcspn(s, (char[]){ closing, 0 }) + 1);
+    if (!name)
+        return fail_nomem(p);
+    size_t length = 0, i = 0;
+    for (; s[i] && s[i] != closing; i++)
+        if (s[i] != '\\')
+            name[length++] = s[i];
+    if (!s[i])
+        return fail_at(p, pos, "quoted name without its closing '%c'", closing);
+    p->pos += i + 1;
+    int variable = find_variable(p, name, length);
+    if (variable < 0)
+        return fail_at(p, pos, "unknown name '%.*s'", length > 60 ? 60 : (int)length, name);
+    return add_variable(p, variable, pos);
+}
+
+/* What LaTeX writes with a backslash. */
+static int parse_command(parser *p)
+{
+    size_t pos = p->pos;
+    if (take(p, "\\frac")) {
+        int top = parse_group(p);
+        int bottom = top < 0 ? -1 : parse_group(p);
+        return bottom < 0 ? -1 : finish_quotient(p, top, bottom);
+    }
+    if (take(p, "\\left|")) {
+        int inside = parse_inside(p, "\\right|", pos);
+        return inside < 0 ? -1 : add_op(p, EXPR_ABS, inside, -1);
+    }
+    if (take(p, "\\mathrm{"))
+        return parse_quoted(p, '}', pos);
+    if (take(p, "\\operatorname{")) {
+        const char *name = p->text + p->pos;
+        size_t length = strcspn(name, "}");
+        if (!name[length])
+            return fail_at(p, pos, "'}' missing after \\operatorname");
+        p->pos += length + 1;
+        return parse_named(p, name, length, pos);
+    }
+    for (int op = EXPR_PI; op < EXPR_OP_COUNT; op++) {
+        const char *latex = expr_ops[op].latex;
+        if (latex[0] != '\\' || !take(p, latex))
+            continue;
+        if (expr_ops[op].arity == 0)
+            return add_op(p, (expr_op)op, -1, -1);
+        return parse_call(p, op, latex, strlen(latex), pos);
+    }
+    return fail_at(p, pos, "unknown LaTeX command");
+}
+
+static int parse_primary(parser *p)
+{
+    skip_space(p);
+    size_t pos = p->pos;
+    const char *s = p->text + pos;
+    if (*s == '\\' && strncmp(s, "\\left(", 6) != 0)
+        return parse_command(p);
+    const char *closing = open_bracket(p);
+    if (closing)
+        return parse_inside(p, closing, pos);
+    int integer;
+    if (number_length(s, &integer))
+        return parse_number(p);
+    if (*s == '`') {
+        p->pos++;
+        return parse_quoted(p, '`', pos);
+    }
+    if (name_start(*s)) {
+        size_t length = 1;
+        while (name_part(s[length]))
+            length++;
+        /* x_{12}, as LaTeX writes an index */
+        if (length == 2 && s[1] == '_' && s[2] == '{') {
+            size_t digits = strspn(s + 3, "0123456789");
+            if (digits > 0 && digits < 6 && s[3 + digits] == '}') {
+                p->pos += digits + 4;
+                char name[8] = { s[0] };
+                memcpy(name + 1, s + 3, digits);
+                return parse_named(p, arena_text(p->a, name, digits + 1), digits + 1, pos);
+            }
+        }
+        p->pos += length;
+        return parse_named(p, s, length, pos);
+    }
+    if (*s == 0)
+        return fail_at(p, pos, pos == 0 ? "the formula is empty" : "the formula ends too early");
+    if (isprint((unsigned char)*s))
+        return fail_at(p, pos, "unexpected '%c'", *s);
+    return fail_at(p, pos, "unexpected byte 0x%02x", (unsigned char)*s);
+}
+
+static int parse_unary(parser *p)
+{
+    if (p->nesting == EXPR_NESTING_MAX)
+        return fail_at(p, p->pos, "nested more than %d deep", EXPR_NESTING_MAX);
+    p->nesting++;
+    int result;
+    skip_space(p);
+    if (p->text[p->pos] == '-') {
+        p->pos++;
+        skip_space(p);
+        size_t operand = p->pos;
+        int integer;
+        result = parse_unary(p);
+        /* A minus before a number is the number's sign: -2 but not -(2) nor -2^2. */
+        if (result >= 0 && p->pool.at[result].node.op == EXPR_NUMBER &&
+            number_length(p->text + operand, &integer))
+            p->pool.at[result].node.value = -p->pool.at[result].node.value;
+        else if (result >= 0)
+            result = add_op(p, EXPR_NEG, result, -1);
+    } else if (p->text[p->pos] == '+') {
+        p->pos++;
+        result = parse_unary(p);
+    } else {
+        result = parse_primary(p);
+        if (result >= 0 && (take(p, "**") || take(p, "^")))
+            result = finish_power(p, result, parse_unary(p));
+    }
+    p->nesting--;
+    return result;
+}
+
+static int parse_product(parser *p)
+{
+    int left = parse_unary(p);
+    while (left >= 0) {
+        if (take(p, "*") || take(p, "\\cdot") || take(p, "\\times")) {
+            int right = parse_unary(p);
+            left = right < 0 ? -1 : add_op(p, EXPR_MUL, left, right);
+        } else if (take(p, "/")) {
+            int right = parse_unary(p);
+            left = right < 0 ? -1 : finish_quotient(p, left, right);
+        } else {
+            break;
+        }
+    }
+    return left;
+}
+
+static int parse_sum(parser *p)
+{
+    int left = parse_product(p);
+    while (left >= 0) {
+        skip_space(p);
+        char c = p->text[p->pos];
+        if (c != '+' && c != '-')
+            break;
+        p->pos++;
+        int right = parse_product(p);
+        left = right < 0 ? -1 : add_op(p, c == '+' ? EXPR_ADD : EXPR_SUB, left, right);
+    }
+    return left;
+}
+
+static snip_code parse_infix(expr *out, parser *p)
+{
+    int root = parse_sum(p);
+    skip_space(p);
+    if (root >= 0 && p->text[p->pos]) {
+        char c = p->text[p->pos];
+        root = c == ')' || c == '}' ? fail_at(p, p->pos, "'%c' closes nothing", c)
+                                    : fail_at(p, p->pos, "expected an operator");
+    }
+    if (root < 0)
+        return p->st ? p->st->code : SNIP_SYNTAX;
+    return expr_pool_flatten(out, &p->pool, root, p->a, p->st);
+}
+
+/* One word of prefix text, s[0..length). Returns its node's place or -1. */
+static int prefix_word(parser *p, const char *s, size_t length, size_t pos)
+{
+    int shown = length > 60 ? 60 : (int)length;
+    if (length == 0)
+        return fail_at(p, pos, "empty word between commas");
+    int sign = s[0] == '-' || s[0] == '+', integer;
+    size_t number = number_length(s + sign, &integer);
+    if (number && number + (size_t)sign == length)
+        return add_number(p, strtod(s, NULL), integer, pos);
+    int variable = find_variable(p, s, length);
+    if (variable >= 0)
+        return add_variable(p, variable, pos);
+    int op = expr_op_find(s, length);
+    if (op < 0)
+        return fail_at(p, pos, "unknown operator or name '%.*s'", shown, s);
+    return add_op(p, (expr_op)op, -1, -1);
+}
+
+static snip_code parse_prefix(expr *out, parser *p)
+{
+    size_t wanted = 1, pos = 0; /* operands still to come */
+    for (;;) {
+        size_t length = strcspn(p->text + pos, ",");
+        const char *word = p->text + pos;
+        size_t start = 0, end = length;
+        while (start < end && isspace((unsigned char)word[start]))
+            start++;
+        while (end > start && isspace((unsigned char)word[end - 1]))
+            end--;
+        if (wanted == 0) {
+            fail_at(p, pos + start, "the formula was complete before this word");
+            break;
+        }
+        int at = prefix_word(p, word + start, end - start, pos + start);
+        if (at < 0)
+            break;
+        wanted += (size_t)expr_ops[p->pool.at[at].node.op].arity - 1;
+        pos += length;
+        if (!p->text[pos]) {
+            if (wanted > 0)
+                fail_at(p, pos, "the formula ends too early: %zu operand%s missing", wanted,
+                        wanted == 1 ? "" : "s");
+            break;
+        }
+        pos++;
+    }
+    if (p->failed)
+        return p->st ? p->st->code : SNIP_SYNTAX;
+    out->node = arena_array(p->a, p->pool.count, sizeof *out->node);
+    if (!out->node)
+        return status_nomem(p->st);
+    out->count = p->pool.count;
+    for (size_t i = 0; i < out->count; i++)
+        out->node[i] = p->pool.at[i].node;
+    expr_measure(*out);
+    return SNIP_OK;
+}
+
+/* Prefix text has commas outside of all brackets; infix text has none there. */
+static int is_prefix(const char *text)
+{
+    int depth = 0;
+    for (const char *c = text; *c; c++) {
+        if (*c == '(' || *c == '{')
+            depth++;
+        else if (*c == ')' || *c == '}')
+            depth--;
+        else if (*c == ',' && depth <= 0 && (c == text || c[-1] != '\\'))
+            return 1;
+    }
+    return 0;
+}
+
+snip_code expr_parse(expr *out, const char *text, const expr_names *names, arena *a,
+                     snip_status *st)
+{
+    snip_status own; /* the code is needed even if the caller does not ask */
+    parser p = { .text = text,
+                 .names = names && names->count ? names : NULL,
+                 .pool = { .a = a },
+                 .a = a,
+                 .st = st ? st : &own };
+    *out = (expr){ NULL, 0 };
+    return is_prefix(text) ? parse_prefix(out, &p) : parse_infix(out, &p);
+}

@@ -1,0 +1,316 @@
+/* print.c - tree to text. Brackets are written where reading back would otherwise give another
+ * tree, and function forms (`div(1, x0)`) where an operator would be read as something shorter. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "expr/expr_int.h"
+
+/* How tightly a printed form binds. */
+typedef enum level { SUM = 1, PRODUCT, SIGN, POWER, ATOM } level;
+
+typedef struct printer {
+    text t;
+    expr e;
+    snip_format format;
+    const expr_names *names;
+    int digits;
+} printer;
+
+void expr_print_number(char *buf, double v)
+{
+    for (int digits = 15; digits <= 17; digits++) {
+        snprintf(buf, 32, "%.*g", digits, v);
+        if (strtod(buf, NULL) == v)
+            break;
+    }
+    if (!strpbrk(buf, ".einf")) /* 8 -> 8.0, so that it stays a float */
+        strcat(buf, ".0");
+}
+
+static void number_text(const printer *p, const expr_node *n, char buf[40])
+{
+    if (n->integer)
+        snprintf(buf, 40, "%.0f", n->value);
+    else if (p->digits > 0)
+        snprintf(buf, 40, "%.*g", p->digits, n->value);
+    else
+        expr_print_number(buf, n->value);
+}
+
+static void put_number(printer *p, const expr_node *n)
+{
+    char buf[40];
+    number_text(p, n, buf);
+    char *e = strchr(buf, 'e');
+    if (e && p->format == SNIP_LATEX)
+        text_add(&p->t, "%.*s \\cdot 10^{%d}", (int)(e - buf), buf, atoi(e + 1));
+    else
+        text_add(&p->t, "%s", buf);
+}
+
+static void put_variable(printer *p, int index)
+{
+    const char *name =
+        p->names && (size_t)index < p->names->count ? p->names->name[index] : NULL;
+    if (p->format == SNIP_PREFIX && !name) {
+        text_add(&p->t, "x_%d", index);
+    } else if (!name) {
+        text_add(&p->t, p->format == SNIP_LATEX ? "x_{%d}" : "x%d", index);
+    } else if (p->format == SNIP_LATEX) {
+        text_add(&p->t, "\\mathrm{");
+        for (const char *c = name; *c; c++) {
+            if (*c == '_')
+                text_put(&p->t, "\\", 1);
+            text_put(&p->t, c, 1);
+        }
+        text_add(&p->t, "}");
+    } else if (expr_is_identifier(name) || p->format == SNIP_PREFIX) {
+        text_add(&p->t, "%s", name);
+    } else {
+        text_add(&p->t, "`%s`", name);
+    }
+}
+
+static int is_integer(const expr_node *n, double value)
+{
+    return n->op == EXPR_NUMBER && n->integer && n->value == value;
+}
+
+/* Whether the operator form of node i would be read back as another operator. */
+static int needs_function_form(const printer *p, size_t i)
+{
+    const expr_node *n = &p->e.node[i];
+    if (p->format == SNIP_SYMPY || expr_ops[n->op].arity == 0)
+        return 0;
+    const expr_node *first = n + 1;
+    const expr_node *second =
+        expr_ops[n->op].arity == 2 ? &p->e.node[expr_child(p->e, i, 1)] : NULL;
+    switch (n->op) {
+    case EXPR_DIV: /* 1/x is inv */
+        return is_integer(first, 1);
+    case EXPR_NEG: /* -2 is a number */
+        return first->op == EXPR_NUMBER;
+    case EXPR_POW2:
+    case EXPR_POW3: /* e^2 is exp */
+        return first->op == EXPR_E;
+    case EXPR_POW: /* so is e^x; x^2 is pow2; 10^{-7} is part of a number in LaTeX */
+        return first->op == EXPR_E || is_integer(second, 2) || is_integer(second, 3) ||
+               (p->format == SNIP_LATEX && is_integer(first, 10));
+    default:
+        return 0;
+    }
+}
+
+static level level_of(const printer *p, size_t i)
+{
+    const expr_node *n = &p->e.node[i];
+    if (needs_function_form(p, i))
+        return ATOM;
+    int latex = p->format == SNIP_LATEX;
+    switch (n->op) {
+    case EXPR_NUMBER: {
+        char buf[40];
+        number_text(p, n, buf);
+        if (latex && strchr(buf, 'e'))
+            return PRODUCT;
+        return signbit(n->value) ? SIGN : ATOM;
+    }
+    case EXPR_ADD:
+    case EXPR_SUB:
+        return SUM;
+    case EXPR_MUL:
+        return PRODUCT;
+    case EXPR_DIV:
+    case EXPR_INV:
+        return latex ? POWER : PRODUCT;
+    case EXPR_NEG:
+        return SIGN;
+    case EXPR_POW:
+    case EXPR_POW2:
+    case EXPR_POW3:
+        return POWER;
+    case EXPR_EXP:
+        return latex ? POWER : ATOM;
+    default:
+        return ATOM;
+    }
+}
+
+static void put(printer *p, size_t i);
+
+/* The operand at i, in brackets unless it binds at least as tightly as `least`. */
+static void put_operand(printer *p, size_t i, level least)
+{
+    int bracket = level_of(p, i) < least;
+    int latex = p->format == SNIP_LATEX;
+    if (bracket)
+        text_add(&p->t, latex ? "\\left(" : "(");
+    put(p, i);
+    if (bracket)
+        text_add(&p->t, latex ? "\\right)" : ")");
+}
+
+/* op(a) or op(a, b) */
+static void put_call(printer *p, size_t i)
+{
+    const expr_op_info *op = &expr_ops[p->e.node[i].op];
+    int latex = p->format == SNIP_LATEX;
+    if (latex && op->latex[0])
+        text_add(&p->t, "%s\\left(", op->latex);
+    else if (latex)
+        text_add(&p->t, "\\operatorname{%s}\\left(", op->name);
+    else
+        text_add(&p->t, "%s(", p->format == SNIP_SYMPY && op->sympy[0] ? op->sympy : op->name);
+    put(p, i + 1);
+    if (op->arity == 2) {
+        text_add(&p->t, ", ");
+        put(p, expr_child(p->e, i, 1));
+    }
+    text_add(&p->t, latex ? "\\right)" : ")");
+}
+
+/* a op b, of the operands' levels at least `left` and `right` */
+static void put_binary(printer *p, size_t i, const char *op, level left, level right)
+{
+    put_operand(p, i + 1, left);
+    text_add(&p->t, "%s", op);
+    put_operand(p, expr_child(p->e, i, 1), right);
+}
+
+static void put_fraction(printer *p, size_t top, size_t bottom)
+{
+    text_add(&p->t, "\\frac{");
+    if (top)
+        put(p, top);
+    else
+        text_add(&p->t, "1");
+    text_add(&p->t, "}{");
+    put(p, bottom);
+    text_add(&p->t, "}");
+}
+
+/* The text after a base: ^2, **2, ^{2}. */
+static void put_integer_power(printer *p, size_t i, int n)
+{
+    put_operand(p, i + 1, ATOM);
+    text_add(&p->t, p->format == SNIP_LATEX ? "^{%d}" : p->format == SNIP_SYMPY ? "**%d" : "^%d",
+             n);
+}
+
+static void put(printer *p, size_t i)
+{
+    const expr_node *n = &p->e.node[i];
+    int latex = p->format == SNIP_LATEX;
+    if (needs_function_form(p, i)) {
+        put_call(p, i);
+        return;
+    }
+    switch (n->op) {
+    case EXPR_NUMBER:
+        put_number(p, n);
+        break;
+    case EXPR_VARIABLE:
+        put_variable(p, n->var);
+        break;
+    case EXPR_PI:
+    case EXPR_E:
+    case EXPR_GAMMA:
+        text_add(&p->t, "%s",
+                 latex                       ? expr_ops[n->op].latex
+                 : p->format == SNIP_SYMPY ? expr_ops[n->op].sympy
+                                             : expr_ops[n->op].name);
+        break;
+    case EXPR_ADD:
+        put_binary(p, i, " + ", SUM, PRODUCT);
+        break;
+    case EXPR_SUB:
+        put_binary(p, i, " - ", SUM, PRODUCT);
+        break;
+    case EXPR_MUL:
+        put_binary(p, i, latex ? " \\cdot " : "*", PRODUCT, POWER);
+        break;
+    case EXPR_DIV:
+        if (latex)
+            put_fraction(p, i + 1, expr_child(p->e, i, 1));
+        else
+            put_binary(p, i, "/", PRODUCT, POWER);
+        break;
+    case EXPR_INV:
+        if (latex) {
+            put_fraction(p, 0, i + 1);
+        } else {
+            text_add(&p->t, "1/");
+            put_operand(p, i + 1, POWER);
+        }
+        break;
+    case EXPR_NEG:
+        text_add(&p->t, "-");
+        put_operand(p, i + 1, POWER);
+        break;
+    case EXPR_POW2:
+        put_integer_power(p, i, 2);
+        break;
+    case EXPR_POW3:
+        put_integer_power(p, i, 3);
+        break;
+    case EXPR_POW:
+        if (latex) {
+            put_operand(p, i + 1, ATOM);
+            text_add(&p->t, "^{");
+            put(p, expr_child(p->e, i, 1));
+            text_add(&p->t, "}");
+        } else {
+            put_binary(p, i, p->format == SNIP_SYMPY ? "**" : "^", ATOM, ATOM);
+        }
+        break;
+    case EXPR_ABS:
+        if (latex) {
+            text_add(&p->t, "\\left|");
+            put(p, i + 1);
+            text_add(&p->t, "\\right|");
+        } else {
+            put_call(p, i);
+        }
+        break;
+    case EXPR_SQRT:
+    case EXPR_EXP:
+        if (latex) {
+            text_add(&p->t, n->op == EXPR_SQRT ? "\\sqrt{" : "e^{");
+            put(p, i + 1);
+            text_add(&p->t, "}");
+        } else {
+            put_call(p, i);
+        }
+        break;
+    default:
+        put_call(p, i);
+    }
+}
+
+static void put_prefix(printer *p)
+{
+    for (size_t i = 0; i < p->e.count; i++) {
+        const expr_node *n = &p->e.node[i];
+        if (i)
+            text_put(&p->t, ",", 1);
+        if (n->op == EXPR_NUMBER)
+            put_number(p, n);
+        else if (n->op == EXPR_VARIABLE)
+            put_variable(p, n->var);
+        else
+            text_add(&p->t, "%s", expr_ops[n->op].name);
+    }
+}
+
+char *expr_print(expr e, snip_format format, const expr_names *names, int digits, arena *a)
+{
+    printer p = { .t = { .a = a }, .e = e, .format = format, .names = names, .digits = digits };
+    if (format == SNIP_PREFIX)
+        put_prefix(&p);
+    else
+        put(&p, 0);
+    return text_end(&p.t);
+}

@@ -1,0 +1,228 @@
+/* vec.c - see vec.h. Compiled once per instruction set with LANES and ISA_SUFFIX set.
+ *
+ * Plain loops are left to the compiler; functions go through SLEEF, LANES doubles at a time. */
+#include "expr/vec.h"
+
+#include <float.h>
+#include <math.h>
+#include <sleef.h>
+#include <stdint.h>
+#include <string.h>
+
+#define PASTE2(a, b) a##b
+#define PASTE(a, b)  PASTE2(a, b)
+
+#if LANES == 8
+typedef __m512d vd;
+typedef Sleef___m512d_2 vd2;
+#define SLEEF(name, ulp) Sleef_finz_##name##d8_##ulp##avx512f
+#elif LANES == 4
+typedef __m256d vd;
+typedef Sleef___m256d_2 vd2;
+#define SLEEF(name, ulp) Sleef_finz_##name##d4_##ulp##avx2
+#else
+typedef double vd;
+typedef Sleef_double_2 vd2;
+#ifdef FP_FAST_FMA
+#define SLEEF(name, ulp) Sleef_finz_##name##d1_##ulp##purecfma
+#else
+#define SLEEF(name, ulp) Sleef_cinz_##name##d1_##ulp##purec
+#endif
+#endif
+
+static vd load(const double *p)
+{
+    vd v;
+    memcpy(&v, p, sizeof v);
+    return v;
+}
+
+static void store(double *p, vd v)
+{
+    memcpy(p, &v, sizeof v);
+}
+
+/* y = f(x) by SLEEF; the last few go through a padded copy. */
+#define SLEEF_UNARY(name, function)                                                                \
+    static void name(double *y, const double *x, size_t n)                                         \
+    {                                                                                              \
+        size_t i = 0;                                                                              \
+        for (; i + LANES <= n; i += LANES)                                                         \
+            store(y + i, function(load(x + i)));                                                   \
+        if (i < n) {                                                                               \
+            double pad[LANES] = { 0 };                                                             \
+            memcpy(pad, x + i, (n - i) * sizeof *x);                                               \
+            store(pad, function(load(pad)));                                                       \
+            memcpy(y + i, pad, (n - i) * sizeof *x);                                               \
+        }                                                                                          \
+    }
+
+#define LOOP_UNARY(name, expression)                                                               \
+    static void name(double *y, const double *x, size_t n)                                         \
+    {                                                                                              \
+        for (size_t i = 0; i < n; i++) {                                                           \
+            double a = x[i];                                                                       \
+            y[i] = expression;                                                                     \
+        }                                                                                          \
+    }
+
+#define LOOP_BINARY(name, expression)                                                              \
+    static void name(double *y, const double *p, const double *q, size_t n)                        \
+    {                                                                                              \
+        for (size_t i = 0; i < n; i++) {                                                           \
+            double a = p[i], b = q[i];                                                             \
+            y[i] = expression;                                                                     \
+        }                                                                                          \
+    }
+
+SLEEF_UNARY(do_exp, SLEEF(exp, u10))
+SLEEF_UNARY(do_sin, SLEEF(sin, u10))
+SLEEF_UNARY(do_cos, SLEEF(cos, u10))
+SLEEF_UNARY(do_tan, SLEEF(tan, u10))
+SLEEF_UNARY(do_arcsin, SLEEF(asin, u10))
+SLEEF_UNARY(do_arccos, SLEEF(acos, u10))
+SLEEF_UNARY(do_arctan, SLEEF(atan, u10))
+SLEEF_UNARY(do_sinh, SLEEF(sinh, u10))
+SLEEF_UNARY(do_cosh, SLEEF(cosh, u10))
+SLEEF_UNARY(do_tanh, SLEEF(tanh, u10))
+SLEEF_UNARY(do_arcsinh, SLEEF(asinh, u10))
+SLEEF_UNARY(do_arccosh, SLEEF(acosh, u10))
+SLEEF_UNARY(do_arctanh, SLEEF(atanh, u10))
+SLEEF_UNARY(do_expm1, SLEEF(expm1, u10))
+SLEEF_UNARY(do_exp2, SLEEF(exp2, u10))
+SLEEF_UNARY(do_cbrt, SLEEF(cbrt, u10))
+SLEEF_UNARY(log_ieee, SLEEF(log, u10))
+SLEEF_UNARY(log2_ieee, SLEEF(log2, u10))
+SLEEF_UNARY(log10_ieee, SLEEF(log10, u10))
+SLEEF_UNARY(log1p_ieee, SLEEF(log1p, u10))
+
+/* A logarithm is -inf at its pole only, and NaN is what the reference gives there. */
+#define POLE_IS_NAN(name, ieee)                                                                    \
+    static void name(double *y, const double *x, size_t n)                                         \
+    {                                                                                              \
+        ieee(y, x, n);                                                                             \
+        for (size_t i = 0; i < n; i++)                                                             \
+            y[i] = y[i] == -INFINITY ? NAN : y[i];                                                 \
+    }
+
+POLE_IS_NAN(do_log, log_ieee)
+POLE_IS_NAN(do_log2, log2_ieee)
+POLE_IS_NAN(do_log10, log10_ieee)
+POLE_IS_NAN(do_log1p, log1p_ieee)
+
+LOOP_UNARY(do_abs, fabs(a))
+LOOP_UNARY(do_inv, a == 0 ? NAN : 1 / a)
+LOOP_UNARY(do_sqrt, __builtin_sqrt(a))
+LOOP_UNARY(do_pow2, a *a)
+LOOP_UNARY(do_pow3, a *a *a)
+LOOP_UNARY(do_neg, -a)
+LOOP_UNARY(do_sign, a > 0 ? 1 : a < 0 ? -1 : a)
+LOOP_UNARY(do_floor, floor(a))
+LOOP_UNARY(do_ceil, ceil(a))
+
+LOOP_BINARY(do_add, a + b)
+LOOP_BINARY(do_sub, a - b)
+LOOP_BINARY(do_mul, a *b)
+LOOP_BINARY(do_div, b == 0 ? NAN : a / b)
+LOOP_BINARY(do_min, a < b || a != a ? a : b)
+LOOP_BINARY(do_max, a > b || a != a ? a : b)
+
+static void do_pow(double *y, const double *a, const double *b, size_t n)
+{
+    size_t i = 0;
+    for (; i + LANES <= n; i += LANES)
+        store(y + i, SLEEF(pow, u10)(load(a + i), load(b + i)));
+    if (i < n) {
+        double p[LANES] = { 0 }, q[LANES] = { 0 };
+        memcpy(p, a + i, (n - i) * sizeof *a);
+        memcpy(q, b + i, (n - i) * sizeof *b);
+        store(p, SLEEF(pow, u10)(load(p), load(q)));
+        memcpy(y + i, p, (n - i) * sizeof *y);
+    }
+}
+
+static size_t count_finite(const double *x, size_t n)
+{
+    size_t good = 0;
+    for (size_t i = 0; i < n; i++)
+        good += fabs(x[i]) <= DBL_MAX;
+    return good;
+}
+
+static int all_finite(const double *x, size_t n)
+{
+    int64_t bad = 0;
+    for (size_t i = 0; i < n; i++)
+        bad |= -(int64_t)!(fabs(x[i]) <= DBL_MAX);
+    return bad == 0;
+}
+
+static int all_normal(const double *x, size_t n)
+{
+    int64_t bad = 0;
+    for (size_t i = 0; i < n; i++) {
+        double a = fabs(x[i]);
+        bad |= -(int64_t)!(a <= DBL_MAX) | -(int64_t) !(a >= DBL_MIN);
+    }
+    return bad == 0;
+}
+
+/* One pair of deviates from the two uniform numbers u and v, LANES pairs at a time. */
+static void gauss_lanes(double *u, double *v)
+{
+    double r[LANES], t[LANES];
+    for (int l = 0; l < LANES; l++) {
+        r[l] = 1 - u[l]; /* in (0, 1]: its logarithm is finite */
+        t[l] = 2 * v[l];
+    }
+    store(r, SLEEF(log, u10)(load(r)));
+    vd2 sc = SLEEF(sincospi, u35)(load(t));
+    double s[LANES], c[LANES];
+    store(s, sc.x);
+    store(c, sc.y);
+    for (int l = 0; l < LANES; l++) {
+        r[l] = __builtin_sqrt(-2 * r[l]);
+        u[l] = r[l] * c[l];
+        v[l] = r[l] * s[l];
+    }
+}
+
+static void gauss(double *u, size_t pairs)
+{
+    double *v = u + pairs;
+    size_t i = 0;
+    for (; i + LANES <= pairs; i += LANES)
+        gauss_lanes(u + i, v + i);
+    if (i < pairs) {
+        double p[LANES] = { 0 }, q[LANES] = { 0 };
+        memcpy(p, u + i, (pairs - i) * sizeof *u);
+        memcpy(q, v + i, (pairs - i) * sizeof *v);
+        gauss_lanes(p, q);
+        memcpy(u + i, p, (pairs - i) * sizeof *u);
+        memcpy(v + i, q, (pairs - i) * sizeof *v);
+    }
+}
+
+extern const expr_vec PASTE(expr_vec_, ISA_SUFFIX);
+const expr_vec PASTE(expr_vec_, ISA_SUFFIX) = {
+    .unary = {
+        [EXPR_ABS] = do_abs,         [EXPR_INV] = do_inv,         [EXPR_SQRT] = do_sqrt,
+        [EXPR_LOG] = do_log,         [EXPR_EXP] = do_exp,         [EXPR_SIN] = do_sin,
+        [EXPR_ARCSIN] = do_arcsin,   [EXPR_COS] = do_cos,         [EXPR_ARCCOS] = do_arccos,
+        [EXPR_TAN] = do_tan,         [EXPR_ARCTAN] = do_arctan,   [EXPR_POW2] = do_pow2,
+        [EXPR_POW3] = do_pow3,       [EXPR_NEG] = do_neg,         [EXPR_SINH] = do_sinh,
+        [EXPR_COSH] = do_cosh,       [EXPR_TANH] = do_tanh,       [EXPR_ARCSINH] = do_arcsinh,
+        [EXPR_ARCCOSH] = do_arccosh, [EXPR_ARCTANH] = do_arctanh, [EXPR_LOG2] = do_log2,
+        [EXPR_LOG10] = do_log10,     [EXPR_LOG1P] = do_log1p,     [EXPR_EXPM1] = do_expm1,
+        [EXPR_EXP2] = do_exp2,       [EXPR_CBRT] = do_cbrt,       [EXPR_SIGN] = do_sign,
+        [EXPR_FLOOR] = do_floor,     [EXPR_CEIL] = do_ceil,
+    },
+    .binary = {
+        [EXPR_ADD] = do_add, [EXPR_SUB] = do_sub, [EXPR_MUL] = do_mul, [EXPR_DIV] = do_div,
+        [EXPR_POW] = do_pow, [EXPR_MIN] = do_min, [EXPR_MAX] = do_max,
+    },
+    .finite = count_finite,
+    .all_finite = all_finite,
+    .all_normal = all_normal,
+    .gauss = gauss,
+};
