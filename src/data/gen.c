@@ -224,7 +224,7 @@ int data_points_draw(rng *r, int dim, size_t n, double *x, size_t stride, int *c
     return draws[isa_best()](r, dim, n, x, stride, clusters, uniform, tmp);
 }
 
-static int in_range(const double *y, size_t n)
+int data_values_fit(const double *y, size_t n)
 {
     int good = 1;
     for (size_t i = 0; i < n; i++)
@@ -252,7 +252,7 @@ data_outcome data_draft_try(data_draft *d, data_sample *out, arena *a)
     int good = expr_eval_strict(out->e, out->x, n, out->y, a);
     if (good < 0)
         return DATA_NO_MEMORY;
-    return good && in_range(out->y, n) ? DATA_ACCEPTED : DATA_BAD_VALUES;
+    return good && data_values_fit(out->y, n) ? DATA_ACCEPTED : DATA_BAD_VALUES;
 }
 
 snip_code data_sample_draw(data_sample *out, const data_gen *gen, uint64_t seed,

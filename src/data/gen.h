@@ -24,6 +24,9 @@ enum {
 /* Values beyond this have no float token with room for rounding; SNIP rejects them. */
 #define DATA_VALUE_MAX 1e103
 
+/* Whether all values are finite and within that range. */
+int data_values_fit(const double *y, size_t n);
+
 typedef struct data_gen {
     int dims;      /* largest input dimension, 1 .. DATA_DIMS_MAX */
     size_t points; /* points per sample, 2 .. DATA_POINTS_MAX */

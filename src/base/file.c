@@ -1,0 +1,64 @@
+/* file.c - see file.h. zlib reads plain files as they are. */
+#include "base/file.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#define SIZE_LIMIT ((size_t)4 << 30) /* a table that large was not meant to be read whole */
+
+static snip_code read_all(char **out, size_t *size, gzFile f, const char *path, arena *a,
+                          snip_status *st)
+{
+    size_t room = 1 << 16, used = 0;
+    char *buffer = arena_alloc(a, room);
+    for (;;) {
+        if (!buffer)
+            return status_nomem(st);
+        int n = gzread(f, buffer + used, (unsigned)(room - used - 1));
+        if (n < 0) {
+            int error;
+            const char *why = gzerror(f, &error);
+            return status_fail(st, SNIP_IO, 0, "%s: %s", path,
+                               error == Z_ERRNO       ? strerror(errno)
+                               : error == Z_BUF_ERROR ? "compressed file is cut off"
+                               : error == Z_DATA_ERROR ? "compressed file is damaged"
+                                                       : why);
+        }
+        if (n == 0)
+            break;
+        used += (size_t)n;
+        if (used > SIZE_LIMIT)
+            return status_fail(st, SNIP_IO, 0, "%s: larger than 4 GB", path);
+        if (room - used < 2) {
+            char *more = arena_alloc(a, 2 * room);
+            if (more)
+                memcpy(more, buffer, used);
+            buffer = more;
+            room *= 2;
+        }
+    }
+    buffer[used] = 0;
+    *out = buffer;
+    *size = used;
+    return SNIP_OK;
+}
+
+snip_code file_read(char **out, size_t *size, const char *path, arena *a, snip_status *st)
+{
+    int standard_input = strcmp(path, "-") == 0;
+    struct stat info;
+    if (!standard_input && stat(path, &info) == 0 && S_ISDIR(info.st_mode))
+        return status_fail(st, SNIP_IO, 0, "%s: is a directory", path);
+    errno = 0;
+    gzFile f = standard_input ? gzdopen(dup(0), "rb") : gzopen(path, "rb");
+    if (!f)
+        return status_fail(st, SNIP_IO, 0, "%s: %s", path, errno ? strerror(errno) : "out of memory");
+    snip_code code = read_all(out, size, f, path, a, st);
+    int closed = gzclose(f);
+    if (code == SNIP_OK && closed == Z_BUF_ERROR) /* the stream ended inside a compressed block */
+        return status_fail(st, SNIP_IO, 0, "%s: compressed file is cut off", path);
+    return code;
+}

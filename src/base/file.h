@@ -1,0 +1,14 @@
+/* file.h - whole files in memory. */
+#ifndef BASE_FILE_H
+#define BASE_FILE_H
+
+#include <stddef.h>
+
+#include "base/arena.h"
+#include "base/status.h"
+
+/* Reads a file, plain or gzipped, or standard input for "-". *out is terminated by a 0 that *size
+ * does not count, and lives in `a`. A truncated or damaged .gz is an error. */
+snip_code file_read(char **out, size_t *size, const char *path, arena *a, snip_status *st);
+
+#endif

@@ -1,0 +1,365 @@
+/* table.c - see table.h. */
+#include "base/table.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/file.h"
+#include "base/text.h"
+
+typedef struct cell {
+    const char *s;
+    size_t length;
+} cell;
+
+typedef struct reader {
+    const char *path, *at, *end;
+    size_t line; /* of `at`, from 1 */
+    char delimiter; /* ' ' stands for runs of blanks */
+    cell *cells;
+    size_t count, room; /* cells of the current line */
+    arena *a;
+    snip_status *st;
+} reader;
+
+static int blank(char c)
+{
+    return c == ' ' || c == '\t';
+}
+
+static cell trim(cell c)
+{
+    while (c.length && blank(*c.s))
+        c.s++, c.length--;
+    while (c.length && (blank(c.s[c.length - 1]) || c.s[c.length - 1] == '\r'))
+        c.length--;
+    return c;
+}
+
+static int add_cell(reader *r, cell c)
+{
+    if (r->count == r->room) {
+        size_t room = r->room ? 2 * r->room : 64;
+        cell *more = arena_array(r->a, room, sizeof *more);
+        if (!more)
+            return 0;
+        if (r->count)
+            memcpy(more, r->cells, r->count * sizeof *more);
+        r->cells = more;
+        r->room = room;
+    }
+    r->cells[r->count++] = c;
+    return 1;
+}
+
+/* A cell between quotes: "" inside stands for one quote. Leaves *s after the closing one. */
+static snip_code quoted_cell(reader *r, const char **s, const char *end, cell *out)
+{
+    const char *p = *s + 1;
+    text t = { .a = r->a };
+    while (p < end && (*p != '"' || (p + 1 < end && p[1] == '"'))) {
+        p += *p == '"';
+        text_put(&t, p++, 1);
+    }
+    if (p >= end)
+        return status_fail(r->st, SNIP_FORMAT, 0, "%s: line %zu: quote without its end", r->path,
+                           r->line);
+    *s = p + 1;
+    const char *unquoted = text_end(&t);
+    if (!unquoted)
+        return status_nomem(r->st);
+    *out = (cell){ unquoted, t.length };
+    return SNIP_OK;
+}
+
+/* Splits [s, end), one line, into cells. */
+static snip_code split(reader *r, const char *s, const char *end)
+{
+    r->count = 0;
+    for (;;) {
+        while (s < end && blank(*s) && *s != r->delimiter)
+            s++;
+        if (r->delimiter == ' ') {
+            while (s < end && blank(*s))
+                s++;
+            if (s == end)
+                return SNIP_OK;
+        }
+        cell c = { s, 0 };
+        if (s < end && *s == '"') {
+            snip_code code = quoted_cell(r, &s, end, &c);
+            if (code != SNIP_OK)
+                return code;
+        } else {
+            while (s < end && *s != r->delimiter && !(r->delimiter == ' ' && *s == '\t'))
+                s++;
+            c.length = (size_t)(s - c.s);
+        }
+        while (s < end && *s != r->delimiter && blank(*s))
+            s++;
+        if (s < end && *s != r->delimiter && r->delimiter != ' ')
+            return status_fail(r->st, SNIP_FORMAT, 0, "%s: line %zu: text after a closing quote",
+                               r->path, r->line);
+        if (!add_cell(r, trim(c)))
+            return status_nomem(r->st);
+        if (r->delimiter != ' ') {
+            if (s == end)
+                return SNIP_OK;
+            s++; /* the delimiter; an empty cell may follow it */
+        }
+    }
+}
+
+/* The next line that is not empty, without its end. Returns 0 after the last. */
+static int next_line(reader *r, const char **start, const char **end)
+{
+    while (r->at < r->end) {
+        const char *s = r->at, *e = memchr(s, '\n', (size_t)(r->end - s));
+        r->line++;
+        r->at = e ? e + 1 : r->end;
+        if (!e)
+            e = r->end;
+        while (e > s && (e[-1] == '\r' || blank(e[-1])))
+            /* a blank may be the last, empty cell of a tab-separated line */
+            if (e[-1] == '\t' && r->delimiter == '\t')
+                break;
+            else
+                e--;
+        const char *first = s;
+        while (first < e && blank(*first))
+            first++;
+        if (first < e) {
+            *start = s;
+            *end = e;
+            return 1;
+        }
+    }
+    return 0;
+}
+
+static char guess_delimiter(const char *path, const char *s, const char *end)
+{
+    size_t n = strlen(path);
+    if (n > 3 && strcmp(path + n - 3, ".gz") == 0)
+        n -= 3;
+    int tsv = n > 4 && strncmp(path + n - 4, ".tsv", 4) == 0;
+    const char *order = tsv ? "\t,;" : ",\t;";
+    for (; *order; order++)
+        if (memchr(s, *order, (size_t)(end - s)))
+            return *order;
+    return ' ';
+}
+
+typedef enum cell_kind { CELL_NUMBER, CELL_INVALID, CELL_TEXT } cell_kind;
+
+/* What a cell holds: a finite number, something that stands for none, or other text. */
+static cell_kind cell_value(cell c, double *value)
+{
+    static const char *const missing[] = { "", "NA", "N/A", "na", "null", "NULL", "None", "?" };
+    *value = NAN;
+    for (size_t i = 0; i < sizeof missing / sizeof *missing; i++)
+        if (strlen(missing[i]) == c.length && memcmp(missing[i], c.s, c.length) == 0)
+            return CELL_INVALID;
+    char copy[512], *end;
+    if (c.length >= sizeof copy)
+        return CELL_TEXT;
+    memcpy(copy, c.s, c.length);
+    copy[c.length] = 0;
+    if (strpbrk(copy, "xX")) /* strtod reads hexadecimal; a table does not mean it */
+        return CELL_TEXT;
+    *value = strtod(copy, &end);
+    if (*end || end == copy)
+        return CELL_TEXT;
+    return isfinite(*value) ? CELL_NUMBER : CELL_INVALID;
+}
+
+static int is_header(const reader *r)
+{
+    for (size_t i = 0; i < r->count; i++) {
+        double v;
+        if (cell_value(r->cells[i], &v) == CELL_TEXT)
+            return 1;
+    }
+    return 0;
+}
+
+static int by_name(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* Names from the cells of a header, or x0, x1, ... */
+static snip_code take_names(reader *r, table *out)
+{
+    out->columns = r->count;
+    out->name = arena_array(r->a, r->count, sizeof *out->name);
+    if (!out->name)
+        return status_nomem(r->st);
+    for (size_t j = 0; j < r->count; j++) {
+        text t = { .a = r->a };
+        if (!out->header)
+            text_add(&t, "x%zu", j);
+        else if (r->cells[j].length == 0)
+            text_add(&t, "column_%zu", j + 1);
+        else
+            text_put(&t, r->cells[j].s, r->cells[j].length);
+        out->name[j] = text_end(&t);
+        if (!out->name[j])
+            return status_nomem(r->st);
+    }
+    if (!out->header)
+        return SNIP_OK;
+    const char **sorted = arena_copy(r->a, out->name, r->count * sizeof *sorted);
+    if (!sorted)
+        return status_nomem(r->st);
+    qsort(sorted, r->count, sizeof *sorted, by_name);
+    for (size_t j = 0; j + 1 < r->count; j++)
+        if (strcmp(sorted[j], sorted[j + 1]) == 0)
+            return status_fail(r->st, SNIP_FORMAT, 0, "%s: two columns are called '%.60s'", r->path,
+                               sorted[j]);
+    return SNIP_OK;
+}
+
+/* Appends the current line's numbers to `values`. */
+static snip_code take_row(reader *r, table *out, double *values, int drop_invalid)
+{
+    if (r->count != out->columns)
+        return status_fail(r->st, SNIP_FORMAT, 0, "%s: line %zu has %zu values, expected %zu",
+                           r->path, r->line, r->count, out->columns);
+    for (size_t j = 0; j < r->count; j++) {
+        cell c = r->cells[j];
+        int shown = c.length > 40 ? 40 : (int)c.length;
+        switch (cell_value(c, &values[j])) {
+        case CELL_TEXT:
+            return status_fail(r->st, SNIP_FORMAT, 0,
+                               "%s: line %zu, column '%.40s': '%.*s' is not a number", r->path,
+                               r->line, out->name[j], shown, c.s);
+        case CELL_INVALID:
+            if (drop_invalid) {
+                out->dropped++;
+                return SNIP_OK;
+            }
+            return status_fail(r->st, SNIP_FORMAT, 0,
+                               "%s: line %zu, column '%.40s': %s'%.*s' (--drop-nan leaves such "
+                               "rows out)",
+                               r->path, r->line, out->name[j],
+                               c.length ? "not a finite number: " : "empty cell ", shown, c.s);
+        case CELL_NUMBER:
+            break;
+        }
+    }
+    out->rows++;
+    return SNIP_OK;
+}
+
+static snip_code find_target(const reader *r, table *out, const char *wanted)
+{
+    out->target = TABLE_NO_TARGET;
+    const char *name = wanted ? wanted : "target";
+    for (size_t j = 0; j < out->columns; j++)
+        if (strcmp(out->name[j], name) == 0)
+            out->target = j;
+    if (wanted && out->target == TABLE_NO_TARGET)
+        return status_fail(r->st, SNIP_FORMAT, 0, "%s: there is no column '%.60s'", r->path, wanted);
+    return SNIP_OK;
+}
+
+/* All rows after the first line, into columns. The first line is in r->cells. */
+static snip_code take_rows(reader *r, table *out, const table_options *options)
+{
+    size_t width = out->columns, room = 1024;
+    double *values = arena_array(r->a, room * width, sizeof *values);
+    int drop = options && options->drop_invalid;
+    const char *s, *e;
+    int pending = !out->header;
+    for (;;) {
+        if (!pending) {
+            if (!next_line(r, &s, &e))
+                break;
+            snip_code code = split(r, s, e);
+            if (code != SNIP_OK)
+                return code;
+        }
+        pending = 0;
+        if (out->rows == room) {
+            double *more = arena_array(r->a, 2 * room * width, sizeof *more);
+            if (more && values)
+                memcpy(more, values, room * width * sizeof *more);
+            values = more;
+            room *= 2;
+        }
+        if (!values)
+            return status_nomem(r->st);
+        snip_code code = take_row(r, out, values + out->rows * width, drop);
+        if (code != SNIP_OK)
+            return code;
+    }
+    if (out->rows == 0)
+        return status_fail(r->st, SNIP_FORMAT, 0, "%s: the table has no rows%s", r->path,
+                           out->dropped ? " without missing cells" : "");
+    out->column = arena_array(r->a, width, sizeof *out->column);
+    double *all = arena_array(r->a, width * out->rows, sizeof *all);
+    if (!out->column || !all)
+        return status_nomem(r->st);
+    for (size_t j = 0; j < width; j++) {
+        out->column[j] = all + j * out->rows;
+        for (size_t i = 0; i < out->rows; i++)
+            out->column[j][i] = values[i * width + j];
+    }
+    return SNIP_OK;
+}
+
+snip_code table_parse(table *out, const char *path, const char *text, size_t size,
+                      const table_options *options, arena *a, snip_status *st)
+{
+    *out = (table){ .target = TABLE_NO_TARGET };
+    reader r = { .path = path, .at = text, .end = text + size, .a = a, .st = st };
+    if (memchr(text, 0, size))
+        return status_fail(st, SNIP_FORMAT, 0, "%s: holds a zero byte, so it is not a text table",
+                           path);
+    if (size >= 3 && memcmp(text, "\xEF\xBB\xBF", 3) == 0) /* a byte order mark */
+        r.at += 3;
+    const char *s, *e;
+    if (!next_line(&r, &s, &e))
+        return status_fail(st, SNIP_FORMAT, 0, "%s: the table is empty", path);
+    if (*s == '#') /* a header as NumPy writes it */
+        s++;
+    r.delimiter = guess_delimiter(path, s, e);
+    snip_code code = split(&r, s, e);
+    if (code != SNIP_OK)
+        return code;
+    out->header = is_header(&r);
+    if ((code = take_names(&r, out)) != SNIP_OK)
+        return code;
+    if ((code = take_rows(&r, out, options)) != SNIP_OK)
+        return code;
+    return find_target(&r, out, options ? options->target : NULL);
+}
+
+snip_code table_read(table *out, const char *path, const table_options *options, arena *a,
+                     snip_status *st)
+{
+    char *text;
+    size_t size;
+    snip_code code = file_read(&text, &size, path, a, st);
+    if (code != SNIP_OK)
+        return code;
+    return table_parse(out, path, text, size, options, a, st);
+}
+
+size_t table_inputs(const table *t, const char ***names, const double ***columns, arena *a)
+{
+    size_t n = 0;
+    *names = arena_array(a, t->columns, sizeof **names);
+    *columns = arena_array(a, t->columns, sizeof **columns);
+    if (!*names || !*columns)
+        return (size_t)-1;
+    for (size_t j = 0; j < t->columns; j++)
+        if (j != t->target) {
+            (*names)[n] = t->name[j];
+            (*columns)[n++] = t->column[j];
+        }
+    return n;
+}

@@ -1,0 +1,46 @@
+/* table.h - tables of numbers from CSV, TSV or whitespace-separated files, plain or gzipped.
+ *
+ *     table t;
+ *     if (table_read(&t, "data.csv.gz", NULL, a, &st) != SNIP_OK)
+ *         return fprintf(stderr, "%s\n", st.msg), 1;
+ *     // t.column[j][i] is row i of column j, called t.name[j]
+ */
+#ifndef BASE_TABLE_H
+#define BASE_TABLE_H
+
+#include <stddef.h>
+
+#include "base/arena.h"
+#include "base/status.h"
+
+typedef struct table_options {
+    const char *target; /* name of the target column; NULL: "target" if there is one */
+    int drop_invalid;   /* leave out rows with missing, NaN or infinite cells, else refuse */
+} table_options;
+
+typedef struct table {
+    size_t rows, columns;
+    int header;          /* whether the file named its columns */
+    const char **name;   /* x0, x1, ... without a header */
+    double **column;
+    size_t target;       /* the target column, or TABLE_NO_TARGET */
+    size_t dropped;      /* rows left out */
+} table;
+
+#define TABLE_NO_TARGET ((size_t)-1)
+
+/* Reads the file at `path`, or standard input for "-". `options` may be NULL. A header is a first
+ * line with a cell that is no number. Everything lives in `a`. Messages name file, line and
+ * column. */
+snip_code table_read(table *out, const char *path, const table_options *options, arena *a,
+                     snip_status *st);
+
+/* The same from memory; text[size] must be 0. `path` is only for messages and for its ending. */
+snip_code table_parse(table *out, const char *path, const char *text, size_t size,
+                      const table_options *options, arena *a, snip_status *st);
+
+/* The columns that are inputs, that is all but the target, as arrays of names and columns in `a`.
+ * Returns their number, or (size_t)-1 when memory is out. */
+size_t table_inputs(const table *t, const char ***names, const double ***columns, arena *a);
+
+#endif
