@@ -13,7 +13,9 @@ const char *const data_family_names[DATA_FAMILIES] = {
     "tree_reshaping", "operand_reordering",    "subtree_rewriting",
 };
 
-enum { REWRITE_BINARY_MAX = 2 };
+/* The paper bounds the binary operators of a new subtree; at most one unary operator brings the
+ * pool closest to the counts it reports. */
+enum { REWRITE_BINARY_MAX = 2, REWRITE_UNARY_MAX = 1 };
 
 /* Operators that swap with each other; 0 ends a group. */
 static const expr_op unary_groups[][4] = {
@@ -133,7 +135,7 @@ data_edit data_edit_rewriting(expr e, rng *r, arena *a)
     data_edit edit = { .family = DATA_SUBTREE_REWRITING };
     edit.node = rng_below(r, (uint32_t)e.count);
     int binary = (int)rng_below(r, REWRITE_BINARY_MAX + 1);
-    int unary = (int)rng_below(r, DATA_UNARY_MAX + 1);
+    int unary = (int)rng_below(r, REWRITE_UNARY_MAX + 1);
     edit.tree = data_grow_small(r, binary, unary, v, n, a);
     return edit;
 }
@@ -311,6 +313,22 @@ static void shuffle_edits(data_edit *edits, size_t n, rng *r)
     }
 }
 
+/* What `draws` uniform draws with replacement meet, each once: the counts of the paper's pool are
+ * those of 64 draws of a substitution, not of all pairs. Returns the edits left. */
+static size_t draw_some(data_edit *edits, size_t n, size_t draws, rng *r)
+{
+    size_t met = 0; /* edits[0..met) have been drawn */
+    for (size_t k = 0; n > 0 && k < draws; k++) {
+        size_t i = rng_below(r, (uint32_t)n);
+        if (i < met)
+            continue;
+        data_edit t = edits[i];
+        edits[i] = edits[met];
+        edits[met++] = t;
+    }
+    return met;
+}
+
 /* The candidates of a family, at most `most`. */
 static size_t candidates(data_edit **out, expr e, data_family family, size_t most, rng *r, arena *a)
 {
@@ -330,6 +348,8 @@ static size_t candidates(data_edit **out, expr e, data_family family, size_t mos
         return n;
     if (family == DATA_UNARY_SWAP || family == DATA_BINARY_SWAP)
         n = one_per_type(*out, n, e, r);
+    else if (family == DATA_VARIABLE_SUBSTITUTION)
+        n = draw_some(*out, n, most, r);
     if (n > most) {
         shuffle_edits(*out, n, r);
         n = most;

@@ -38,7 +38,7 @@ typedef struct data_edit {
 size_t data_edits_list(data_edit **out, expr e, data_family family, arena *a);
 
 /* A rewriting drawn at random: any node, replaced by an expression of the training grammar with
- * at most two binary operators over the variables of e (or of x_0 .. where e has none). */
+ * at most two binary operators and one unary, over the variables of e (x_0 where e has none). */
 data_edit data_edit_rewriting(expr e, rng *r, arena *a);
 
 /* The edited tree in `a`; node is NULL when memory is out. */

@@ -1,0 +1,11 @@
+/* bench.h - benchmarks behind `snip bench`: one file per hot path, each a ratio from one run. */
+#ifndef BENCH_BENCH_H
+#define BENCH_BENCH_H
+
+#include <jansson.h>
+
+/* Each measures for about `seconds` on one core and returns its figures, NULL when memory is out. */
+json_t *bench_gen(double seconds);
+json_t *bench_eval(double seconds);
+
+#endif

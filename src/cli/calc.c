@@ -1,0 +1,64 @@
+/* calc.c - `snip calc`: a formula's values on a table. */
+#include "cli/cli.h"
+#include "expr/expr.h"
+
+int cli_calc(const cli_command *self, int argc, char **argv)
+{
+    int json = 0, code;
+    table_options how = { 0 };
+    const cli_option options[] = {
+        { .name = "target", .kind = CLI_TEXT, .to = &how.target, .value = "NAME",
+          .help = "column that is not an input" },
+        { .name = "drop-nan", .kind = CLI_FLAG, .to = &how.drop_invalid,
+          .help = "leave out rows with missing or non-finite cells" },
+        { .name = "json", .kind = CLI_FLAG, .to = &json,
+          .help = "17 significant digits, a JSON value a line" },
+    };
+    int n = cli_parse(self, options, sizeof options / sizeof *options, argc, argv, &code);
+    if (n < 0)
+        return code;
+    if (n != 2)
+        return cli_fail(self, CLI_MISUSED, "wants a formula and a table; see snip calc --help");
+
+    arena *a = arena_new(0);
+    snip_status st;
+    table t;
+    expr e;
+    const char **names;
+    const double **x;
+    if (!a)
+        return cli_fail(self, CLI_FAILED, "out of memory");
+    code = CLI_FAILED;
+    if (table_read(&t, argv[1], &how, a, &st) != SNIP_OK) {
+        cli_fail_status(self, &st);
+        goto done;
+    }
+    size_t inputs = table_inputs(&t, &names, &x, a);
+    double *y = arena_array(a, t.rows, sizeof *y);
+    if (inputs == (size_t)-1 || !y) {
+        cli_fail(self, CLI_FAILED, "out of memory");
+        goto done;
+    }
+    expr_names known = { names, inputs };
+    if (!cli_formula(self, &e, argv[0], &known, a))
+        goto done;
+    if (t.dropped)
+        fprintf(stderr, "snip calc: %zu rows left out\n", t.dropped);
+    if (expr_eval(e, x, t.rows, y, a) == (size_t)-1) {
+        cli_fail(self, CLI_FAILED, "out of memory");
+        goto done;
+    }
+    for (size_t i = 0; i < t.rows; i++) {
+        char buf[32];
+        if (json)
+            puts(cli_full_number(buf, y[i]));
+        else {
+            expr_print_number(buf, y[i]);
+            puts(buf);
+        }
+    }
+    code = cli_finish(self);
+done:
+    arena_free(a);
+    return code;
+}

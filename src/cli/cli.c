@@ -1,0 +1,243 @@
+/* cli.c - see cli.h. */
+#include "cli/cli.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/file.h"
+
+int cli_fail(const cli_command *self, int exit_code, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    fprintf(stderr, "snip %s: ", self->name);
+    vfprintf(stderr, format, args);
+    fputc('\n', stderr);
+    va_end(args);
+    return exit_code;
+}
+
+int cli_fail_status(const cli_command *self, const snip_status *st)
+{
+    return cli_fail(self, CLI_FAILED, "%s", st->msg);
+}
+
+static void print_default(const cli_option *o)
+{
+    if (o->kind == CLI_COUNT)
+        printf(" [%llu]", (unsigned long long)*(const uint64_t *)o->to);
+    else if (o->kind == CLI_CHOICE)
+        printf(" [%s]", o->choices[*(const int *)o->to]);
+    else if (o->kind == CLI_TEXT && *(const char **)o->to)
+        printf(" [%s]", *(const char **)o->to);
+}
+
+static void print_help(const cli_command *self, const cli_option *options, size_t count)
+{
+    printf("snip %s - %s\n\n", self->name, self->summary);
+    printf("Usage: snip %s %s\n\n%s\nOptions:\n", self->name, self->arguments, self->about);
+    for (size_t i = 0; i < count; i++) {
+        char left[64];
+        snprintf(left, sizeof left, "--%s%s%s", options[i].name, options[i].value ? " " : "",
+                 options[i].value ? options[i].value : "");
+        printf("  %-24s %s", left, options[i].help);
+        print_default(&options[i]);
+        printf("\n");
+    }
+    printf("  %-24s %s\n\nExamples:\n", "--help", "show this");
+    for (const char *s = self->examples; *s;) {
+        size_t n = strcspn(s, "\n");
+        printf("  %.*s\n", (int)n, s);
+        s += n + (s[n] == '\n');
+    }
+}
+
+/* The option called s[0..length), NULL if there is none. */
+static const cli_option *find_option(const cli_option *options, size_t count, const char *s,
+                                     size_t length)
+{
+    for (size_t i = 0; i < count; i++)
+        if (strlen(options[i].name) == length && memcmp(options[i].name, s, length) == 0)
+            return &options[i];
+    return NULL;
+}
+
+static int set_count(const cli_command *self, const cli_option *o, const char *value)
+{
+    char *end;
+    errno = 0;
+    unsigned long long n = strtoull(value, &end, 10);
+    if (!isdigit((unsigned char)*value) || *end || errno || n < o->low || n > o->high)
+        return cli_fail(self, CLI_MISUSED, "--%s wants a whole number from %llu to %llu, not '%.40s'",
+                        o->name, (unsigned long long)o->low, (unsigned long long)o->high, value);
+    *(uint64_t *)o->to = n;
+    return CLI_DONE;
+}
+
+static int set_choice(const cli_command *self, const cli_option *o, const char *value)
+{
+    for (int i = 0; o->choices[i]; i++)
+        if (strcmp(o->choices[i], value) == 0) {
+            *(int *)o->to = i;
+            return CLI_DONE;
+        }
+    char list[256] = "";
+    for (int i = 0; o->choices[i]; i++)
+        snprintf(list + strlen(list), sizeof list - strlen(list), "%s%s", i ? ", " : "",
+                 o->choices[i]);
+    return cli_fail(self, CLI_MISUSED, "--%s wants one of %s, not '%.40s'", o->name, list, value);
+}
+
+static int set_option(const cli_command *self, const cli_option *o, const char *value)
+{
+    switch (o->kind) {
+    case CLI_FLAG:
+        *(int *)o->to = 1;
+        return CLI_DONE;
+    case CLI_COUNT:
+        return set_count(self, o, value);
+    case CLI_CHOICE:
+        return set_choice(self, o, value);
+    default:
+        *(const char **)o->to = value;
+        return CLI_DONE;
+    }
+}
+
+/* Not getopt: there a formula such as -x0 would be taken for options. Here only two dashes, -h and
+ * -q start one. */
+int cli_parse(const cli_command *self, const cli_option *options, size_t count, int argc,
+              char **argv, int *exit_code)
+{
+    int kept = 0, only_arguments = 0;
+    for (int i = 0; i < argc; i++) {
+        char *s = argv[i];
+        if (!only_arguments && (strcmp(s, "--help") == 0 || strcmp(s, "-h") == 0)) {
+            print_help(self, options, count);
+            *exit_code = CLI_DONE;
+            return -1;
+        }
+        if (!only_arguments && strcmp(s, "-q") == 0)
+            s = "--quiet";
+        if (only_arguments || strncmp(s, "--", 2) != 0) {
+            argv[kept++] = s;
+            continue;
+        }
+        if (s[2] == 0) {
+            only_arguments = 1;
+            continue;
+        }
+        size_t length = strcspn(s + 2, "=");
+        const cli_option *o = find_option(options, count, s + 2, length);
+        const char *value = s[2 + length] == '=' ? s + 3 + length : NULL;
+        *exit_code = CLI_MISUSED;
+        if (!o)
+            return cli_fail(self, -1, "unknown option --%.*s; see snip %s --help",
+                            length > 40 ? 40 : (int)length, s + 2, self->name);
+        if (o->kind == CLI_FLAG && value)
+            return cli_fail(self, -1, "--%s takes no value", o->name);
+        if (o->kind != CLI_FLAG && !value) {
+            if (i + 1 == argc)
+                return cli_fail(self, -1, "--%s needs a value: %s", o->name, o->value);
+            value = argv[++i];
+        }
+        if (set_option(self, o, value) != CLI_DONE)
+            return -1;
+    }
+    return kept;
+}
+
+snip_code cli_formula_text(const char **out, const char *argument, arena *a, snip_status *st)
+{
+    *out = argument;
+    if (argument[0] != '@' && strcmp(argument, "-") != 0)
+        return SNIP_OK;
+    char *text;
+    size_t size;
+    snip_code code = file_read(&text, &size, argument + (argument[0] == '@'), a, st);
+    if (code != SNIP_OK)
+        return code;
+    if (memchr(text, 0, size))
+        return status_fail(st, SNIP_FORMAT, 0, "%s: holds a zero byte, so it is not a formula",
+                           argument);
+    while (size && isspace((unsigned char)text[size - 1]))
+        text[--size] = 0;
+    *out = text;
+    return SNIP_OK;
+}
+
+/* Adds up to `most` bytes of s to `to`, control characters as blanks. */
+static void add_excerpt(char *to, size_t room, const char *s, size_t most)
+{
+    size_t n = strlen(to);
+    for (size_t i = 0; i < most && s[i] && n + 1 < room; i++)
+        to[n++] = isprint((unsigned char)s[i]) || (unsigned char)s[i] >= 0x80 ? s[i] : ' ';
+    to[n] = 0;
+}
+
+int cli_formula(const cli_command *self, expr *out, const char *argument, const expr_names *names,
+                arena *a)
+{
+    enum { BEFORE = 30, AFTER = 20 };
+    snip_status st = { 0 };
+    const char *text;
+    if (cli_formula_text(&text, argument, a, &st) != SNIP_OK) {
+        cli_fail_status(self, &st);
+        return 0;
+    }
+    snip_code code = expr_parse(out, text, names, a, &st);
+    if (code == SNIP_OK)
+        return 1;
+    if (code != SNIP_SYNTAX) {
+        cli_fail_status(self, &st);
+        return 0;
+    }
+    /* One line: the message, and the place with a mark in front of it. */
+    char shown[128] = "";
+    size_t from = st.pos > BEFORE ? st.pos - BEFORE : 0;
+    if (from)
+        strcat(shown, "...");
+    add_excerpt(shown, sizeof shown, text + from, st.pos - from);
+    strcat(shown, " >>>");
+    add_excerpt(shown, sizeof shown, text + st.pos, AFTER);
+    if (strlen(text + st.pos) > AFTER)
+        strcat(shown, "...");
+    cli_fail(self, CLI_FAILED, "formula, byte %zu: %s: %s", st.pos, st.msg, shown);
+    return 0;
+}
+
+int cli_finish(const cli_command *self)
+{
+    if (fflush(stdout) != 0 || ferror(stdout))
+        return cli_fail(self, CLI_FAILED, "cannot write: %s", strerror(errno));
+    return CLI_DONE;
+}
+
+int cli_print_json(const cli_command *self, json_t *value)
+{
+    int bad = !value || json_dumpf(value, stdout, JSON_REAL_PRECISION(17) | JSON_COMPACT) != 0;
+    json_decref(value);
+    putchar('\n');
+    if (bad && !ferror(stdout))
+        return cli_fail(self, CLI_FAILED, "out of memory");
+    return cli_finish(self);
+}
+
+json_t *cli_real(double v)
+{
+    return isfinite(v) ? json_real(v) : json_null();
+}
+
+const char *cli_full_number(char *buf, double v)
+{
+    if (isnan(v))
+        return "NaN";
+    if (isinf(v))
+        return v > 0 ? "Infinity" : "-Infinity";
+    snprintf(buf, 32, "%.17g", v);
+    return buf;
+}

@@ -1,0 +1,87 @@
+/* cli.h - what the commands share: options, messages, exit codes.
+ *
+ * A command lists its options once; parsing and `--help` both come from that list. */
+#ifndef CLI_CLI_H
+#define CLI_CLI_H
+
+#include <jansson.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "base/rng.h"
+#include "base/table.h"
+#include "expr/expr.h"
+
+/* Exit codes. */
+enum { CLI_DONE = 0, CLI_FAILED = 1, CLI_MISUSED = 2 };
+
+typedef enum cli_kind {
+    CLI_FLAG,   /* int *to becomes 1 */
+    CLI_COUNT,  /* uint64_t *to, within [low, high] */
+    CLI_TEXT,   /* const char **to */
+    CLI_CHOICE  /* int *to becomes the place in `choices`, which ends with NULL */
+} cli_kind;
+
+typedef struct cli_option {
+    const char *name; /* without the dashes */
+    cli_kind kind;
+    void *to;         /* holds the default before parsing */
+    const char *value; /* what it takes, as shown by --help; NULL for flags */
+    const char *help;
+    uint64_t low, high;
+    const char *const *choices;
+} cli_option;
+
+typedef struct cli_command {
+    const char *name;
+    const char *summary;   /* one line */
+    const char *arguments; /* as in the usage line */
+    const char *about;     /* paragraphs before the options */
+    const char *examples;  /* a line each, shown indented */
+    int (*run)(const struct cli_command *self, int argc, char **argv);
+} cli_command;
+
+/* The commands, ending with a NULL name. */
+extern const cli_command cli_commands[];
+
+/* Runs of the commands, one per file. */
+int cli_gen(const cli_command *self, int argc, char **argv);
+int cli_calc(const cli_command *self, int argc, char **argv);
+int cli_tokens(const cli_command *self, int argc, char **argv);
+int cli_edits(const cli_command *self, int argc, char **argv);
+int cli_corpora(const cli_command *self, int argc, char **argv);
+int cli_bench(const cli_command *self, int argc, char **argv);
+
+/* Takes the options out of argv[0..argc) and leaves the other arguments at its front; returns their
+ * number, or -1 when the command is over: *exit_code says how (help was shown, or misuse). */
+int cli_parse(const cli_command *self, const cli_option *options, size_t count, int argc,
+              char **argv, int *exit_code);
+
+/* Prints `snip COMMAND: message` on standard error and returns the exit code. */
+__attribute__((format(printf, 3, 4))) int cli_fail(const cli_command *self, int exit_code,
+                                                   const char *format, ...);
+
+/* Prints a failed status and returns CLI_FAILED. */
+int cli_fail_status(const cli_command *self, const snip_status *st);
+
+/* The text of a formula argument: the argument itself, the file behind an @, or standard input for
+ * "-". Trailing white space is dropped. */
+snip_code cli_formula_text(const char **out, const char *argument, arena *a, snip_status *st);
+
+/* Parses a formula argument. Prints what is wrong and where, and returns 0, on failure. */
+int cli_formula(const cli_command *self, expr *out, const char *argument, const expr_names *names,
+                arena *a);
+
+/* Prints a JSON value on one line of standard output and releases it. Returns an exit code. */
+int cli_print_json(const cli_command *self, json_t *value);
+
+/* Flushes standard output; CLI_FAILED with a message if something could not be written. */
+int cli_finish(const cli_command *self);
+
+/* A JSON number; NaN and infinities, which JSON has not, become null. */
+json_t *cli_real(double v);
+
+/* The spelling of v with all its digits: %.17g, NaN, Infinity, -Infinity. buf holds 32 bytes. */
+const char *cli_full_number(char *buf, double v);
+
+#endif

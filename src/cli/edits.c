@@ -1,0 +1,281 @@
+/* edits.c - `snip edits`: controlled edits of a formula, or the paper's pool of them. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/cli.h"
+#include "data/edits.h"
+#include "data/gen.h"
+#include "data/points.h"
+#include "data/stats.h"
+
+/* The formula's points and values. */
+typedef struct setting {
+    expr e;
+    expr_names names;
+    const double **x;
+    double *y;
+    size_t rows;
+} setting;
+
+/* Root mean square of a - b over the standard deviation of a. */
+static double distance(const double *a, const double *b, size_t n)
+{
+    double mean = 0, variance = 0, square = 0;
+    for (size_t i = 0; i < n; i++)
+        mean += a[i] / (double)n;
+    for (size_t i = 0; i < n; i++) {
+        variance += (a[i] - mean) * (a[i] - mean) / (double)n;
+        square += (a[i] - b[i]) * (a[i] - b[i]) / (double)n;
+    }
+    return sqrt(square) / (variance > 0 ? sqrt(variance) : 1);
+}
+
+/* Points from the table, else from the generator. Returns 0 after a message. */
+static int load_setting(const cli_command *self, setting *s, const char *formula, const char *file,
+                        const table_options *how, uint64_t points, uint64_t seed, arena *a)
+{
+    snip_status st;
+    *s = (setting){ .rows = points };
+    if (file) {
+        table t;
+        const char **names;
+        if (table_read(&t, file, how, a, &st) != SNIP_OK)
+            return cli_fail_status(self, &st), 0;
+        size_t inputs = table_inputs(&t, &names, &s->x, a);
+        if (inputs == (size_t)-1)
+            return cli_fail(self, CLI_FAILED, "out of memory"), 0;
+        s->names = (expr_names){ names, inputs };
+        s->rows = t.rows;
+    }
+    if (!cli_formula(self, &s->e, formula, file ? &s->names : NULL, a))
+        return 0;
+    if (!file) {
+        size_t inputs = expr_inputs(s->e), dim = inputs ? inputs : 1;
+        if (dim > DATA_DIMS_MAX)
+            return cli_fail(self, CLI_FAILED,
+                            "the formula has %zu inputs: give their values with --table", inputs),
+                   0;
+        int clusters, uniform;
+        rng r;
+        rng_init(&r, seed, RNG_EDITS, 0);
+        double *values = arena_array(a, dim * points, sizeof *values);
+        s->x = arena_array(a, dim, sizeof *s->x);
+        if (!values || !s->x ||
+            !data_points_draw(&r, (int)dim, points, values, points, &clusters, &uniform, a))
+            return cli_fail(self, CLI_FAILED, "out of memory"), 0;
+        for (size_t j = 0; j < dim; j++)
+            s->x[j] = values + j * points;
+    }
+    s->y = arena_array(a, s->rows, sizeof *s->y);
+    size_t finite = s->y ? expr_eval(s->e, s->x, s->rows, s->y, a) : (size_t)-1;
+    if (finite == (size_t)-1)
+        return cli_fail(self, CLI_FAILED, "out of memory"), 0;
+    if (finite < s->rows)
+        return cli_fail(self, CLI_FAILED, "the formula is not finite at %zu of %zu points%s",
+                        s->rows - finite, s->rows, file ? "" : "; give others with --table"),
+               0;
+    if (!data_values_fit(s->y, s->rows))
+        return cli_fail(self, CLI_FAILED, "the formula's values reach 1e103, beyond the model's tokens"),
+               0;
+    return 1;
+}
+
+/* One variant as text and as JSON. Returns 0 when memory is out. */
+static int show_variant(const setting *s, const data_variant *v, json_t *list, int json, arena *a)
+{
+    double d = distance(s->y, v->y, s->rows);
+    const char *what = data_edit_describe(s->e, &v->edit, &s->names, a);
+    const char *infix = expr_print(v->e, SNIP_INFIX, &s->names, json ? 0 : 5, a);
+    const char *prefix = expr_print(v->e, SNIP_PREFIX, NULL, 0, a);
+    if (!what || !infix || !prefix)
+        return 0;
+    if (json)
+        json_array_append_new(list, json_pack("{s:s,s:s,s:s,s:o}", "edit", what, "prefix", prefix,
+                                              "infix", infix, "distance", cli_real(d)));
+    else
+        printf("%-22s %10.4g  %s\n", data_family_names[v->edit.family], d, infix);
+    return 1;
+}
+
+static int list_edits(const cli_command *self, const setting *s, int family, uint64_t most,
+                      uint64_t seed, int json, arena *a)
+{
+    json_t *families = json_object();
+    data_variant *kept = arena_array(a, most, sizeof *kept);
+    if (!json)
+        printf("%-22s %10s  %s\n", "family", "distance", "variant");
+    for (int f = 0; f < DATA_FAMILIES && kept; f++) {
+        if (family != DATA_FAMILIES && family != f)
+            continue;
+        rng r;
+        rng_init(&r, seed, RNG_EDITS, 1 + (uint64_t)f);
+        json_t *list = json_array();
+        size_t n = data_edits_evaluation(kept, s->e, (data_family)f, most, s->x, s->rows, s->y, &r, a);
+        int good = n != (size_t)-1;
+        for (size_t k = 0; good && k < n; k++)
+            good = show_variant(s, &kept[k], list, json, a);
+        json_object_set_new(families, data_family_names[f], list);
+        if (!good)
+            kept = NULL;
+    }
+    if (!kept) {
+        json_decref(families);
+        return cli_fail(self, CLI_FAILED, "out of memory");
+    }
+    if (!json) {
+        json_decref(families);
+        return cli_finish(self);
+    }
+    return cli_print_json(
+        self, json_pack("{s:s,s:I,s:o}", "prefix", expr_print(s->e, SNIP_PREFIX, NULL, 0, a), "points",
+                        (json_int_t)s->rows, "families", families));
+}
+
+/* The paper's table of its controlled-edit pool: targets, mean and median of variants. */
+static const struct {
+    int targets;
+    double mean, median;
+} paper[DATA_FAMILIES] = { { 81, 2.1, 2 },    { 119, 26.5, 27 }, { 127, 8.5, 9 },
+                           { 127, 10.7, 11 }, { 90, 1.8, 2 },    { 127, 57.6, 59 } };
+
+/* An evaluation target varies: the variance of its values is at least 1e-10. */
+static int varies(const double *y, size_t n)
+{
+    double mean = 0, variance = 0;
+    for (size_t i = 0; i < n; i++)
+        mean += y[i] / (double)n;
+    for (size_t i = 0; i < n; i++)
+        variance += (y[i] - mean) * (y[i] - mean) / (double)n;
+    return variance >= 1e-10;
+}
+
+/* Variants kept per target and family, -1 for a target that does not vary. Returns 0 when memory is
+ * out. */
+static int count_pool(double (*counts)[DATA_FAMILIES], uint64_t targets, uint64_t seed)
+{
+    const data_gen gen = { .dims = DATA_DIMS_MAX, .points = DATA_POINTS };
+    int failed = 0;
+#pragma omp parallel for schedule(dynamic)
+    for (uint64_t i = 0; i < targets; i++) {
+        arena *a = arena_new(0);
+        data_variant kept[DATA_VARIANTS_MAX];
+        data_sample s;
+        int good = a && data_sample_draw(&s, &gen, seed, RNG_HELD_OUT, i, a) == SNIP_OK;
+        int used = good && varies(s.y, s.points);
+        for (int f = 0; f < DATA_FAMILIES && good; f++) {
+            counts[i][f] = -1;
+            if (!used)
+                continue;
+            rng r;
+            rng_init(&r, seed, RNG_EDITS, i * DATA_FAMILIES + (uint64_t)f);
+            size_t n = data_edits_evaluation(kept, s.e, (data_family)f, DATA_VARIANTS_MAX, s.x,
+                                             s.points, s.y, &r, a);
+            good = n != (size_t)-1;
+            counts[i][f] = (double)n;
+        }
+        if (!good)
+#pragma omp atomic write
+            failed = 1;
+        arena_free(a);
+    }
+    return !failed;
+}
+
+static int show_pool(const cli_command *self, uint64_t targets, uint64_t seed, int json)
+{
+    double(*counts)[DATA_FAMILIES] = calloc(targets, sizeof *counts);
+    double *one = calloc(targets, sizeof *one);
+    json_t *families = json_object();
+    int good = counts && one && count_pool(counts, targets, seed);
+    size_t used = 0;
+    for (uint64_t i = 0; good && i < targets; i++)
+        used += counts[i][0] >= 0;
+    if (good && !json)
+        printf("%zu targets of %llu vary\n\n%-22s %24s %24s\n%-22s %8s %7s %7s %8s %7s %7s\n", used,
+               (unsigned long long)targets, "", "here", "paper", "family", "targets", "mean",
+               "median", "targets", "mean", "median");
+    for (int f = 0; f < DATA_FAMILIES && good; f++) {
+        size_t n = 0;
+        double mean = 0;
+        for (uint64_t i = 0; i < targets; i++)
+            if (counts[i][f] > 0) {
+                one[n++] = counts[i][f];
+                mean += counts[i][f];
+            }
+        mean = n ? mean / (double)n : 0;
+        double median = n ? data_median(one, n) : 0;
+        if (json)
+            json_object_set_new(
+                families, data_family_names[f],
+                json_pack("{s:I,s:f,s:f,s:{s:i,s:f,s:f}}", "targets", (json_int_t)n, "mean", mean,
+                          "median", median, "paper", "targets", paper[f].targets, "mean",
+                          paper[f].mean, "median", paper[f].median));
+        else
+            printf("%-22s %8zu %7.1f %7.1f %8d %7.1f %7.1f\n", data_family_names[f], n, mean, median,
+                   paper[f].targets, paper[f].mean, paper[f].median);
+    }
+    free(counts);
+    free(one);
+    if (!good) {
+        json_decref(families);
+        return cli_fail(self, CLI_FAILED, "out of memory");
+    }
+    if (json)
+        return cli_print_json(self, json_pack("{s:I,s:I,s:o}", "targets", (json_int_t)targets, "vary",
+                                              (json_int_t)used, "families", families));
+    json_decref(families);
+    return cli_finish(self);
+}
+
+int cli_edits(const cli_command *self, int argc, char **argv)
+{
+    const char *families[DATA_FAMILIES + 2];
+    for (int f = 0; f < DATA_FAMILIES; f++)
+        families[f] = data_family_names[f];
+    families[DATA_FAMILIES] = "all";
+    families[DATA_FAMILIES + 1] = NULL;
+    int family = DATA_FAMILIES, json = 0, pool = 0, code;
+    const char *file = NULL;
+    table_options how = { 0 };
+    uint64_t most = DATA_VARIANTS_MAX, seed = 0, points = DATA_POINTS, targets = 128;
+    const cli_option options[] = {
+        { .name = "family", .kind = CLI_CHOICE, .to = &family, .value = "NAME", .choices = families,
+          .help = "unary_swap, variable_substitution, binary_swap, tree_reshaping,\n"
+                  "                           operand_reordering, subtree_rewriting or all" },
+        { .name = "table", .kind = CLI_TEXT, .to = &file, .value = "FILE",
+          .help = "points to compare behaviours on" },
+        { .name = "target", .kind = CLI_TEXT, .to = &how.target, .value = "NAME",
+          .help = "column of the table that is not an input" },
+        { .name = "drop-nan", .kind = CLI_FLAG, .to = &how.drop_invalid,
+          .help = "leave out rows with missing or non-finite cells" },
+        { .name = "points", .kind = CLI_COUNT, .to = &points, .value = "P", .low = 2,
+          .high = DATA_POINTS_MAX, .help = "generated points, without --table" },
+        { .name = "max", .kind = CLI_COUNT, .to = &most, .value = "N", .low = 1, .high = 10000,
+          .help = "candidates per family" },
+        { .name = "seed", .kind = CLI_COUNT, .to = &seed, .value = "K", .high = UINT64_MAX,
+          .help = "seed of points and choices" },
+        { .name = "pool", .kind = CLI_FLAG, .to = &pool,
+          .help = "counts of the controlled-edit pool instead" },
+        { .name = "targets", .kind = CLI_COUNT, .to = &targets, .value = "N", .low = 1,
+          .high = 1000000, .help = "with --pool: held-out targets" },
+        { .name = "json", .kind = CLI_FLAG, .to = &json, .help = "one JSON object" },
+    };
+    int n = cli_parse(self, options, sizeof options / sizeof *options, argc, argv, &code);
+    if (n < 0)
+        return code;
+    if (n != (pool ? 0 : 1))
+        return cli_fail(self, CLI_MISUSED, "wants %s; see snip edits --help",
+                        pool ? "no formula with --pool" : "one formula");
+    if (pool)
+        return show_pool(self, targets, seed, json);
+    arena *a = arena_new(0);
+    setting s;
+    if (!a)
+        return cli_fail(self, CLI_FAILED, "out of memory");
+    code = load_setting(self, &s, argv[0], file, &how, points, seed, a)
+               ? list_edits(self, &s, family, most, seed, json, a)
+               : CLI_FAILED;
+    arena_free(a);
+    return code;
+}

@@ -1,0 +1,102 @@
+/* main.c - the program `snip`: finds the command and runs it. */
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/cli.h"
+#include "snip.h"
+
+const cli_command cli_commands[] = {
+    { "gen", "draw expressions and points from the SNIP generator", "[options]",
+      "Draws samples as SNIP does: an expression, input points, and its values there. Sample i of a\n"
+      "stream under a seed is always the same, on any machine and with any number of threads.\n",
+      "snip gen --count 5\n"
+      "snip gen --seed 7 --count 1000 --dims 10 --points 200 --json > samples.jsonl\n"
+      "snip gen --stats --count 100000 --seed 1 --json\n",
+      cli_gen },
+    { "calc", "evaluate a formula on the rows of a table", "FORMULA TABLE [options]",
+      "Prints one value a row. FORMULA is infix (2.1*sin(x0) + x1^2, sympy and numpy spellings),\n"
+      "prefix (add,2.1,x_0) or LaTeX; @FILE reads it from a file. Variables are the table's column\n"
+      "names, or x0, x1, ... for its columns in order; a column called `target` (or --target) is not\n"
+      "counted. TABLE is CSV, TSV or blank-separated, plain or .gz, with or without header; - is\n"
+      "standard input. Outside its domain a formula gives NaN.\n",
+      "snip calc 'x0^2 + sin(x1)' data.csv\n"
+      "snip calc 'm*c**2' masses.tsv.gz --json\n"
+      "printf '1 2\\n3 4\\n' | snip calc 'x0/x1' -\n",
+      cli_calc },
+    { "tokens", "show what the symbolic encoder reads of a formula", "FORMULA [options]",
+      "Prints the formula's tokens with their ids in SNIP's vocabulary, the tree node that each\n"
+      "belongs to, that node's span of tokens and its path from the root (1: first child, 2: second).\n",
+      "snip tokens 'sin(x0 + 2.1*x1)'\n"
+      "snip tokens --normal 'x0^4/x1'\n"
+      "snip tokens add,1.5,mul,2.0,x_0 --json\n",
+      cli_tokens },
+    { "edits", "list controlled edits of a formula that change its behaviour",
+      "FORMULA [options] | --pool [options]",
+      "Lists the variants of a formula that the evaluation keeps: finite on the points, different\n"
+      "from the original and from each other. `distance` is the root mean square change of the\n"
+      "values in units of the original's standard deviation. Points come from --table, else from\n"
+      "the generator. With --pool it builds the paper's controlled-edit pool from held-out\n"
+      "samples and prints its counts beside the paper's.\n",
+      "snip edits 'sin(x0) - 0.5*x1' --family unary_swap\n"
+      "snip edits 'a*b - c' --family all --table data.csv --json\n"
+      "snip edits --pool --targets 128\n",
+      cli_edits },
+    { "corpora", "the formulas of Feynman, Classic and Strogatz",
+      "[feynman|classic|strogatz|all] [options]",
+      "Samples points for each formula and says whether the model can use it, and if not why. With\n"
+      "--sample ID it prints that formula's points and values as a CSV table.\n",
+      "snip corpora\n"
+      "snip corpora classic --sampling published --json\n"
+      "snip corpora feynman --sample I.6.2 --points 50 > gauss.csv\n",
+      cli_corpora },
+    { "bench", "measure the speed of a part on this machine", "[gen|eval] [options]",
+      "gen: accepted samples per second on one core, tokens included, by part. eval: nanoseconds\n"
+      "per node and point, beside a plain loop over the C library's functions in the same run.\n",
+      "snip bench gen\n"
+      "snip bench eval --json\n",
+      cli_bench },
+    { NULL, NULL, NULL, NULL, NULL, NULL },
+};
+
+static void usage(FILE *to)
+{
+    fprintf(to, "snip %s - formulas and the numbers they produce, in one space\n\n", snip_version());
+    fprintf(to, "Usage: snip COMMAND [arguments]\n\nCommands:\n");
+    for (const cli_command *c = cli_commands; c->name; c++)
+        fprintf(to, "  %-10s %s\n", c->name, c->summary);
+    fprintf(to, "\n`snip help COMMAND` or `snip COMMAND --help` tells more, with examples.\n");
+}
+
+static const cli_command *find(const char *name)
+{
+    for (const cli_command *c = cli_commands; c->name; c++)
+        if (strcmp(c->name, name) == 0)
+            return c;
+    fprintf(stderr, "snip: there is no command '%.40s'; see snip --help\n", name);
+    return NULL;
+}
+
+int main(int argc, char **argv)
+{
+    if (argc < 2) {
+        usage(stderr);
+        return CLI_MISUSED;
+    }
+    const char *name = argv[1];
+    if (strcmp(name, "--version") == 0) {
+        printf("snip %s\n", snip_version());
+        return CLI_DONE;
+    }
+    if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0 ||
+        (strcmp(name, "help") == 0 && argc == 2)) {
+        usage(stdout);
+        return CLI_DONE;
+    }
+    if (strcmp(name, "help") == 0) {
+        const cli_command *c = find(argv[2]);
+        char *help[] = { "--help", NULL };
+        return c ? c->run(c, 1, help) : CLI_MISUSED;
+    }
+    const cli_command *c = find(name);
+    return c ? c->run(c, argc - 2, argv + 2) : CLI_MISUSED;
+}

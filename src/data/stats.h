@@ -1,0 +1,32 @@
+/* stats.h - what the generator produces, in numbers: the histograms and quantiles by which it is
+ * compared with the reference. */
+#ifndef DATA_STATS_H
+#define DATA_STATS_H
+
+#include <jansson.h>
+
+#include "base/progress.h"
+#include "data/gen.h"
+
+enum { DATA_STATS_ROW = 14 }; /* numbers in a row of data_stats.rows */
+
+typedef struct data_stats {
+    json_t *json; /* keys as in the reference's generator-stats.json; owned by the caller */
+    /* One row per sample: dimension, unary requested, unary count, binary drawn, binary count,
+     * tokens, nodes, depth, constants, clusters, uniform, log10 of median and maximum of |y|, mean
+     * kurtosis of the columns. In the arena given. */
+    float (*rows)[DATA_STATS_ROW];
+} data_stats;
+
+/* Draws samples 0 .. count-1 of a stream and gathers their statistics; the result does not depend
+ * on the number of threads. `progress` may be NULL. */
+snip_code data_stats_gather(data_stats *out, const data_gen *gen, uint64_t seed, rng_stream stream,
+                            size_t count, progress *progress, arena *a);
+
+/* The q-quantile of n sorted values, interpolated between neighbours. */
+double data_quantile(const double *sorted, size_t n, double q);
+
+/* The median of v[0..n), which is sorted on the way. */
+double data_median(double *v, size_t n);
+
+#endif

@@ -1,0 +1,135 @@
+/* api.c - the public face of formulas: handles around the arena-based inside.
+ *
+ * Numbers in formulas have a decimal point whatever the program's locale is, so each call reads and
+ * writes text under the C locale. */
+#include <locale.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "expr/expr.h"
+#include "snip.h"
+
+struct snip_expr {
+    arena *a;
+    expr e;
+    expr_names names;
+};
+
+const char *snip_version(void)
+{
+    return SNIP_VERSION;
+}
+
+void snip_expr_free(snip_expr *e)
+{
+    if (e) {
+        arena_free(e->a);
+        free(e);
+    }
+}
+
+/* An empty handle that knows its variables' names. NULL when memory is out. */
+static snip_expr *new_handle(const char *const *names, size_t n)
+{
+    snip_expr *h = calloc(1, sizeof *h);
+    if (!h)
+        return NULL;
+    h->a = arena_new(0);
+    const char **copy = h->a ? arena_array(h->a, n + 1, sizeof *copy) : NULL;
+    int good = copy != NULL;
+    for (size_t i = 0; good && i < n; i++)
+        good = (copy[i] = arena_text(h->a, names[i], strlen(names[i]))) != NULL;
+    if (!good) {
+        snip_expr_free(h);
+        return NULL;
+    }
+    h->names = (expr_names){ copy, n };
+    return h;
+}
+
+snip_code snip_expr_parse(snip_expr **out, const char *text, const char *const *names,
+                          size_t n_names, snip_status *st)
+{
+    *out = NULL;
+    if (st)
+        *st = (snip_status){ .code = SNIP_OK };
+    locale_t c = newlocale(LC_NUMERIC_MASK, "C", (locale_t)0);
+    snip_expr *h = new_handle(names, names ? n_names : 0);
+    if (!h || !c) {
+        snip_expr_free(h);
+        if (c)
+            freelocale(c);
+        return status_nomem(st);
+    }
+    locale_t before = uselocale(c);
+    snip_code code = expr_parse(&h->e, text, &h->names, h->a, st);
+    uselocale(before);
+    freelocale(c);
+    if (code == SNIP_OK)
+        *out = h;
+    else
+        snip_expr_free(h);
+    return code;
+}
+
+snip_code snip_expr_normal(snip_expr **out, const snip_expr *e, int assume_positive,
+                           snip_status *st)
+{
+    *out = NULL;
+    if (st)
+        *st = (snip_status){ .code = SNIP_OK };
+    snip_expr *h = new_handle(e->names.name, e->names.count);
+    if (!h)
+        return status_nomem(st);
+    expr_domain domain = { .assume_positive = assume_positive };
+    snip_code code = expr_normal(&h->e, e->e, &domain, h->a, st);
+    if (code == SNIP_OK)
+        *out = h;
+    else
+        snip_expr_free(h);
+    return code;
+}
+
+snip_code snip_expr_eval(const snip_expr *e, const double *const *x, size_t columns, size_t rows,
+                         double *y, size_t *finite, snip_status *st)
+{
+    if (st)
+        *st = (snip_status){ .code = SNIP_OK };
+    if (expr_inputs(e->e) > columns)
+        return status_fail(st, SNIP_FORMAT, 0, "the formula needs %zu columns, there are %zu",
+                           expr_inputs(e->e), columns);
+    arena *tmp = arena_new(0);
+    size_t good = tmp ? expr_eval(e->e, x, rows, y, tmp) : (size_t)-1;
+    arena_free(tmp);
+    if (good == (size_t)-1)
+        return status_nomem(st);
+    if (finite)
+        *finite = good;
+    return SNIP_OK;
+}
+
+size_t snip_expr_print(const snip_expr *e, snip_format format, char *buf, size_t size)
+{
+    locale_t c = newlocale(LC_NUMERIC_MASK, "C", (locale_t)0);
+    arena *tmp = arena_new(0);
+    size_t length = 0;
+    if (size)
+        buf[0] = 0;
+    if (c && tmp) {
+        locale_t before = uselocale(c);
+        const char *s = expr_print(e->e, format, &e->names, 0, tmp);
+        uselocale(before);
+        if (s)
+            length = (size_t)snprintf(buf, size, "%s", s);
+    }
+    if (c)
+        freelocale(c);
+    arena_free(tmp);
+    return length;
+}
+
+size_t snip_expr_nodes(const snip_expr *e)
+{
+    return e->e.count;
+}
