@@ -130,7 +130,7 @@ static void count_values(tally *t, record *rec, const data_sample *s, double *sc
     }
     t->y_points += (long)n;
     rec->y_two[0] = log10(scratch[0]);
-    rec->y_two[1] = log10(scratch[n / 2]);
+    rec->y_two[1] = log10(scratch[1]);
     rec->y_median = log10(data_median(scratch, n));
     rec->y_max = log10(scratch[n - 1]);
 }

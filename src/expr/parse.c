@@ -199,6 +199,17 @@ static int take(parser *p, const char *word)
     return 1;
 }
 
+/* Takes an operator written as a word between its operands, as SNIP prints infix: `a add b`. */
+static int take_word(parser *p, const char *word)
+{
+    skip_space(p);
+    size_t n = strlen(word);
+    if (strncmp(p->text + p->pos, word, n) != 0 || name_part(p->text[p->pos + n]))
+        return 0;
+    p->pos += n;
+    return 1;
+}
+
 /* Takes an opening bracket and returns the closing one that it needs, or NULL. */
 static const char *open_bracket(parser *p)
 {
@@ -418,7 +429,7 @@ static int parse_primary(parser *p)
                 p->pos += digits + 4;
                 char name[8] = { s[0] };
                 memcpy(name + 1, s + 3, digits);
-                return parse_named(p, arena_text(p->a, name, digits + 1), digits + 1, pos);
+                return parse_named(p, name, digits + 1, pos);
             }
         }
         p->pos += length;
@@ -466,10 +477,10 @@ static int parse_product(parser *p)
 {
     int left = parse_unary(p);
     while (left >= 0) {
-        if (take(p, "*") || take(p, "\\cdot") || take(p, "\\times")) {
+        if (take(p, "*") || take(p, "\\cdot") || take(p, "\\times") || take_word(p, "mul")) {
             int right = parse_unary(p);
             left = right < 0 ? -1 : add_op(p, EXPR_MUL, left, right);
-        } else if (take(p, "/")) {
+        } else if (take(p, "/") || take_word(p, "div")) {
             int right = parse_unary(p);
             left = right < 0 ? -1 : finish_quotient(p, left, right);
         } else {
@@ -483,13 +494,11 @@ static int parse_sum(parser *p)
 {
     int left = parse_product(p);
     while (left >= 0) {
-        skip_space(p);
-        char c = p->text[p->pos];
-        if (c != '+' && c != '-')
+        int plus = take(p, "+") || take_word(p, "add");
+        if (!plus && !take(p, "-") && !take_word(p, "sub"))
             break;
-        p->pos++;
         int right = parse_product(p);
-        left = right < 0 ? -1 : add_op(p, c == '+' ? EXPR_ADD : EXPR_SUB, left, right);
+        left = right < 0 ? -1 : add_op(p, plus ? EXPR_ADD : EXPR_SUB, left, right);
     }
     return left;
 }

@@ -19,26 +19,37 @@ int expr_pool_add(expr_pool *p, expr_node node, int kid1, int kid2)
     return (int)p->count++;
 }
 
-snip_code expr_pool_flatten(expr *out, const expr_pool *p, int root, arena *a, snip_status *st)
+/* Writes the nodes below `root` in prefix order to `out`, or only counts them if that is NULL.
+ * Stops counting beyond EXPR_NODES_MAX. */
+static size_t walk(const expr_pool *p, int root, int *stack, expr_node *out)
 {
-    *out = (expr){ NULL, 0 };
-    /* Every step of the walk takes one place from the stack and adds at most two. */
-    expr_node *nodes = arena_array(a, EXPR_NODES_MAX, sizeof *nodes);
-    int *stack = arena_array(a, EXPR_NODES_MAX + 2, sizeof *stack);
-    if (!nodes || !stack)
-        return status_nomem(st);
     size_t top = 0, count = 0;
     stack[top++] = root;
-    while (top > 0) {
+    while (top > 0 && count <= EXPR_NODES_MAX) {
         const expr_pool_node *n = &p->at[stack[--top]];
-        if (count == EXPR_NODES_MAX)
-            return status_fail(st, SNIP_UNSUPPORTED, 0, "formula has more than %d nodes",
-                               EXPR_NODES_MAX);
-        nodes[count++] = n->node;
+        if (out)
+            out[count] = n->node;
+        count++;
         for (int slot = expr_ops[n->node.op].arity; slot-- > 0;)
             stack[top++] = n->kid[slot];
     }
-    expr e = { nodes, count };
+    return count;
+}
+
+snip_code expr_pool_flatten(expr *out, const expr_pool *p, int root, arena *a, snip_status *st)
+{
+    *out = (expr){ NULL, 0 };
+    /* Below a node wait at most the second operands of it and its ancestors. */
+    int *stack = arena_array(a, p->count + 2, sizeof *stack);
+    if (!stack)
+        return status_nomem(st);
+    expr e = { .count = walk(p, root, stack, NULL) };
+    if (e.count > EXPR_NODES_MAX)
+        return status_fail(st, SNIP_UNSUPPORTED, 0, "formula has more than %d nodes", EXPR_NODES_MAX);
+    e.node = arena_array(a, e.count, sizeof *e.node);
+    if (!e.node)
+        return status_nomem(st);
+    walk(p, root, stack, e.node);
     expr_measure(e);
     *out = e;
     return SNIP_OK;

@@ -1,0 +1,94 @@
+/* test_api.c - the shared library as a user's program sees it: snip.h alone. */
+#include <locale.h>
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "snip.h"
+
+static void a_formula_from_text_to_values(void **state)
+{
+    (void)state;
+    const char *names[] = { "v", "t" };
+    double v[] = { 1, 2, 3 }, t[] = { 0, 1, -1 }, y[3];
+    const double *columns[] = { v, t };
+    snip_status st;
+    snip_expr *e;
+    size_t finite;
+    assert_int_equal(snip_expr_parse(&e, "0.5*v^2 + log(t)", names, 2, &st), SNIP_OK);
+    assert_int_equal(snip_expr_eval(e, columns, 2, 3, y, &finite, &st), SNIP_OK);
+    assert_int_equal(finite, 1);
+    assert_true(y[1] == 2 && isnan(y[0]) && isnan(y[2]));
+    assert_int_equal(snip_expr_eval(e, columns, 1, 3, y, NULL, &st), SNIP_FORMAT);
+    assert_string_equal(st.msg, "the formula needs 2 columns, there are 1");
+    assert_int_equal(snip_expr_nodes(e), 7);
+
+    char text[64];
+    assert_int_equal(snip_expr_print(e, SNIP_INFIX, text, sizeof text), strlen("0.5*v^2 + log(t)"));
+    assert_string_equal(text, "0.5*v^2 + log(t)");
+    assert_int_equal(snip_expr_print(e, SNIP_SYMPY, text, 8), strlen("0.5*v**2 + log(t)"));
+    assert_string_equal(text, "0.5*v**"); /* cut, terminated */
+    snip_expr_free(e);
+    snip_expr_free(NULL);
+}
+
+static void failures_leave_nothing(void **state)
+{
+    (void)state;
+    snip_status st;
+    snip_expr *e = (snip_expr *)&st, *n;
+    assert_int_equal(snip_expr_parse(&e, "x0 + foo(1)", NULL, 0, &st), SNIP_SYNTAX);
+    assert_null(e);
+    assert_int_equal(st.pos, 5);
+    assert_int_equal(snip_expr_parse(&e, "x0 +", NULL, 0, NULL), SNIP_SYNTAX);
+    assert_int_equal(snip_expr_parse(&e, "x0^x1", NULL, 0, NULL), SNIP_OK);
+    assert_int_equal(snip_expr_normal(&n, e, 0, &st), SNIP_UNSUPPORTED);
+    assert_null(n);
+    assert_int_equal(snip_expr_normal(&n, e, 1, &st), SNIP_OK);
+    char text[64];
+    snip_expr_print(n, SNIP_PREFIX, text, sizeof text);
+    assert_string_equal(text, "exp,mul,x_1,log,x_0");
+    snip_expr_free(n);
+    snip_expr_free(e);
+}
+
+/* A decimal comma in the caller's locale must not change formulas. */
+static void locales_do_not_matter(void **state)
+{
+    (void)state;
+    const char *commas[] = { "de_DE.UTF-8", "de_DE.utf8", "fr_FR.UTF-8", "de_DE" };
+    for (size_t i = 0; i < 4 && strcmp(localeconv()->decimal_point, ",") != 0; i++)
+        setlocale(LC_NUMERIC, commas[i]);
+    int comma = strcmp(localeconv()->decimal_point, ",") == 0;
+    snip_expr *e;
+    char text[64];
+    assert_int_equal(snip_expr_parse(&e, "1.5*x0", NULL, 0, NULL), SNIP_OK);
+    snip_expr_print(e, SNIP_PREFIX, text, sizeof text);
+    setlocale(LC_NUMERIC, "C");
+    assert_string_equal(text, "mul,1.5,x_0");
+    snip_expr_free(e);
+    if (!comma)
+        print_message("no locale with a decimal comma is installed here\n");
+}
+
+static void the_version_is_known(void **state)
+{
+    (void)state;
+    assert_string_equal(snip_version(), SNIP_VERSION);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_formula_from_text_to_values),
+        cmocka_unit_test(failures_leave_nothing),
+        cmocka_unit_test(locales_do_not_matter),
+        cmocka_unit_test(the_version_is_known),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,178 @@
+/* test_base.c - arena, status, text, random numbers, instruction sets. */
+#include "support.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/isa.h"
+#include "base/philox.h"
+#include "base/rng.h"
+#include "base/status.h"
+#include "base/text.h"
+
+static void arena_gives_back_what_it_gave(void **state)
+{
+    arena *a = *state;
+    char *first = arena_text(a, "kept", 4);
+    arena_pos mark = arena_mark(a);
+    for (int round = 0; round < 3; round++) {
+        for (int k = 0; k < 40; k++) { /* over many blocks */
+            size_t n = (size_t)1 << (k % 20);
+            unsigned char *p = arena_alloc(a, n);
+            assert_non_null(p);
+            assert_int_equal((uintptr_t)p % 64, 0);
+            memset(p, 0xEE, n);
+        }
+        arena_reset(a, mark);
+        assert_int_equal(arena_mark(a), mark);
+    }
+    assert_string_equal(first, "kept");
+}
+
+static void arena_respects_its_limit(void **state)
+{
+    (void)state;
+    arena *a = arena_new(1000);
+    assert_non_null(arena_alloc(a, 500));
+    assert_null(arena_alloc(a, 600));
+    assert_non_null(arena_alloc(a, 400));
+    assert_null(arena_alloc(a, SIZE_MAX));
+    assert_null(arena_array(a, SIZE_MAX / 2, 8));
+    arena_free(a);
+}
+
+static void status_is_one_line(void **state)
+{
+    (void)state;
+    snip_status st;
+    assert_int_equal(status_fail(&st, SNIP_IO, 7, "a\nb\tc%s", "\x7f"), SNIP_IO);
+    assert_string_equal(st.msg, "a?b?c?");
+    assert_int_equal(st.pos, 7);
+    assert_int_equal(status_fail(NULL, SNIP_NOMEM, 0, "x"), SNIP_NOMEM);
+}
+
+static void text_grows_and_fails_whole(void **state)
+{
+    text t = { .a = *state };
+    for (int i = 0; i < 1000; i++)
+        text_add(&t, "%d,", i % 10);
+    assert_int_equal(strlen(text_end(&t)), 2000);
+    arena *small = arena_new(256);
+    text u = { .a = small };
+    for (int i = 0; i < 1000; i++)
+        text_add(&u, "%d,", i);
+    assert_null(text_end(&u));
+    arena_free(small);
+}
+
+/* Known answers of the generator's authors (Random123, philox4x32 with 10 rounds). */
+static void philox_gives_known_answers(void **state)
+{
+    (void)state;
+    static const struct {
+        uint32_t counter[4], key[2], answer[4];
+    } cases[] = {
+        { { 0, 0, 0, 0 }, { 0, 0 }, { 0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8 } },
+        { { ~0u, ~0u, ~0u, ~0u }, { ~0u, ~0u },
+          { 0x408f276d, 0x41c83b0e, 0xa20bc7c6, 0x6d5451fd } },
+        { { 0x243f6a88, 0x85a308d3, 0x13198a2e, 0x03707344 }, { 0xa4093822, 0x299f31d0 },
+          { 0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1 } },
+    };
+    philox_fill *const fills[ISA_COUNT] = {
+        philox_fill_generic,
+#ifdef SNIP_X86
+        philox_fill_avx2,
+        philox_fill_avx512,
+#endif
+    };
+    int tried = 0;
+    for (int which = 0; which < ISA_COUNT; which++) {
+        if (!fills[which] || !isa_has((isa)which))
+            continue;
+        tried++;
+        for (size_t i = 0; i < COUNT(cases); i++) {
+            uint64_t out[2];
+            const uint32_t *c = cases[i].counter, *w = cases[i].answer;
+            fills[which](out, 1, c[0], c[1], c[2], c[3], cases[i].key[0], cases[i].key[1]);
+            assert_int_equal(out[0], (uint64_t)w[1] << 32 | w[0]);
+            assert_int_equal(out[1], (uint64_t)w[3] << 32 | w[2]);
+        }
+        /* Many blocks at once are the same blocks. */
+        uint64_t many[2 * 77], one[2];
+        fills[which](many, 77, 5, 1, 2, 3, 4, 5);
+        for (uint32_t k = 0; k < 77; k++) {
+            fills[ISA_GENERIC](one, 1, 5 + k, 1, 2, 3, 4, 5);
+            assert_memory_equal(one, many + 2 * k, sizeof one);
+        }
+    }
+    assert_true(tried >= 1);
+}
+
+static void streams_differ_and_repeat(void **state)
+{
+    (void)state;
+    rng a, b;
+    rng_init(&a, 7, RNG_TRAIN, 3);
+    rng_init(&b, 7, RNG_TRAIN, 3);
+    for (int i = 0; i < 100; i++)
+        assert_int_equal(rng_u64(&a), rng_u64(&b));
+    rng_init(&a, 7, RNG_TRAIN, 3);
+    rng_init(&b, 7, RNG_HELD_OUT, 3);
+    assert_int_not_equal(rng_u64(&a), rng_u64(&b));
+    rng_init(&b, 7, RNG_TRAIN, (uint64_t)3 << 32);
+    assert_int_not_equal(rng_u64(&a), rng_u64(&b));
+    rng_init(&b, (uint64_t)7 << 32, RNG_TRAIN, 3);
+    assert_int_not_equal(rng_u64(&a), rng_u64(&b));
+}
+
+static void draws_are_uniform(void **state)
+{
+    (void)state;
+    enum { N = 70000 };
+    rng r;
+    rng_init(&r, 1, RNG_BENCH, 0);
+    double counts[7] = { 0 }, expected[7], values[1000], even[1000];
+    for (int i = 0; i < N; i++)
+        counts[rng_below(&r, 7)]++;
+    for (int i = 0; i < 7; i++)
+        expected[i] = 1e9; /* as good as exact */
+    assert_true(chi_square_test(counts, expected, 7) > 0.001);
+    rng_fill_uniform(&r, values, 1000);
+    for (int i = 0; i < 1000; i++) {
+        assert_true(values[i] >= 0 && values[i] < 1);
+        even[i] = (i + 0.5) / 1000;
+    }
+    assert_true(kolmogorov_test(values, 1000, even, 1000) > 0.001);
+    int order[5] = { 0, 1, 2, 3, 4 }, seen = 0;
+    rng_shuffle(&r, order, 5);
+    for (int i = 0; i < 5; i++)
+        seen |= 1 << order[i];
+    assert_int_equal(seen, 31);
+}
+
+/* The p-values that the golden tests rely on, at points known from tables. */
+static void statistics_are_right(void **state)
+{
+    (void)state;
+    assert_true(fabs(chi_square_p(3.841, 1) - 0.05) < 1e-4);
+    assert_true(fabs(chi_square_p(18.307, 10) - 0.05) < 1e-4);
+    assert_true(fabs(chi_square_p(135.807, 100) - 0.01) < 2e-4);
+    assert_true(fabs(kolmogorov_p(1.358 / sqrt(5000), 10000, 10000) - 0.05) < 2e-3);
+    double a[] = { 500, 500 }, b[] = { 600, 400 };
+    assert_true(chi_square_test(a, b, 2) < 0.001);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        ARENA_TEST(arena_gives_back_what_it_gave),
+        cmocka_unit_test(arena_respects_its_limit),
+        cmocka_unit_test(status_is_one_line),
+        ARENA_TEST(text_grows_and_fails_whole),
+        cmocka_unit_test(philox_gives_known_answers),
+        cmocka_unit_test(streams_differ_and_repeat),
+        cmocka_unit_test(draws_are_uniform),
+        cmocka_unit_test(statistics_are_right),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,344 @@
+/* test_expr.c - formulas: reading, writing, cutting. */
+#include "support.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "data/gen.h"
+#include "expr/expr.h"
+
+static const char *const names[] = { "v", "m_1", "theta", "e", "speed [m/s]" };
+static const expr_names known = { names, COUNT(names) };
+
+/* What a text is read as, in prefix. */
+static const struct {
+    const char *text, *prefix;
+} readings[] = {
+    { "1+2*3", "add,1,mul,2,3" },
+    { "(1+2)*3", "mul,add,1,2,3" },
+    { "1-2-3", "sub,sub,1,2,3" },
+    { "x0/x1/x2", "div,div,x_0,x_1,x_2" },
+    { "x0/x1*x2", "mul,div,x_0,x_1,x_2" },
+    { "-x0^2", "neg,pow2,x_0" },
+    { "-2^2", "neg,pow2,2" },
+    { "(-2)^2", "pow2,-2" },
+    { "2^-x0", "pow,2,neg,x_0" },
+    { "x0^x1^x2", "pow,x_0,pow,x_1,x_2" },
+    { "x0**3", "pow3,x_0" },
+    { "x0 ** 2.0", "pow,x_0,2.0" },
+    { "1/x0", "inv,x_0" },
+    { "1.0/x0", "div,1.0,x_0" },
+    { "e^x0", "exp,x_0" },
+    { "E**(2*x_1)", "exp,mul,2,x_1" },
+    { "--x0", "neg,neg,x_0" },
+    { "+x0", "x_0" },
+    { "- 3.5", "-3.5" },
+    { "2.1*sin(x0) + x1^2", "add,mul,2.1,sin,x_0,pow2,x_1" },
+    { "np.sin(x_0)+numpy.arctan(X1)", "add,sin,x_0,arctan,x_1" },
+    { "Abs(x0)*asin(x1)-ln(x2)", "sub,mul,abs,x_0,arcsin,x_1,log,x_2" },
+    { "math.sqrt(pi)*E", "mul,sqrt,pi,e" },
+    { "power(x0, 2)", "pow,x_0,2" },
+    { "Max(x0, min(x1,x2))", "max,x_0,min,x_1,x_2" },
+    { "1e3*x0 + .5 + 2.e-2", "add,add,mul,1000.0,x_0,0.5,0.02" },
+    { "add,1.5,mul,2.0,x_0", "add,1.5,mul,2.0,x_0" },
+    { " sub , x_0 , -3 ", "sub,x_0,-3" },
+    { "(44.5 add (x_0 mul (x_1)**2))", "add,44.5,mul,x_0,pow2,x_1" },
+    { "\\frac{1}{x_{0}} \\cdot \\sin\\left(x_{1}\\right)", "mul,inv,x_0,sin,x_1" },
+    { "\\left|x_{0}\\right|^{2} - \\sqrt{2}", "sub,pow2,abs,x_0,sqrt,2" },
+    { "1.5 \\cdot 10^{-7} \\cdot x_{2}", "mul,1.5e-07,x_2" },
+    { "x4095", "x_4095" },
+};
+
+static void reads_every_spelling(void **state)
+{
+    for (size_t i = 0; i < COUNT(readings); i++) {
+        expr e;
+        snip_status st = { 0 };
+        if (expr_parse(&e, readings[i].text, NULL, *state, &st) != SNIP_OK)
+            fail_msg("%s: %s at %zu", readings[i].text, st.msg, st.pos);
+        assert_string_equal(expr_print(e, SNIP_PREFIX, NULL, 0, *state), readings[i].prefix);
+    }
+}
+
+static const struct {
+    const char *text;
+    size_t pos;
+    const char *message;
+} errors[] = {
+    { "", 0, "empty" },
+    { "   ", 3, "ends too early" },
+    { "x0 + foo(1)", 5, "unknown function 'foo'" },
+    { "x0 + foo", 5, "unknown name 'foo'" },
+    { "2 * (x0 + 1", 11, "')' missing" },
+    { "2 * x0)", 6, "')' closes nothing" },
+    { "x0 +", 4, "ends too early" },
+    { "* x0", 0, "unexpected '*'" },
+    { "x0 x1", 3, "expected an operator" },
+    { "2x0", 1, "expected an operator after the number" },
+    { "sin x0", 4, "needs '('" },
+    { "sin()", 4, "unexpected ')'" },
+    { "sin(x0, x1)", 0, "takes 1 argument, not 2" },
+    { "pow(x0)", 0, "takes 2 arguments, not 1" },
+    { "1e999", 0, "too large" },
+    { "x4096", 0, "largest index is 4095" },
+    { "x0 + \x01", 5, "unexpected byte 0x01" },
+    { "x0 $ x1", 3, "expected an operator" },
+    { "\\frac{x_{0}}x1", 12, "expected '{'" },
+    { "\\foo{x}", 0, "unknown LaTeX command" },
+    { "`abc", 0, "without its closing" },
+    { "add,1", 5, "1 operand missing" },
+    { "add,1,2,3", 8, "complete before this word" },
+    { "add,,2", 4, "empty word" },
+    { "add,1,foo", 6, "unknown operator or name 'foo'" },
+    { "add,1,2,", 8, "complete before" },
+};
+
+static void says_where_it_cannot_read(void **state)
+{
+    for (size_t i = 0; i < COUNT(errors); i++) {
+        snip_status st = { 0 };
+        expr e;
+        assert_int_equal(expr_parse(&e, errors[i].text, NULL, *state, &st), SNIP_SYNTAX);
+        assert_null(e.node);
+        if (st.pos != errors[i].pos || !strstr(st.msg, errors[i].message))
+            fail_msg("%s: byte %zu: %s", errors[i].text, st.pos, st.msg);
+        assert_int_equal(expr_parse(&e, errors[i].text, NULL, *state, NULL), SNIP_SYNTAX);
+    }
+}
+
+static void names_of_the_table_go_first(void **state)
+{
+    expr e;
+    snip_status st;
+    assert_int_equal(expr_parse(&e, "m_1*v^2 + theta - e + `speed [m/s]` + x4", &known, *state, &st),
+                     SNIP_OK);
+    assert_string_equal(expr_print(e, SNIP_PREFIX, NULL, 0, *state),
+                        "add,add,sub,add,mul,x_1,pow2,x_0,x_2,x_3,x_4,x_4");
+    assert_int_equal(expr_parse(&e, "x5", &known, *state, &st), SNIP_SYNTAX);
+    assert_non_null(strstr(st.msg, "there are only 5 inputs"));
+    assert_int_equal(expr_parse(&e, "q + 1", &known, *state, &st), SNIP_SYNTAX);
+}
+
+/* A formula in a file of its own would be this long. */
+static void deep_and_long_text_is_refused_politely(void **state)
+{
+    arena *a = *state;
+    size_t big = 10u << 20;
+    char *text = arena_alloc(a, big + 1);
+    expr e;
+    snip_status st;
+
+    memset(text, '(', 1000);
+    strcpy(text + 1000, "x0");
+    memset(text + 1002, ')', 1000);
+    text[2002] = 0;
+    assert_int_equal(expr_parse(&e, text, NULL, a, &st), SNIP_SYNTAX);
+    assert_non_null(strstr(st.msg, "nested more than"));
+
+    memset(text, '-', 1000);
+    strcpy(text + 1000, "x0");
+    assert_int_equal(expr_parse(&e, text, NULL, a, &st), SNIP_SYNTAX);
+
+    for (size_t i = 0; i < big; i += 2)
+        memcpy(text + i, i % 4 ? "+1" : "+x", 2); /* +x+1+x+1... */
+    text[big] = 0;
+    for (size_t i = 1; i < big; i += 2)
+        text[i] = '1';
+    assert_int_equal(expr_parse(&e, text, NULL, a, &st), SNIP_SYNTAX);
+    assert_non_null(strstr(st.msg, "more than 10000 nodes"));
+
+    memset(text, '7', big); /* one number of ten million digits */
+    assert_int_equal(expr_parse(&e, text, NULL, a, &st), SNIP_SYNTAX);
+    assert_non_null(strstr(st.msg, "too large"));
+
+    /* 5,000 terms are long but fine: sums do not nest. */
+    strcpy(text, "x0");
+    for (int i = 0; i < 4000; i++)
+        memcpy(text + 2 + 3 * i, "+x1", 4);
+    assert_int_equal(expr_parse(&e, text, NULL, a, &st), SNIP_OK);
+    assert_int_equal(e.count, 8001);
+    assert_non_null(expr_print(e, SNIP_INFIX, NULL, 0, a));
+    assert_int_equal(expr_depth(e), 4000);
+}
+
+/* A random tree over all operators, with numbers of every kind. */
+static size_t random_tree(rng *r, expr_node *out, int budget)
+{
+    static const double numbers[] = { 1, 2, 3, 10, -1, 0.5, -2.25, 1e-7, 3.3e40, 0, -0.0, 1.0 };
+    int op = budget <= 1 ? (int)rng_below(r, EXPR_GAMMA + 1)
+                         : EXPR_ADD + (int)rng_below(r, EXPR_OP_COUNT - EXPR_ADD);
+    *out = (expr_node){ .op = (uint8_t)op };
+    if (op == EXPR_VARIABLE)
+        out->var = (uint16_t)rng_below(r, 5);
+    if (op == EXPR_NUMBER) {
+        uint32_t k = rng_below(r, COUNT(numbers));
+        out->value = numbers[k];
+        out->integer = k < 5;
+    }
+    size_t n = 1;
+    for (int k = 0; k < expr_ops[op].arity; k++)
+        n += random_tree(r, out + n, (budget - 1) / expr_ops[op].arity);
+    return n;
+}
+
+static void prints_read_back_to_the_same_tree(void **state)
+{
+    static const snip_format formats[] = { SNIP_INFIX, SNIP_PREFIX, SNIP_LATEX };
+    arena *a = *state;
+    rng r;
+    rng_init(&r, 11, RNG_BENCH, 0);
+    for (int i = 0; i < 3000; i++) {
+        arena_pos mark = arena_mark(a);
+        expr_node nodes[256];
+        expr e = { nodes, random_tree(&r, nodes, 1 + (int)rng_below(&r, 40)) }, back;
+        assert_true(expr_measure(e));
+        for (size_t f = 0; f < COUNT(formats); f++)
+            for (int named = 0; named < 2; named++) {
+                /* The name `e` of a column would hide the constant. */
+                const expr_names *n = named ? &(expr_names){ (const char *[]){ "v", "m_1", "theta", "q",
+                                                                               "speed [m/s]" },
+                                                             5 }
+                                            : NULL;
+                if (named && formats[f] == SNIP_PREFIX)
+                    continue;
+                const char *text = expr_print(e, formats[f], n, 0, a);
+                snip_status st = { 0 };
+                if (expr_parse(&back, text, n, a, &st) != SNIP_OK)
+                    fail_msg("%s: %s at %zu", text, st.msg, st.pos);
+                if (!expr_same(e, back))
+                    fail_msg("%s became %s", text, expr_print(back, SNIP_PREFIX, NULL, 0, a));
+            }
+        /* sympy's spelling may simplify (1/x for div(1, x)) but never changes values */
+        double x[5][3], y[3], z[3];
+        const double *columns[5];
+        for (int j = 0; j < 5; j++) {
+            rng_fill_uniform(&r, x[j], 3);
+            columns[j] = x[j];
+        }
+        const char *sympy = expr_print(e, SNIP_SYMPY, NULL, 0, a);
+        assert_int_equal(expr_parse(&back, sympy, NULL, a, NULL), SNIP_OK);
+        expr_eval(e, columns, 3, y, a);
+        expr_eval(back, columns, 3, z, a);
+        for (int k = 0; k < 3; k++)
+            if (!(isnan(y[k]) && isnan(z[k])) && y[k] != z[k] &&
+                !(fabs(y[k] - z[k]) <= 1e-9 * fabs(y[k])))
+                fail_msg("%s: %g against %g", sympy, y[k], z[k]);
+        arena_reset(a, mark);
+    }
+}
+
+static void golden_expressions_read_as_recorded(void **state)
+{
+    arena *a = *state;
+    json_t *list = golden_lines("expressions.jsonl"), *o;
+    size_t i;
+    json_array_foreach(list, i, o)
+    {
+        const char *prefix = json_string_value(json_object_get(o, "prefix"));
+        const char *infix = json_string_value(json_object_get(o, "infix"));
+        expr e, again;
+        assert_int_equal(expr_parse(&e, prefix, NULL, a, NULL), SNIP_OK);
+        assert_string_equal(expr_print(e, SNIP_PREFIX, NULL, 0, a), prefix);
+        assert_int_equal(expr_parse(&again, infix, NULL, a, NULL), SNIP_OK);
+        assert_true(expr_same(e, again));
+        int unary = 0, binary = 0;
+        for (size_t k = 0; k < e.count; k++) {
+            unary += expr_ops[e.node[k].op].arity == 1;
+            binary += expr_ops[e.node[k].op].arity == 2;
+        }
+        assert_int_equal(unary, json_integer_value(json_object_get(o, "n_unary")));
+        assert_int_equal(binary, json_integer_value(json_object_get(o, "n_binary")));
+        assert_int_equal(expr_depth(e), json_integer_value(json_object_get(o, "depth")));
+        assert_int_equal(expr_inputs(e), json_integer_value(json_object_get(o, "input_dimension")));
+    }
+    json_decref(list);
+}
+
+static void splices_keep_the_tree_whole(void **state)
+{
+    arena *a = *state;
+    expr e, s, out;
+    expr_parse(&e, "add,1.5,mul,sin,x_0,exp,x_1", NULL, a, NULL);
+    expr_parse(&s, "sub,x_2,x_3", NULL, a, NULL);
+    static const char *const expected[] = {
+        "sub,x_2,x_3",
+        "add,sub,x_2,x_3,mul,sin,x_0,exp,x_1",
+        "add,1.5,sub,x_2,x_3",
+        "add,1.5,mul,sub,x_2,x_3,exp,x_1",
+        "add,1.5,mul,sin,sub,x_2,x_3,exp,x_1",
+        "add,1.5,mul,sin,x_0,sub,x_2,x_3",
+        "add,1.5,mul,sin,x_0,exp,sub,x_2,x_3",
+    };
+    for (size_t i = 0; i < e.count; i++) {
+        out = expr_splice(e, i, s, a);
+        assert_string_equal(expr_print(out, SNIP_PREFIX, NULL, 0, a), expected[i]);
+        expr check = { arena_copy(a, out.node, out.count * sizeof *out.node), out.count };
+        assert_true(expr_measure(check));
+        for (size_t k = 0; k < out.count; k++)
+            assert_int_equal(out.node[k].len, check.node[k].len);
+    }
+}
+
+static void numbers_print_shortest(void **state)
+{
+    (void)state;
+    static const struct {
+        double v;
+        const char *text;
+    } cases[] = { { 8, "8.0" },         { 0.1, "0.1" },   { 62.800000000000004, "62.800000000000004" },
+                  { 1e-7, "1e-07" },    { -0.0, "-0.0" }, { 1.0 / 3, "0.3333333333333333" },
+                  { 1e22, "1e+22" },    { 5e-324, "4.94065645841247e-324" } };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        char buf[32];
+        expr_print_number(buf, cases[i].v);
+        assert_string_equal(buf, cases[i].text);
+        assert_true(strtod(buf, NULL) == cases[i].v);
+    }
+}
+
+static void memory_limits_are_failures_not_crashes(void **state)
+{
+    (void)state;
+    int failed = 0, worked = 0;
+    for (size_t limit = 64; limit < 100000; limit += 64) {
+        arena *a = arena_new(limit);
+        expr e;
+        snip_status st;
+        snip_code code =
+            expr_parse(&e, "sin(x0)^2 + \\frac{1}{x_{1}} - `x2` + tanh(x0)*x1^5", NULL, a, &st);
+        assert_true(code == SNIP_OK || code == SNIP_NOMEM);
+        if (code == SNIP_OK) {
+            expr n;
+            code = expr_normal(&n, e, NULL, a, &st);
+            assert_true(code == SNIP_OK || code == SNIP_NOMEM);
+        }
+        if (code == SNIP_OK) {
+            const char *text = expr_print(e, SNIP_LATEX, NULL, 0, a);
+            worked += text != NULL;
+            double x = 1, y;
+            const double *columns[3] = { &x, &x, &x };
+            size_t good = expr_eval(e, columns, 1, &y, a);
+            assert_true(good == 1 || good == (size_t)-1);
+        }
+        failed += code != SNIP_OK;
+        arena_free(a);
+    }
+    assert_true(failed > 0 && worked > 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        ARENA_TEST(reads_every_spelling),
+        ARENA_TEST(says_where_it_cannot_read),
+        ARENA_TEST(names_of_the_table_go_first),
+        ARENA_TEST(deep_and_long_text_is_refused_politely),
+        ARENA_TEST(prints_read_back_to_the_same_tree),
+        ARENA_TEST(golden_expressions_read_as_recorded),
+        ARENA_TEST(splices_keep_the_tree_whole),
+        cmocka_unit_test(numbers_print_shortest),
+        cmocka_unit_test(memory_limits_are_failures_not_crashes),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

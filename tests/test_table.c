@@ -1,0 +1,203 @@
+/* test_table.c - tables as people write them, and as they break them. */
+#include "support.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#include "base/table.h"
+
+static const struct {
+    const char *path, *text;
+    size_t rows, columns;
+    double last; /* of the last row and column */
+    const char *name; /* of the last column */
+} good[] = {
+    { "a.csv", "a,b\n1,2\n3,4\n", 2, 2, 4, "b" },
+    { "a.csv", "a,b\r\n1,2\r\n3,4", 2, 2, 4, "b" },          /* CRLF, no final newline */
+    { "a.csv", "\xEF\xBB\xBF" "a,b\n1,2\n", 1, 2, 2, "b" },     /* byte order mark */
+    { "a.csv", " a , \"b c\" \n1,\"2\"\n", 1, 2, 2, "b c" },  /* blanks and quotes */
+    { "a.csv", "\"a\"\"q\"\n5\n", 1, 1, 5, "a\"q" },
+    { "a.tsv", "a\tb c\n1\t-2e3\n", 1, 2, -2000, "b c" },
+    { "a.tsv.gz", "a,x\tb\n1\t2\n", 1, 2, 2, "b" },           /* the ending says tabs */
+    { "a.txt", "1 2  3\n 4\t5 6 \n\n\n", 2, 3, 6, "x2" },     /* blanks, no header */
+    { "a.csv", "1;2\n3;4\n", 2, 2, 4, "x1" },
+    { "a.csv", "# a,b\n1,2\n", 1, 2, 2, "b" },                /* as NumPy writes it */
+    { "a.csv", "a,\n1,2\n", 1, 2, 2, "column_2" },
+    { "-", "x\n1e308\n", 1, 1, 1e308, "x" },
+};
+
+static void reads_what_people_write(void **state)
+{
+    for (size_t i = 0; i < COUNT(good); i++) {
+        table t;
+        snip_status st = { 0 };
+        if (table_parse(&t, good[i].path, good[i].text, strlen(good[i].text), NULL, *state, &st))
+            fail_msg("case %zu: %s", i, st.msg);
+        assert_int_equal(t.rows, good[i].rows);
+        assert_int_equal(t.columns, good[i].columns);
+        assert_string_equal(t.name[t.columns - 1], good[i].name);
+        assert_true(t.column[t.columns - 1][t.rows - 1] == good[i].last);
+    }
+}
+
+static const struct {
+    const char *text, *message; /* a part of it */
+} bad[] = {
+    { "", "is empty" },
+    { "\n\r\n  \n", "is empty" },
+    { "a,b\n", "has no rows" },
+    { "a,b\n1,2\n3\n", "line 3 has 1 values, expected 2" },
+    { "a,b\n1,2,3\n", "line 2 has 3 values, expected 2" },
+    { "a,b\n1,two\n", "line 2, column 'b': 'two' is not a number" },
+    { "a,b\n1,0x10\n", "'0x10' is not a number" },
+    { "a,b\n1,nan\n", "line 2, column 'b': not a finite number: 'nan'" },
+    { "a,b\n1,-inf\n", "not a finite number" },
+    { "a,b\n1,1e999\n", "not a finite number" },
+    { "a,b\n,2\n", "column 'a': empty cell" },
+    { "a,a\n1,2\n", "two columns are called 'a'" },
+    { "a,\"b\n1,2\n", "line 1: quote without its end" },
+    { "a,\"b\"c\n1,2\n", "line 1: text after a closing quote" },
+};
+
+static void says_what_is_wrong_and_where(void **state)
+{
+    for (size_t i = 0; i < COUNT(bad); i++) {
+        table t;
+        snip_status st = { 0 };
+        snip_code code =
+            table_parse(&t, "a.csv", bad[i].text, strlen(bad[i].text), NULL, *state, &st);
+        assert_int_equal(code, SNIP_FORMAT);
+        if (!strstr(st.msg, bad[i].message) || strncmp(st.msg, "a.csv: ", 7) != 0)
+            fail_msg("case %zu: %s", i, st.msg);
+    }
+    table t;
+    snip_status st;
+    assert_int_equal(table_parse(&t, "a.csv", "a\0b\n1\n", 6, NULL, *state, &st), SNIP_FORMAT);
+    assert_non_null(strstr(st.msg, "zero byte"));
+}
+
+static void drops_invalid_rows_on_request(void **state)
+{
+    const char *text = "a,b\n1,2\nnan,3\n4,\n5,6\n";
+    table_options how = { .drop_invalid = 1 };
+    table t;
+    assert_int_equal(table_parse(&t, "a.csv", text, strlen(text), &how, *state, NULL), SNIP_OK);
+    assert_int_equal(t.rows, 2);
+    assert_int_equal(t.dropped, 2);
+    assert_true(t.column[0][1] == 5 && t.column[1][1] == 6);
+    const char *none = "a\nnan\n";
+    snip_status st;
+    assert_int_equal(table_parse(&t, "a.csv", none, strlen(none), &how, *state, &st), SNIP_FORMAT);
+    assert_non_null(strstr(st.msg, "no rows without missing cells"));
+}
+
+static void finds_the_target(void **state)
+{
+    const char *text = "a,target,b\n1,2,3\n", **names;
+    const double **x;
+    table t;
+    assert_int_equal(table_parse(&t, "t", text, strlen(text), NULL, *state, NULL), SNIP_OK);
+    assert_int_equal(t.target, 1);
+    assert_int_equal(table_inputs(&t, &names, &x, *state), 2);
+    assert_string_equal(names[1], "b");
+    assert_true(x[1][0] == 3);
+    table_options how = { .target = "b" };
+    assert_int_equal(table_parse(&t, "t", text, strlen(text), &how, *state, NULL), SNIP_OK);
+    assert_int_equal(t.target, 2);
+    how.target = "c";
+    snip_status st;
+    assert_int_equal(table_parse(&t, "t", text, strlen(text), &how, *state, &st), SNIP_FORMAT);
+    assert_non_null(strstr(st.msg, "there is no column 'c'"));
+}
+
+/* Writes bytes to a temporary file and returns its path, in a static buffer. */
+static const char *temporary(const void *bytes, size_t n, const char *ending)
+{
+    static char path[64];
+    snprintf(path, sizeof path, "/tmp/snip-test-XXXXXX%s", ending);
+    int f = mkstemps(path, (int)strlen(ending));
+    assert_true(f >= 0);
+    assert_int_equal(write(f, bytes, n), (ssize_t)n);
+    close(f);
+    return path;
+}
+
+static void reads_gz_and_notices_truncation(void **state)
+{
+    char text[20000] = "a,b\n";
+    unsigned char packed[20000];
+    for (int i = 0; i < 1000; i++)
+        sprintf(text + strlen(text), "%d,%d\n", i, (i * 7919) % 1000);
+    z_stream z = { 0 };
+    assert_int_equal(deflateInit2(&z, 6, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY), Z_OK);
+    z.next_in = (unsigned char *)text;
+    z.avail_in = (unsigned)strlen(text);
+    z.next_out = packed;
+    z.avail_out = sizeof packed;
+    assert_int_equal(deflate(&z, Z_FINISH), Z_STREAM_END);
+    size_t n = z.total_out;
+    deflateEnd(&z);
+
+    table t;
+    snip_status st;
+    const char *path = temporary(packed, n, ".csv.gz");
+    assert_int_equal(table_read(&t, path, NULL, *state, NULL), SNIP_OK);
+    assert_int_equal(t.rows, 1000);
+    unlink(path);
+    for (size_t cut = 12; cut < n; cut += n / 7) {
+        path = temporary(packed, cut, ".csv.gz");
+        assert_int_equal(table_read(&t, path, NULL, *state, &st), SNIP_IO);
+        assert_non_null(strstr(st.msg, "cut off"));
+        unlink(path);
+    }
+    packed[n / 2] ^= 0x55;
+    path = temporary(packed, n, ".csv.gz");
+    assert_int_equal(table_read(&t, path, NULL, *state, &st), SNIP_IO);
+    unlink(path);
+}
+
+static void missing_files_and_folders_are_said(void **state)
+{
+    table t;
+    snip_status st;
+    assert_int_equal(table_read(&t, "/nonexistent/t.csv", NULL, *state, &st), SNIP_IO);
+    assert_non_null(strstr(st.msg, "No such file"));
+    assert_int_equal(table_read(&t, "/tmp", NULL, *state, &st), SNIP_IO);
+    assert_non_null(strstr(st.msg, "is a directory"));
+}
+
+static void memory_limits_are_failures_not_crashes(void **state)
+{
+    (void)state;
+    char text[4000] = "a,b\n";
+    for (int i = 0; i < 300; i++)
+        sprintf(text + strlen(text), "%d,%d\n", i, i);
+    int failed = 0, worked = 0;
+    for (size_t limit = 64; limit < 100000; limit += 512) {
+        arena *a = arena_new(limit);
+        table t;
+        snip_code code = table_parse(&t, "t", text, strlen(text), NULL, a, NULL);
+        assert_true(code == SNIP_OK || code == SNIP_NOMEM);
+        failed += code != SNIP_OK;
+        worked += code == SNIP_OK;
+        arena_free(a);
+    }
+    assert_true(failed > 0 && worked > 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        ARENA_TEST(reads_what_people_write),
+        ARENA_TEST(says_what_is_wrong_and_where),
+        ARENA_TEST(drops_invalid_rows_on_request),
+        ARENA_TEST(finds_the_target),
+        ARENA_TEST(reads_gz_and_notices_truncation),
+        ARENA_TEST(missing_files_and_folders_are_said),
+        cmocka_unit_test(memory_limits_are_failures_not_crashes),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
