@@ -4,7 +4,8 @@
 
 #include <jansson.h>
 
-/* Each measures for about `seconds` on one core and returns its figures, NULL when memory is out. */
+/* Each measures for about `seconds` on one core and returns its figures, NULL when memory is out.
+ */
 json_t *bench_gen(double seconds);
 json_t *bench_eval(double seconds);
 

@@ -84,11 +84,11 @@ json_t *bench_eval(double seconds)
         scalar = fmin(scalar, t2 - t1);
     } while (clock_now() - start < seconds);
     double work = (double)nodes * DATA_POINTS;
-    json_t *o = json_pack("{s:s,s:s,s:i,s:f,s:f,s:f,s:b}", "bench", "eval", "isa",
-                          isa_name(isa_best()), "expressions", EXPRESSIONS,
-                          "nanoseconds_per_node_and_point", 1e9 * ours / work,
-                          "scalar_nanoseconds_per_node_and_point", 1e9 * scalar / work,
-                          "ratio_to_scalar", scalar / ours, "finite", isfinite(sink));
+    json_t *o =
+        json_pack("{s:s,s:s,s:i,s:f,s:f,s:f,s:b}", "bench", "eval", "isa", isa_name(isa_best()),
+                  "expressions", EXPRESSIONS, "nanoseconds_per_node_and_point", 1e9 * ours / work,
+                  "scalar_nanoseconds_per_node_and_point", 1e9 * scalar / work, "ratio_to_scalar",
+                  scalar / ours, "finite", isfinite(sink));
     arena_free(a);
     return o;
 }

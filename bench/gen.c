@@ -18,7 +18,7 @@ static double points_alone(rng *r, long attempts, arena *a)
         return 0;
     double start = clock_now();
     for (long i = 0; i < attempts; i++) {
-        int clusters, uniform;
+        int clusters = 0, uniform = 0;
         data_points_draw(r, 1 + (int)(i % DATA_DIMS_MAX), DATA_POINTS, x, DATA_POINTS, &clusters,
                          &uniform, a);
     }
@@ -62,8 +62,8 @@ json_t *bench_gen(double seconds)
     double points = points_alone(&r, samples, a);
     arena_free(a);
     return json_pack("{s:s,s:s,s:I,s:f,s:f,s:f,s:f,s:f,s:f,s:f,s:f}", "bench", "gen", "isa",
-                     isa_name(isa_best()), "samples", (json_int_t)samples, "samples_per_second", rate,
-                     "microseconds_per_sample", 1e6 / rate, "draw_microseconds",
+                     isa_name(isa_best()), "samples", (json_int_t)samples, "samples_per_second",
+                     rate, "microseconds_per_sample", 1e6 / rate, "draw_microseconds",
                      1e6 * draw / (double)samples, "points_microseconds_per_set",
                      1e6 * points / (double)samples, "tokens_microseconds",
                      1e6 * tokens / (double)samples, "nanoseconds_per_float_token_triple",

@@ -1,7 +1,7 @@
 /* support.h - what the tests share: cmocka, golden data, statistics.
  *
- * Golden data are read from the folder in SNIP_GOLDEN, so that the same tests run on other data of the
- * same shape, and from tests/golden without it. */
+ * Golden data are read from the folder in SNIP_GOLDEN, so that the same tests run on other data of
+ * the same shape, and from tests/golden without it. */
 #ifndef TESTS_SUPPORT_H
 #define TESTS_SUPPORT_H
 

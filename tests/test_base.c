@@ -73,9 +73,11 @@ static void philox_gives_known_answers(void **state)
         uint32_t counter[4], key[2], answer[4];
     } cases[] = {
         { { 0, 0, 0, 0 }, { 0, 0 }, { 0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8 } },
-        { { ~0u, ~0u, ~0u, ~0u }, { ~0u, ~0u },
+        { { ~0u, ~0u, ~0u, ~0u },
+          { ~0u, ~0u },
           { 0x408f276d, 0x41c83b0e, 0xa20bc7c6, 0x6d5451fd } },
-        { { 0x243f6a88, 0x85a308d3, 0x13198a2e, 0x03707344 }, { 0xa4093822, 0x299f31d0 },
+        { { 0x243f6a88, 0x85a308d3, 0x13198a2e, 0x03707344 },
+          { 0xa4093822, 0x299f31d0 },
           { 0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1 } },
     };
     philox_fill *const fills[ISA_COUNT] = {
@@ -165,14 +167,10 @@ static void statistics_are_right(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        ARENA_TEST(arena_gives_back_what_it_gave),
-        cmocka_unit_test(arena_respects_its_limit),
-        cmocka_unit_test(status_is_one_line),
-        ARENA_TEST(text_grows_and_fails_whole),
-        cmocka_unit_test(philox_gives_known_answers),
-        cmocka_unit_test(streams_differ_and_repeat),
-        cmocka_unit_test(draws_are_uniform),
-        cmocka_unit_test(statistics_are_right),
+        ARENA_TEST(arena_gives_back_what_it_gave),    cmocka_unit_test(arena_respects_its_limit),
+        cmocka_unit_test(status_is_one_line),         ARENA_TEST(text_grows_and_fails_whole),
+        cmocka_unit_test(philox_gives_known_answers), cmocka_unit_test(streams_differ_and_repeat),
+        cmocka_unit_test(draws_are_uniform),          cmocka_unit_test(statistics_are_right),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -42,9 +42,11 @@ static void usable_ones_are_told_from_others(void **state)
     static const struct {
         const char *id, *why;
     } expected[] = {
-        { "Nguyen-11", "'pow'" },     { "Keijzer-10", "'pow'" },     { "Constant-4", "'pow'" },
-        { "Constant-6", "'pow'" },    { "Korns-5", "not finite at" }, { "Korns-6", "not finite at" },
-        { "Korns-8", "not finite at" }, { "Korns-9", "not finite at" }, { "Korns-15", "not finite at" },
+        { "Nguyen-11", "'pow'" },        { "Keijzer-10", "'pow'" },
+        { "Constant-4", "'pow'" },       { "Constant-6", "'pow'" },
+        { "Korns-5", "not finite at" },  { "Korns-6", "not finite at" },
+        { "Korns-8", "not finite at" },  { "Korns-9", "not finite at" },
+        { "Korns-15", "not finite at" },
     };
     size_t usable[DATA_CORPORA] = { 0 }, explained = 0;
     for (int k = 0; k < DATA_CORPORA; k++) {
@@ -57,7 +59,8 @@ static void usable_ones_are_told_from_others(void **state)
             expr normal;
             snip_status st;
             assert_int_equal(
-                data_formula_sample(&c, i, DATA_SAMPLE_RANGE, 200, 0, &x, &y, &rows, a, &st), SNIP_OK);
+                data_formula_sample(&c, i, DATA_SAMPLE_RANGE, 200, 0, &x, &y, &rows, a, &st),
+                SNIP_OK);
             assert_int_equal(rows, 200);
             for (size_t j = 0; j < c.formula[i].names.count; j++)
                 for (size_t r = 0; r < rows; r++)
@@ -83,8 +86,8 @@ static void usable_ones_are_told_from_others(void **state)
 }
 
 /* The published ranges of the Strogatz states are those of its trajectories; ours, from starts that
- * are known to four digits, must stay inside and nearly fill them (van der Pol jumps too fast for the
- * published steps to agree better). */
+ * are known to four digits, must stay inside and nearly fill them (van der Pol jumps too fast for
+ * the published steps to agree better). */
 static void trajectories_fill_the_published_ranges(void **state)
 {
     arena *a = *state;
@@ -95,7 +98,8 @@ static void trajectories_fill_the_published_ranges(void **state)
         double *y;
         size_t rows;
         assert_int_equal(
-            data_formula_sample(&c, i, DATA_SAMPLE_PUBLISHED, 1000, 0, &x, &y, &rows, a, NULL), SNIP_OK);
+            data_formula_sample(&c, i, DATA_SAMPLE_PUBLISHED, 1000, 0, &x, &y, &rows, a, NULL),
+            SNIP_OK);
         assert_int_equal(rows, 400);
         for (int j = 0; j < 2; j++) {
             double low = INFINITY, high = -INFINITY;
@@ -106,8 +110,8 @@ static void trajectories_fill_the_published_ranges(void **state)
             double width = c.formula[i].high[j] - c.formula[i].low[j];
             if (!(low > c.formula[i].low[j] - 0.02 * width) ||
                 !(high < c.formula[i].high[j] + 0.02 * width) || !(high - low > 0.88 * width))
-                fail_msg("%s: state %d runs from %g to %g, published %g to %g", c.formula[i].id, j, low,
-                         high, c.formula[i].low[j], c.formula[i].high[j]);
+                fail_msg("%s: state %d runs from %g to %g, published %g to %g", c.formula[i].id, j,
+                         low, high, c.formula[i].low[j], c.formula[i].high[j]);
         }
     }
 }
@@ -120,8 +124,9 @@ static void published_designs_have_their_points(void **state)
         size_t rows;
         double first, last; /* of the first variable */
     } cases[] = {
-        { "Koza-1", 20, NAN, NAN },      { "Keijzer-1", 21, -1, 1 },   { "Keijzer-4", 201, 0, 10 },
-        { "Pagie-1", 676, -5, 5 },       { "Nonic", 20, -1, 1 },       { "Vladislavleva-3", 600, 0.05, 9.95 },
+        { "Koza-1", 20, NAN, NAN },      { "Keijzer-1", 21, -1, 1 },
+        { "Keijzer-4", 201, 0, 10 },     { "Pagie-1", 676, -5, 5 },
+        { "Nonic", 20, -1, 1 },          { "Vladislavleva-3", 600, 0.05, 9.95 },
         { "Keijzer-5", 1000, NAN, NAN },
     };
     data_corpus c;
@@ -132,7 +137,8 @@ static void published_designs_have_their_points(void **state)
         double *y;
         size_t rows;
         snip_status st;
-        if (data_formula_sample(&c, i, DATA_SAMPLE_PUBLISHED, 100000, 0, &x, &y, &rows, a, &st) != SNIP_OK)
+        if (data_formula_sample(&c, i, DATA_SAMPLE_PUBLISHED, 100000, 0, &x, &y, &rows, a, &st) !=
+            SNIP_OK)
             fail_msg("%s", st.msg);
         for (size_t k = 0; k < COUNT(cases); k++) {
             if (strcmp(cases[k].id, c.formula[i].id) != 0)
@@ -145,8 +151,9 @@ static void published_designs_have_their_points(void **state)
             }
         }
         size_t few;
-        assert_int_equal(data_formula_sample(&c, i, DATA_SAMPLE_PUBLISHED, 10, 0, &x, &y, &few, a, NULL),
-                         SNIP_OK);
+        assert_int_equal(
+            data_formula_sample(&c, i, DATA_SAMPLE_PUBLISHED, 10, 0, &x, &y, &few, a, NULL),
+            SNIP_OK);
         assert_true(few <= 10 && few == (rows < 10 ? rows : 10));
     }
     assert_int_equal(found, COUNT(cases));
@@ -175,8 +182,9 @@ static void broken_corpora_are_refused(void **state)
         if (!strstr(st.msg, cases[i].message))
             fail_msg("case %zu: %s", i, st.msg);
     }
-    static const char *const samplings[] = { "Q[0,1,3]",  "U[0,1]",   "U[0,1,0]", "E[0,1,0]", "y:U[0,1,3]",
-                                             "ODE[0.1,5,(1,2)]", "E[0,1,1e-9]", "U[0,1,3]x", "" };
+    static const char *const samplings[] = { "Q[0,1,3]",    "U[0,1]",     "U[0,1,0]",
+                                             "E[0,1,0]",    "y:U[0,1,3]", "ODE[0.1,5,(1,2)]",
+                                             "E[0,1,1e-9]", "U[0,1,3]x",  "" };
     for (size_t i = 0; i < COUNT(samplings); i++) {
         char text[128] = "a\tb\tx\tx=0:1\t";
         strcat(text, samplings[i]);
@@ -187,7 +195,8 @@ static void broken_corpora_are_refused(void **state)
         size_t rows;
         snip_status st;
         assert_int_equal(data_corpus_parse(&c, "mine", text, *state, &st), SNIP_OK);
-        if (data_formula_sample(&c, 0, DATA_SAMPLE_PUBLISHED, 100, 0, &x, &y, &rows, *state, &st) == SNIP_OK)
+        if (data_formula_sample(&c, 0, DATA_SAMPLE_PUBLISHED, 100, 0, &x, &y, &rows, *state, &st) ==
+            SNIP_OK)
             fail_msg("the sampling '%s' was accepted", samplings[i]);
     }
 }

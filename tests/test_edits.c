@@ -34,17 +34,25 @@ static void each_family_edits_as_the_paper_says(void **state)
         const char *to[3];
     } cases[] = {
         { "sin(x0)", DATA_UNARY_SWAP, 2, { "cos,x_0", "tan,x_0" } },
-        { "x0^2 + sqrt(x1)", DATA_UNARY_SWAP, 4, { "add,pow3,x_0,sqrt,x_1", "add,pow2,x_0,pow3,x_1" } },
+        { "x0^2 + sqrt(x1)",
+          DATA_UNARY_SWAP,
+          4,
+          { "add,pow3,x_0,sqrt,x_1", "add,pow2,x_0,pow3,x_1" } },
         { "exp(x0)*log(x1)", DATA_UNARY_SWAP, 2, { "mul,log,x_0,log,x_1", "mul,exp,x_0,exp,x_1" } },
         { "abs(x0) + 1/x1 + arctan(x0)", DATA_UNARY_SWAP, 0, { 0 } },
-        { "x0*x1 + x0", DATA_VARIABLE_SUBSTITUTION, 2,
+        { "x0*x1 + x0",
+          DATA_VARIABLE_SUBSTITUTION,
+          2,
           { "add,mul,x_1,x_1,x_1", "add,mul,x_0,x_0,x_0" } },
         { "sin(x0)*x0", DATA_VARIABLE_SUBSTITUTION, 0, { 0 } },
         { "x0 + x2", DATA_BINARY_SWAP, 3, { "sub,x_0,x_2", "mul,x_0,x_2", "div,x_0,x_2" } },
         { "x0 - x1 - x2", DATA_TREE_RESHAPING, 1, { "sub,x_0,sub,x_1,x_2" } },
         { "x0*(x1 + x2)", DATA_TREE_RESHAPING, 1, { "add,mul,x_0,x_1,x_2" } },
         { "sin(x0) + exp(x1)", DATA_TREE_RESHAPING, 0, { 0 } },
-        { "x0 - x1/x2", DATA_OPERAND_REORDERING, 2, { "sub,div,x_1,x_2,x_0", "sub,x_0,div,x_2,x_1" } },
+        { "x0 - x1/x2",
+          DATA_OPERAND_REORDERING,
+          2,
+          { "sub,div,x_1,x_2,x_0", "sub,x_0,div,x_2,x_1" } },
         { "x0 + x1*x2", DATA_OPERAND_REORDERING, 0, { 0 } },
     };
     arena *a = *state;
@@ -71,8 +79,7 @@ static void golden_variants_are_ours_too(void **state)
     golden_array subtree_y = golden_npy("model-common/subtree-y.npy", a);
     size_t points = x.shape[1], i;
     expr original = { NULL, 0 };
-    json_array_foreach(list, i, o)
-    {
+    json_array_foreach (list, i, o) {
         const char *family = json_string_value(json_object_get(o, "family"));
         const char *subtree = json_string_value(json_object_get(o, "subtree_prefix"));
         const char *parent = json_string_value(json_object_get(o, "parent_prefix"));
@@ -101,8 +108,7 @@ static void golden_variants_are_ours_too(void **state)
         for (int side = 0; side < 2; side++) {
             assert_int_equal(expr_eval(sides[side].e, columns, points, y, a), points);
             for (size_t k = 0; k < points; k++)
-                assert_true(fabs(y[k] - sides[side].want[k]) <=
-                            1e-9 * fabs(sides[side].want[k]));
+                assert_true(fabs(y[k] - sides[side].want[k]) <= 1e-9 * fabs(sides[side].want[k]));
         }
     }
     json_decref(list);
@@ -144,8 +150,8 @@ static void evaluation_variants_pass_the_filters(void **state)
             rng_init(&q, 3, RNG_EDITS, i);
             size_t n = data_edits_evaluation(kept, s.e, (data_family)f, DATA_VARIANTS_MAX, s.x, 200,
                                              s.y, &r, a);
-            size_t m = data_edits_evaluation(again, s.e, (data_family)f, DATA_VARIANTS_MAX, s.x, 200,
-                                             s.y, &q, a);
+            size_t m = data_edits_evaluation(again, s.e, (data_family)f, DATA_VARIANTS_MAX, s.x,
+                                             200, s.y, &q, a);
             assert_int_equal(n, m);
             data_behaviours seen = { .rows = 200, .a = a };
             assert_int_equal(data_behaviours_add(&seen, s.y), 1);

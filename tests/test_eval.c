@@ -22,7 +22,8 @@ static const double **columns_of(golden_array x, size_t r, arena *a)
     return (const double **)c;
 }
 
-/* The plain-loop twin: the tree at row i with the C library's functions, each cube moved by `ulps`. */
+/* The plain-loop twin: the tree at row i with the C library's functions, each cube moved by `ulps`.
+ */
 static double twin(expr e, size_t at, const double *const *x, size_t i, int ulps)
 {
     const expr_node *n = &e.node[at];
@@ -106,8 +107,7 @@ static void golden_expressions_have_their_values(void **state)
     assert_int_equal(json_array_size(list), x.shape[0]);
     size_t points = y.shape[1], compared = 0;
     for (size_t r = 0; r < x.shape[0]; r++) {
-        const char *prefix =
-            json_string_value(json_object_get(json_array_get(list, r), "prefix"));
+        const char *prefix = json_string_value(json_object_get(json_array_get(list, r), "prefix"));
         expr e;
         double *got = arena_array(a, points, sizeof *got);
         assert_int_equal(expr_parse(&e, prefix, NULL, a, NULL), SNIP_OK);
@@ -168,18 +168,37 @@ static void domain_rules(void **state)
         const char *text;
         double x, y;
     } cases[] = {
-        { "log(x0)", 0, NAN },      { "log(x0)", -0.0, NAN },      { "log(x0)", -1, NAN },
+        { "log(x0)", 0, NAN },
+        { "log(x0)", -0.0, NAN },
+        { "log(x0)", -1, NAN },
         { "log(x0)", INFINITY, INFINITY },
         { "log(x0)", DBL_TRUE_MIN, -744.4400719213812 },
-        { "inv(x0)", 0, NAN },      { "inv(x0)", -0.0, NAN },      { "inv(x0)", INFINITY, 0 },
-        { "2/x0", -0.0, NAN },      { "x0/x0", 0, NAN },           { "sqrt(x0)", -1e-300, NAN },
-        { "sqrt(x0)", -0.0, -0.0 }, { "exp(x0)", 710, INFINITY },  { "exp(x0)", -800, 0 },
-        { "x0^2", 1e200, INFINITY }, { "x0^3", -1e200, -INFINITY }, { "arcsin(x0)", 1.5, NAN },
-        { "sin(x0)", INFINITY, NAN }, { "x0^0.5", -1, NAN },        { "x0^-1", -2, -0.5 },
-        { "log10(x0)", 0, NAN },    { "log1p(x0)", -1, NAN },      { "sign(x0)", -3, -1 },
-        { "sign(x0)", 0, 0 },       { "min(x0, 2)", NAN, NAN },    { "max(2, x0)", NAN, NAN },
-        { "floor(x0)", -1.5, -2 },  { "cbrt(x0)", -8, -2 },        { "pi", 0, M_PI },
-        { "tanh(x0)", 1000, 1 },    { "euler_gamma", 0, 0.5772156649015329 },
+        { "inv(x0)", 0, NAN },
+        { "inv(x0)", -0.0, NAN },
+        { "inv(x0)", INFINITY, 0 },
+        { "2/x0", -0.0, NAN },
+        { "x0/x0", 0, NAN },
+        { "sqrt(x0)", -1e-300, NAN },
+        { "sqrt(x0)", -0.0, -0.0 },
+        { "exp(x0)", 710, INFINITY },
+        { "exp(x0)", -800, 0 },
+        { "x0^2", 1e200, INFINITY },
+        { "x0^3", -1e200, -INFINITY },
+        { "arcsin(x0)", 1.5, NAN },
+        { "sin(x0)", INFINITY, NAN },
+        { "x0^0.5", -1, NAN },
+        { "x0^-1", -2, -0.5 },
+        { "log10(x0)", 0, NAN },
+        { "log1p(x0)", -1, NAN },
+        { "sign(x0)", -3, -1 },
+        { "sign(x0)", 0, 0 },
+        { "min(x0, 2)", NAN, NAN },
+        { "max(2, x0)", NAN, NAN },
+        { "floor(x0)", -1.5, -2 },
+        { "cbrt(x0)", -8, -2 },
+        { "pi", 0, M_PI },
+        { "tanh(x0)", 1000, 1 },
+        { "euler_gamma", 0, 0.5772156649015329 },
     };
     for (size_t i = 0; i < COUNT(cases); i++) {
         expr e;
@@ -202,17 +221,17 @@ static void functions_are_accurate(void **state)
         double (*exact)(double);
         double low, high;
     } cases[] = {
-        { EXPR_SIN, sin, -1e6, 1e6 },      { EXPR_COS, cos, -1e6, 1e6 },
-        { EXPR_TAN, tan, -1e3, 1e3 },      { EXPR_EXP, exp, -700, 700 },
-        { EXPR_LOG, log, 1e-300, 1e300 },  { EXPR_ARCSIN, asin, -1, 1 },
-        { EXPR_ARCCOS, acos, -1, 1 },      { EXPR_ARCTAN, atan, -1e3, 1e3 },
-        { EXPR_SINH, sinh, -20, 20 },      { EXPR_COSH, cosh, -20, 20 },
-        { EXPR_TANH, tanh, -5, 5 },        { EXPR_ARCSINH, asinh, -50, 50 },
-        { EXPR_ARCCOSH, acosh, 1, 50 },    { EXPR_ARCTANH, atanh, -0.999, 0.999 },
-        { EXPR_LOG2, log2, 1e-10, 1e10 },  { EXPR_LOG10, log10, 1e-10, 1e10 },
-        { EXPR_LOG1P, log1p, -0.99, 10 },  { EXPR_EXPM1, expm1, -5, 5 },
-        { EXPR_EXP2, exp2, -100, 100 },    { EXPR_CBRT, cbrt, -1e9, 1e9 },
-        { EXPR_SQRT, sqrt, 0, 1e9 },       { EXPR_ABS, fabs, -5, 5 },
+        { EXPR_SIN, sin, -1e6, 1e6 },     { EXPR_COS, cos, -1e6, 1e6 },
+        { EXPR_TAN, tan, -1e3, 1e3 },     { EXPR_EXP, exp, -700, 700 },
+        { EXPR_LOG, log, 1e-300, 1e300 }, { EXPR_ARCSIN, asin, -1, 1 },
+        { EXPR_ARCCOS, acos, -1, 1 },     { EXPR_ARCTAN, atan, -1e3, 1e3 },
+        { EXPR_SINH, sinh, -20, 20 },     { EXPR_COSH, cosh, -20, 20 },
+        { EXPR_TANH, tanh, -5, 5 },       { EXPR_ARCSINH, asinh, -50, 50 },
+        { EXPR_ARCCOSH, acosh, 1, 50 },   { EXPR_ARCTANH, atanh, -0.999, 0.999 },
+        { EXPR_LOG2, log2, 1e-10, 1e10 }, { EXPR_LOG10, log10, 1e-10, 1e10 },
+        { EXPR_LOG1P, log1p, -0.99, 10 }, { EXPR_EXPM1, expm1, -5, 5 },
+        { EXPR_EXP2, exp2, -100, 100 },   { EXPR_CBRT, cbrt, -1e9, 1e9 },
+        { EXPR_SQRT, sqrt, 0, 1e9 },      { EXPR_ABS, fabs, -5, 5 },
     };
     enum { N = 1003 }; /* not a multiple of any vector width */
     double x[N], y[N];

@@ -111,8 +111,8 @@ static void names_of_the_table_go_first(void **state)
 {
     expr e;
     snip_status st;
-    assert_int_equal(expr_parse(&e, "m_1*v^2 + theta - e + `speed [m/s]` + x4", &known, *state, &st),
-                     SNIP_OK);
+    assert_int_equal(
+        expr_parse(&e, "m_1*v^2 + theta - e + `speed [m/s]` + x4", &known, *state, &st), SNIP_OK);
     assert_string_equal(expr_print(e, SNIP_PREFIX, NULL, 0, *state),
                         "add,add,sub,add,mul,x_1,pow2,x_0,x_2,x_3,x_4,x_4");
     assert_int_equal(expr_parse(&e, "x5", &known, *state, &st), SNIP_SYNTAX);
@@ -196,8 +196,8 @@ static void prints_read_back_to_the_same_tree(void **state)
         for (size_t f = 0; f < COUNT(formats); f++)
             for (int named = 0; named < 2; named++) {
                 /* The name `e` of a column would hide the constant. */
-                const expr_names *n = named ? &(expr_names){ (const char *[]){ "v", "m_1", "theta", "q",
-                                                                               "speed [m/s]" },
+                const expr_names *n = named ? &(expr_names){ (const char *[]){ "v", "m_1", "theta",
+                                                                               "q", "speed [m/s]" },
                                                              5 }
                                             : NULL;
                 if (named && formats[f] == SNIP_PREFIX)
@@ -233,8 +233,7 @@ static void golden_expressions_read_as_recorded(void **state)
     arena *a = *state;
     json_t *list = golden_lines("expressions.jsonl"), *o;
     size_t i;
-    json_array_foreach(list, i, o)
-    {
+    json_array_foreach (list, i, o) {
         const char *prefix = json_string_value(json_object_get(o, "prefix"));
         const char *infix = json_string_value(json_object_get(o, "infix"));
         expr e, again;
@@ -286,9 +285,14 @@ static void numbers_print_shortest(void **state)
     static const struct {
         double v;
         const char *text;
-    } cases[] = { { 8, "8.0" },         { 0.1, "0.1" },   { 62.800000000000004, "62.800000000000004" },
-                  { 1e-7, "1e-07" },    { -0.0, "-0.0" }, { 1.0 / 3, "0.3333333333333333" },
-                  { 1e22, "1e+22" },    { 5e-324, "4.94065645841247e-324" } };
+    } cases[] = { { 8, "8.0" },
+                  { 0.1, "0.1" },
+                  { 62.800000000000004, "62.800000000000004" },
+                  { 1e-7, "1e-07" },
+                  { -0.0, "-0.0" },
+                  { 1.0 / 3, "0.3333333333333333" },
+                  { 1e22, "1e+22" },
+                  { 5e-324, "4.94065645841247e-324" } };
     for (size_t i = 0; i < COUNT(cases); i++) {
         char buf[32];
         expr_print_number(buf, cases[i].v);

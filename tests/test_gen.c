@@ -74,17 +74,16 @@ static size_t align(json_t *ours, json_t *theirs, double *a, double *b)
     size_t n = 0;
     const char *key;
     json_t *value;
-    json_object_foreach(theirs, key, value)
-    {
+    json_object_foreach (theirs, key, value) {
         assert_true(n < MOST);
         pairs[n++] = (pair){ atof(key), (double)json_integer_value(json_object_get(ours, key)),
                              (double)json_integer_value(value) };
     }
-    json_object_foreach(ours, key, value) if (!json_object_get(theirs, key))
-    {
-        assert_true(n < MOST);
-        pairs[n++] = (pair){ atof(key), (double)json_integer_value(value), 0 };
-    }
+    json_object_foreach (ours, key, value)
+        if (!json_object_get(theirs, key)) {
+            assert_true(n < MOST);
+            pairs[n++] = (pair){ atof(key), (double)json_integer_value(value), 0 };
+        }
     qsort(pairs, n, sizeof *pairs, by_key);
     for (size_t i = 0; i < n; i++) {
         a[i] = pairs[i].ours;
@@ -107,20 +106,29 @@ static void histograms_are_the_reference_s(void **state)
 {
     const both *b = *state;
     static const char *const paths[] = {
-        "histograms/input_dimension", "histograms/unary_count",     "histograms/unary_requested",
-        "histograms/binary_count",    "histograms/binary_drawn",    "histograms/token_length",
-        "histograms/node_count",      "histograms/tree_depth",      "histograms/constant_count",
-        "histograms/centroid_count",  "histograms/input_distribution_type",
-        "accepted_by_binary_drawn",   "accepted_by_dimension_and_binary_drawn",
-        "second_child_of_root_kind",  "constants/sign",             "constants/log10_abs_counts",
+        "histograms/input_dimension",
+        "histograms/unary_count",
+        "histograms/unary_requested",
+        "histograms/binary_count",
+        "histograms/binary_drawn",
+        "histograms/token_length",
+        "histograms/node_count",
+        "histograms/tree_depth",
+        "histograms/constant_count",
+        "histograms/centroid_count",
+        "histograms/input_distribution_type",
+        "accepted_by_binary_drawn",
+        "accepted_by_dimension_and_binary_drawn",
+        "second_child_of_root_kind",
+        "constants/sign",
+        "constants/log10_abs_counts",
     };
     for (size_t i = 0; i < COUNT(paths); i++)
         check_histogram(b, paths[i]);
     /* All histograms of the reference are among them. */
     const char *key;
     json_t *value;
-    json_object_foreach(find(b->theirs, "histograms"), key, value)
-    {
+    json_object_foreach (find(b->theirs, "histograms"), key, value) {
         int listed = 0;
         for (size_t i = 0; i < COUNT(paths); i++)
             listed |= strncmp(paths[i], "histograms/", 11) == 0 && strcmp(paths[i] + 11, key) == 0;
@@ -135,8 +143,7 @@ static void operators_occur_as_often(void **state)
     double n = SAMPLES, m = (double)json_integer_value(find(b->theirs, "accepted"));
     const char *key;
     json_t *value;
-    json_object_foreach(find(b->theirs, "expressions_containing_operator"), key, value)
-    {
+    json_object_foreach (find(b->theirs, "expressions_containing_operator"), key, value) {
         double k = (double)json_integer_value(value);
         double o = (double)json_integer_value(
             json_object_get(find(b->ours.json, "expressions_containing_operator"), key));
@@ -161,7 +168,8 @@ static void attempts_fail_as_often(void **state)
             char path[64];
             snprintf(path, sizeof path, "by_requested_dimension/%d/attempts", d);
             double all = (double)json_integer_value(find(sides[k], path));
-            snprintf(path, sizeof path, "by_requested_dimension/%d/rejected/bad input dimension", d);
+            snprintf(path, sizeof path, "by_requested_dimension/%d/rejected/bad input dimension",
+                     d);
             counts[k][0] = (double)json_integer_value(find(sides[k], path));
             counts[k][1] = all - counts[k][0];
         }
@@ -171,10 +179,11 @@ static void attempts_fail_as_often(void **state)
     json_t *value;
     double n = (double)json_integer_value(find(b->ours.json, "attempts"));
     double m = (double)json_integer_value(find(b->theirs, "attempts"));
-    json_object_foreach(find(b->theirs, "rejected_by_cause_detail"), key, value)
-    {
-        double theirs = (double)json_integer_value(value) / m, ours = (double)json_integer_value(json_object_get(
-                            find(b->ours.json, "rejected_by_cause_detail"), key)) / n;
+    json_object_foreach (find(b->theirs, "rejected_by_cause_detail"), key, value) {
+        double theirs = (double)json_integer_value(value) / m,
+               ours = (double)json_integer_value(
+                          json_object_get(find(b->ours.json, "rejected_by_cause_detail"), key)) /
+                      n;
         /* attempts of one sample share its dimension and unary count: twice the binomial spread */
         double spread = 2 * sqrt(theirs * (1 - theirs) * (1 / n + 1 / m));
         if (!(fabs(ours - theirs) < 3.3 * spread))
@@ -193,8 +202,10 @@ static void values_and_points_are_distributed_alike(void **state)
     static const struct {
         const char *name;
         int column, kind; /* -1: both kinds of clusters */
-    } cases[] = { { "log10 median |y|", 11, -1 }, { "log10 max |y|", 12, -1 },
-                  { "kurtosis, gaussian", 13, 0 }, { "kurtosis, uniform", 13, 1 } };
+    } cases[] = { { "log10 median |y|", 11, -1 },
+                  { "log10 max |y|", 12, -1 },
+                  { "kurtosis, gaussian", 13, 0 },
+                  { "kurtosis, uniform", 13, 1 } };
     for (size_t c = 0; c < COUNT(cases); c++) {
         size_t n = 0, m = 0;
         for (size_t i = 0; i < SAMPLES; i++)
@@ -260,8 +271,7 @@ static void check_means(const both *b, const char *path, const char *count, doub
 {
     const char *key;
     json_t *theirs;
-    json_object_foreach(find(b->theirs, path), key, theirs)
-    {
+    json_object_foreach (find(b->theirs, path), key, theirs) {
         json_t *ours = json_object_get(find(b->ours.json, path), key);
         assert_non_null(ours);
         double n = json_number_value(json_object_get(ours, count)) / per_expression;

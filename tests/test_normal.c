@@ -107,11 +107,20 @@ static void ranges_and_requests_allow_more(void **state)
 static void values_are_kept(void **state)
 {
     static const char *const texts[] = {
-        "sinh(x0) - cosh(x1)*tanh(x2)", "arcsinh(x0)/(1 + x1^2)", "arctanh(x0/4)",
-        "arccosh(1 + x0^2)",            "log2(x0) + log10(x1)",  "log1p(x0)*expm1(x1) - exp2(x2)",
-        "min(x0, x1) - max(x1, x2)",    "x0^7 - x1^-3 + x2^2.5", "(1 + abs(x0))^x1",
-        "-x0/x1/3 - (-x2)",             "2/3*pi*x0^3",           "cbrt(1 + x0^2)*sign(1 + exp(x1))",
-        "(x0 - 1)/(2*(x1 - 3))",        "exp(-(x0/x1)^2/2)/(sqrt(2*pi)*x1)",
+        "sinh(x0) - cosh(x1)*tanh(x2)",
+        "arcsinh(x0)/(1 + x1^2)",
+        "arctanh(x0/4)",
+        "arccosh(1 + x0^2)",
+        "log2(x0) + log10(x1)",
+        "log1p(x0)*expm1(x1) - exp2(x2)",
+        "min(x0, x1) - max(x1, x2)",
+        "x0^7 - x1^-3 + x2^2.5",
+        "(1 + abs(x0))^x1",
+        "-x0/x1/3 - (-x2)",
+        "2/3*pi*x0^3",
+        "cbrt(1 + x0^2)*sign(1 + exp(x1))",
+        "(x0 - 1)/(2*(x1 - 3))",
+        "exp(-(x0/x1)^2/2)/(sqrt(2*pi)*x1)",
     };
     enum { N = 200 };
     arena *a = *state;
@@ -144,8 +153,7 @@ static void training_expressions_stay_as_they_are(void **state)
 {
     json_t *list = golden_lines("expressions.jsonl"), *o;
     size_t i;
-    json_array_foreach(list, i, o)
-    {
+    json_array_foreach (list, i, o) {
         expr e, n;
         expr_parse(&e, json_string_value(json_object_get(o, "prefix")), NULL, *state, NULL);
         assert_int_equal(expr_normal(&n, e, NULL, *state, NULL), SNIP_OK);

@@ -12,19 +12,22 @@
 static const struct {
     const char *path, *text;
     size_t rows, columns;
-    double last; /* of the last row and column */
+    double last;      /* of the last row and column */
     const char *name; /* of the last column */
 } good[] = {
     { "a.csv", "a,b\n1,2\n3,4\n", 2, 2, 4, "b" },
-    { "a.csv", "a,b\r\n1,2\r\n3,4", 2, 2, 4, "b" },          /* CRLF, no final newline */
-    { "a.csv", "\xEF\xBB\xBF" "a,b\n1,2\n", 1, 2, 2, "b" },     /* byte order mark */
-    { "a.csv", " a , \"b c\" \n1,\"2\"\n", 1, 2, 2, "b c" },  /* blanks and quotes */
+    { "a.csv", "a,b\r\n1,2\r\n3,4", 2, 2, 4, "b" }, /* CRLF, no final newline */
+    { "a.csv",
+      "\xEF\xBB\xBF"
+      "a,b\n1,2\n",
+      1, 2, 2, "b" },                                        /* byte order mark */
+    { "a.csv", " a , \"b c\" \n1,\"2\"\n", 1, 2, 2, "b c" }, /* blanks and quotes */
     { "a.csv", "\"a\"\"q\"\n5\n", 1, 1, 5, "a\"q" },
     { "a.tsv", "a\tb c\n1\t-2e3\n", 1, 2, -2000, "b c" },
-    { "a.tsv.gz", "a,x\tb\n1\t2\n", 1, 2, 2, "b" },           /* the ending says tabs */
-    { "a.txt", "1 2  3\n 4\t5 6 \n\n\n", 2, 3, 6, "x2" },     /* blanks, no header */
+    { "a.tsv.gz", "a,x\tb\n1\t2\n", 1, 2, 2, "b" },       /* the ending says tabs */
+    { "a.txt", "1 2  3\n 4\t5 6 \n\n\n", 2, 3, 6, "x2" }, /* blanks, no header */
     { "a.csv", "1;2\n3;4\n", 2, 2, 4, "x1" },
-    { "a.csv", "# a,b\n1,2\n", 1, 2, 2, "b" },                /* as NumPy writes it */
+    { "a.csv", "# a,b\n1,2\n", 1, 2, 2, "b" }, /* as NumPy writes it */
     { "a.csv", "a,\n1,2\n", 1, 2, 2, "column_2" },
     { "-", "x\n1e308\n", 1, 1, 1e308, "x" },
 };

@@ -28,15 +28,17 @@ static void vocabularies_are_the_reference_s(void **state)
     const data_vocab *v = data_vocab_new(10, a), *small = data_vocab_new(3, a);
     check_words("vocab/float_words.txt", v->float_word, v->float_words, a);
     check_words("vocab/equation_words.txt", v->equation_word, v->equation_words, a);
-    check_words("model-common/equation_words-3d.txt", small->equation_word, small->equation_words, a);
-    json_t *counts = golden_json("vocab/counts.json"), *config = golden_json("model-common/config.json");
+    check_words("model-common/equation_words-3d.txt", small->equation_word, small->equation_words,
+                a);
+    json_t *counts = golden_json("vocab/counts.json"),
+           *config = golden_json("model-common/config.json");
     assert_int_equal(v->eos, json_integer_value(json_object_get(counts, "equation_eos_id")));
     assert_int_equal(v->zero_row,
                      json_integer_value(json_object_get(counts, "equation_pad_id_in_word2id")));
     assert_int_equal(DATA_INPUT_PAD,
                      json_integer_value(json_object_get(counts, "float_input_pad_id")));
-    assert_int_equal(DATA_PAD, json_integer_value(
-                                   json_object_get(counts, "pad_id_written_into_symbolic_batches")));
+    assert_int_equal(DATA_PAD, json_integer_value(json_object_get(
+                                   counts, "pad_id_written_into_symbolic_batches")));
     assert_int_equal(small->eos, json_integer_value(json_object_get(config, "equation_eos_id")));
     json_decref(counts);
     json_decref(config);
@@ -135,7 +137,8 @@ static void floats_round_as_printf_does(void **state)
         snprintf(text, sizeof text, "%.3e", v);
         char *digits = text + (*text == '-');
         int exponent = atoi(strchr(text, 'e') + 1) - 3;
-        int mantissa = (digits[0] - '0') * 1000 + atoi((char[]){ digits[2], digits[3], digits[4], 0 });
+        int mantissa =
+            (digits[0] - '0') * 1000 + atoi((char[]){ digits[2], digits[3], digits[4], 0 });
         int has = data_float_split(v, &f);
         assert_int_equal(has, exponent <= 100);
         if (!has)
@@ -162,12 +165,12 @@ static void golden_expressions_have_their_ids(void **state)
     const data_vocab *v = data_vocab_new(10, a);
     json_t *list = golden_lines("expressions.jsonl"), *o;
     size_t i;
-    json_array_foreach(list, i, o)
-    {
+    json_array_foreach (list, i, o) {
         expr e;
         data_tokens t;
         assert_int_equal(
-            expr_parse(&e, json_string_value(json_object_get(o, "prefix")), NULL, a, NULL), SNIP_OK);
+            expr_parse(&e, json_string_value(json_object_get(o, "prefix")), NULL, a, NULL),
+            SNIP_OK);
         assert_int_equal(data_tokens_make(&t, e, v, a, NULL), SNIP_OK);
         assert_int_equal(t.count, data_tokens_count(e));
         assert_int_equal(t.id[0], v->eos);
@@ -206,7 +209,8 @@ static size_t follow(expr e, json_t *path)
 {
     size_t at = 0, i;
     json_t *slot;
-    json_array_foreach(path, i, slot) at = expr_child(e, at, (int)json_integer_value(slot) - 1);
+    json_array_foreach (path, i, slot)
+        at = expr_child(e, at, (int)json_integer_value(slot) - 1);
     return at;
 }
 
@@ -219,12 +223,12 @@ static void golden_variants_have_tokens_spans_and_paths(void **state)
     golden_array subtrees = golden_npy("model-common/subtree-tokens.npy", a);
     golden_array spans = golden_npy("model-common/spans.npy", a);
     size_t i;
-    json_array_foreach(list, i, o)
-    {
+    json_array_foreach (list, i, o) {
         expr parent, subtree;
         data_tokens tp, ts;
         expr_parse(&parent, json_string_value(json_object_get(o, "parent_prefix")), NULL, a, NULL);
-        expr_parse(&subtree, json_string_value(json_object_get(o, "subtree_prefix")), NULL, a, NULL);
+        expr_parse(&subtree, json_string_value(json_object_get(o, "subtree_prefix")), NULL, a,
+                   NULL);
         assert_int_equal(data_tokens_make(&tp, parent, v, a, NULL), SNIP_OK);
         assert_int_equal(data_tokens_make(&ts, subtree, v, a, NULL), SNIP_OK);
         check_column(&tp, parents, i);
@@ -267,8 +271,8 @@ static void golden_points_have_their_tokens(void **state)
     assert_int_equal(width, 3 * (v->dims + 1));
     for (size_t b = 0; b < items; b++) {
         expr e;
-        expr_parse(&e, json_string_value(json_object_get(json_array_get(list, b), "prefix")), NULL, a,
-                   NULL);
+        expr_parse(&e, json_string_value(json_object_get(json_array_get(list, b), "prefix")), NULL,
+                   a, NULL);
         int dim = (int)expr_inputs(e);
         double column[3][512];
         const double *columns[3] = { column[0], column[1], column[2] };
@@ -280,8 +284,7 @@ static void golden_points_have_their_tokens(void **state)
         assert_true(data_points_tokens(got, v, columns, dim, y.value + b * points, points));
         for (size_t i = 0; i < points; i++)
             for (size_t k = 0; k < width; k++)
-                assert_int_equal(got[i * width + k],
-                                 (int)want.value[(i * items + b) * width + k]);
+                assert_int_equal(got[i * width + k], (int)want.value[(i * items + b) * width + k]);
     }
     json_decref(list);
 }
@@ -322,7 +325,7 @@ static void integers_have_words_of_their_own(void **state)
     data_tokens t;
     expr_parse(&e, "add,-10,mul,10,mul,11,3.0", NULL, *state, NULL);
     assert_int_equal(data_tokens_make(&t, e, v, *state, NULL), SNIP_OK);
-    static const char *const words[] = { "<EOS>", "add",   "-10", "mul",   "10",  "mul", "+",
+    static const char *const words[] = { "<EOS>", "add", "-10", "mul",   "10",  "mul",  "+",
                                          "N1100", "E-2", "+",   "N3000", "E-3", "<EOS>" };
     assert_int_equal(t.count, COUNT(words));
     for (size_t k = 0; k < t.count; k++)

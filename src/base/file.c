@@ -22,8 +22,8 @@ static snip_code read_all(char **out, size_t *size, gzFile f, const char *path, 
             int error;
             const char *why = gzerror(f, &error);
             return status_fail(st, SNIP_IO, 0, "%s: %s", path,
-                               error == Z_ERRNO       ? strerror(errno)
-                               : error == Z_BUF_ERROR ? "compressed file is cut off"
+                               error == Z_ERRNO        ? strerror(errno)
+                               : error == Z_BUF_ERROR  ? "compressed file is cut off"
                                : error == Z_DATA_ERROR ? "compressed file is damaged"
                                                        : why);
         }
@@ -55,7 +55,8 @@ snip_code file_read(char **out, size_t *size, const char *path, arena *a, snip_s
     errno = 0;
     gzFile f = standard_input ? gzdopen(dup(0), "rb") : gzopen(path, "rb");
     if (!f)
-        return status_fail(st, SNIP_IO, 0, "%s: %s", path, errno ? strerror(errno) : "out of memory");
+        return status_fail(st, SNIP_IO, 0, "%s: %s", path,
+                           errno ? strerror(errno) : "out of memory");
     snip_code code = read_all(out, size, f, path, a, st);
     int closed = gzclose(f);
     if (code == SNIP_OK && closed == Z_BUF_ERROR) /* the stream ended inside a compressed block */

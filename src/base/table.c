@@ -16,7 +16,7 @@ typedef struct cell {
 
 typedef struct reader {
     const char *path, *at, *end;
-    size_t line; /* of `at`, from 1 */
+    size_t line;    /* of `at`, from 1 */
     char delimiter; /* ' ' stands for runs of blanks */
     cell *cells;
     size_t count, room; /* cells of the current line */
@@ -262,7 +262,8 @@ static snip_code find_target(const reader *r, table *out, const char *wanted)
         if (strcmp(out->name[j], name) == 0)
             out->target = j;
     if (wanted && out->target == TABLE_NO_TARGET)
-        return status_fail(r->st, SNIP_FORMAT, 0, "%s: there is no column '%.60s'", r->path, wanted);
+        return status_fail(r->st, SNIP_FORMAT, 0, "%s: there is no column '%.60s'", r->path,
+                           wanted);
     return SNIP_OK;
 }
 

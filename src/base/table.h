@@ -20,11 +20,11 @@ typedef struct table_options {
 
 typedef struct table {
     size_t rows, columns;
-    int header;          /* whether the file named its columns */
-    const char **name;   /* x0, x1, ... without a header */
+    int header;        /* whether the file named its columns */
+    const char **name; /* x0, x1, ... without a header */
     double **column;
-    size_t target;       /* the target column, or TABLE_NO_TARGET */
-    size_t dropped;      /* rows left out */
+    size_t target;  /* the target column, or TABLE_NO_TARGET */
+    size_t dropped; /* rows left out */
 } table;
 
 #define TABLE_NO_TARGET ((size_t)-1)

@@ -12,14 +12,12 @@ enum { BENCHES = sizeof benches / sizeof *benches };
 
 static void print_figures(json_t *figures)
 {
-    const char *key;
-    json_t *value;
-    json_object_foreach(figures, key, value)
-    {
+    for (void *at = json_object_iter(figures); at; at = json_object_iter_next(figures, at)) {
+        json_t *value = json_object_iter_value(at);
         if (json_is_string(value))
-            printf("%-40s %s\n", key, json_string_value(value));
+            printf("%-40s %s\n", json_object_iter_key(at), json_string_value(value));
         else if (json_is_number(value))
-            printf("%-40s %.6g\n", key, json_number_value(value));
+            printf("%-40s %.6g\n", json_object_iter_key(at), json_number_value(value));
     }
     printf("\n");
 }
@@ -29,7 +27,12 @@ int cli_bench(const cli_command *self, int argc, char **argv)
     uint64_t seconds = 3;
     int json = 0, code, found = 0;
     const cli_option options[] = {
-        { .name = "seconds", .kind = CLI_COUNT, .to = &seconds, .value = "S", .low = 1, .high = 3600,
+        { .name = "seconds",
+          .kind = CLI_COUNT,
+          .to = &seconds,
+          .value = "S",
+          .low = 1,
+          .high = 3600,
           .help = "how long to measure" },
         { .name = "json", .kind = CLI_FLAG, .to = &json, .help = "a JSON object a line" },
     };

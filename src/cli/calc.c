@@ -7,11 +7,18 @@ int cli_calc(const cli_command *self, int argc, char **argv)
     int json = 0, code;
     table_options how = { 0 };
     const cli_option options[] = {
-        { .name = "target", .kind = CLI_TEXT, .to = &how.target, .value = "NAME",
+        { .name = "target",
+          .kind = CLI_TEXT,
+          .to = &how.target,
+          .value = "NAME",
           .help = "column that is not an input" },
-        { .name = "drop-nan", .kind = CLI_FLAG, .to = &how.drop_invalid,
+        { .name = "drop-nan",
+          .kind = CLI_FLAG,
+          .to = &how.drop_invalid,
           .help = "leave out rows with missing or non-finite cells" },
-        { .name = "json", .kind = CLI_FLAG, .to = &json,
+        { .name = "json",
+          .kind = CLI_FLAG,
+          .to = &json,
           .help = "17 significant digits, a JSON value a line" },
     };
     int n = cli_parse(self, options, sizeof options / sizeof *options, argc, argv, &code);

@@ -72,8 +72,9 @@ static int set_count(const cli_command *self, const cli_option *o, const char *v
     errno = 0;
     unsigned long long n = strtoull(value, &end, 10);
     if (!isdigit((unsigned char)*value) || *end || errno || n < o->low || n > o->high)
-        return cli_fail(self, CLI_MISUSED, "--%s wants a whole number from %llu to %llu, not '%.40s'",
-                        o->name, (unsigned long long)o->low, (unsigned long long)o->high, value);
+        return cli_fail(self, CLI_MISUSED,
+                        "--%s wants a whole number from %llu to %llu, not '%.40s'", o->name,
+                        (unsigned long long)o->low, (unsigned long long)o->high, value);
     *(uint64_t *)o->to = n;
     return CLI_DONE;
 }

@@ -16,16 +16,16 @@
 enum { CLI_DONE = 0, CLI_FAILED = 1, CLI_MISUSED = 2 };
 
 typedef enum cli_kind {
-    CLI_FLAG,   /* int *to becomes 1 */
-    CLI_COUNT,  /* uint64_t *to, within [low, high] */
-    CLI_TEXT,   /* const char **to */
-    CLI_CHOICE  /* int *to becomes the place in `choices`, which ends with NULL */
+    CLI_FLAG,  /* int *to becomes 1 */
+    CLI_COUNT, /* uint64_t *to, within [low, high] */
+    CLI_TEXT,  /* const char **to */
+    CLI_CHOICE /* int *to becomes the place in `choices`, which ends with NULL */
 } cli_kind;
 
 typedef struct cli_option {
     const char *name; /* without the dashes */
     cli_kind kind;
-    void *to;         /* holds the default before parsing */
+    void *to;          /* holds the default before parsing */
     const char *value; /* what it takes, as shown by --help; NULL for flags */
     const char *help;
     uint64_t low, high;

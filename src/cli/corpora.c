@@ -45,8 +45,8 @@ static snip_code show_formula(const data_corpus *c, size_t i, const request *q, 
     const double **x;
     double *y;
     size_t rows;
-    snip_code code = data_formula_sample(c, i, (data_sampling)q->sampling, q->points, q->seed, &x, &y,
-                                         &rows, a, st);
+    snip_code code = data_formula_sample(c, i, (data_sampling)q->sampling, q->points, q->seed, &x,
+                                         &y, &rows, a, st);
     if (code != SNIP_OK)
         return code;
     expr normal;
@@ -59,9 +59,10 @@ static snip_code show_formula(const data_corpus *c, size_t i, const request *q, 
     *usable += (size_t)good;
     if (q->json) {
         const char *prefix = good ? expr_print(normal, SNIP_PREFIX, NULL, 0, a) : NULL;
-        json_t *o = json_pack("{s:s,s:s,s:s,s:s,s:I,s:I,s:b}", "corpus", c->name, "id", f->id,
-                              "group", f->group, "formula", f->text, "inputs",
-                              (json_int_t)f->names.count, "points", (json_int_t)rows, "usable", good);
+        json_t *o =
+            json_pack("{s:s,s:s,s:s,s:s,s:I,s:I,s:b}", "corpus", c->name, "id", f->id, "group",
+                      f->group, "formula", f->text, "inputs", (json_int_t)f->names.count, "points",
+                      (json_int_t)rows, "usable", good);
         json_object_set_new(o, "same_as",
                             strcmp(f->same_as, "-") ? json_string(f->same_as) : json_null());
         if (good) {
@@ -86,7 +87,8 @@ static int show_corpora(const cli_command *self, const data_corpus *corpora, int
 {
     json_t *list = json_array(), *summary = json_object();
     if (!q->json)
-        printf("%-9s %-16s %6s %6s %6s  %s\n", "corpus", "id", "inputs", "points", "tokens", "formula");
+        printf("%-9s %-16s %6s %6s %6s  %s\n", "corpus", "id", "inputs", "points", "tokens",
+               "formula");
     size_t usable[DATA_CORPORA] = { 0 };
     snip_status st;
     for (int k = 0; k < count; k++) {
@@ -101,8 +103,8 @@ static int show_corpora(const cli_command *self, const data_corpus *corpora, int
             }
         }
         json_object_set_new(summary, corpora[k].name,
-                            json_pack("{s:I,s:I}", "formulas", (json_int_t)corpora[k].count, "usable",
-                                      (json_int_t)usable[k]));
+                            json_pack("{s:I,s:I}", "formulas", (json_int_t)corpora[k].count,
+                                      "usable", (json_int_t)usable[k]));
     }
     if (q->json)
         return cli_print_json(self, json_pack("{s:o,s:o}", "summary", summary, "formulas", list));
@@ -114,8 +116,8 @@ static int show_corpora(const cli_command *self, const data_corpus *corpora, int
     return cli_finish(self);
 }
 
-static int show_one(const cli_command *self, const data_corpus *corpora, int count, const request *q,
-                    arena *a)
+static int show_one(const cli_command *self, const data_corpus *corpora, int count,
+                    const request *q, arena *a)
 {
     for (int k = 0; k < count; k++)
         for (size_t i = 0; i < corpora[k].count; i++)
@@ -131,17 +133,38 @@ int cli_corpora(const cli_command *self, int argc, char **argv)
     const char *file = NULL;
     int code;
     const cli_option options[] = {
-        { .name = "sampling", .kind = CLI_CHOICE, .to = &q.sampling, .value = "HOW",
-          .choices = samplings, .help = "range: uniform in the ranges; published: as published" },
-        { .name = "points", .kind = CLI_COUNT, .to = &q.points, .value = "P", .low = 2,
-          .high = DATA_POINTS_MAX, .help = "points per formula (at most, if published)" },
-        { .name = "seed", .kind = CLI_COUNT, .to = &q.seed, .value = "K", .high = UINT64_MAX,
+        { .name = "sampling",
+          .kind = CLI_CHOICE,
+          .to = &q.sampling,
+          .value = "HOW",
+          .choices = samplings,
+          .help = "range: uniform in the ranges; published: as published" },
+        { .name = "points",
+          .kind = CLI_COUNT,
+          .to = &q.points,
+          .value = "P",
+          .low = 2,
+          .high = DATA_POINTS_MAX,
+          .help = "points per formula (at most, if published)" },
+        { .name = "seed",
+          .kind = CLI_COUNT,
+          .to = &q.seed,
+          .value = "K",
+          .high = UINT64_MAX,
           .help = "seed of the points" },
-        { .name = "sample", .kind = CLI_TEXT, .to = &q.sample, .value = "ID",
+        { .name = "sample",
+          .kind = CLI_TEXT,
+          .to = &q.sample,
+          .value = "ID",
           .help = "print this formula's points and values as CSV" },
-        { .name = "file", .kind = CLI_TEXT, .to = &file, .value = "FILE",
+        { .name = "file",
+          .kind = CLI_TEXT,
+          .to = &file,
+          .value = "FILE",
           .help = "a corpus of your own instead (docs/formats.md)" },
-        { .name = "json", .kind = CLI_FLAG, .to = &q.json,
+        { .name = "json",
+          .kind = CLI_FLAG,
+          .to = &q.json,
           .help = "one JSON object: summary and formulas" },
     };
     int n = cli_parse(self, options, sizeof options / sizeof *options, argc, argv, &code);
@@ -172,8 +195,8 @@ int cli_corpora(const cli_command *self, int argc, char **argv)
     if (loaded != SNIP_OK)
         code = cli_fail_status(self, &st);
     else if (count == 0)
-        code = cli_fail(self, CLI_MISUSED, "there is no corpus '%.40s' (feynman, classic, strogatz, all)",
-                        name);
+        code = cli_fail(self, CLI_MISUSED,
+                        "there is no corpus '%.40s' (feynman, classic, strogatz, all)", name);
     else
         code = q.sample ? show_one(self, corpora, count, &q, a)
                         : show_corpora(self, corpora, count, &q, a);

@@ -56,7 +56,7 @@ static int load_setting(const cli_command *self, setting *s, const char *formula
             return cli_fail(self, CLI_FAILED,
                             "the formula has %zu inputs: give their values with --table", inputs),
                    0;
-        int clusters, uniform;
+        int clusters = 0, uniform = 0;
         rng r;
         rng_init(&r, seed, RNG_EDITS, 0);
         double *values = arena_array(a, dim * points, sizeof *values);
@@ -76,7 +76,8 @@ static int load_setting(const cli_command *self, setting *s, const char *formula
                         s->rows - finite, s->rows, file ? "" : "; give others with --table"),
                0;
     if (!data_values_fit(s->y, s->rows))
-        return cli_fail(self, CLI_FAILED, "the formula's values reach 1e103, beyond the model's tokens"),
+        return cli_fail(self, CLI_FAILED,
+                        "the formula's values reach 1e103, beyond the model's tokens"),
                0;
     return 1;
 }
@@ -111,7 +112,8 @@ static int list_edits(const cli_command *self, const setting *s, int family, uin
         rng r;
         rng_init(&r, seed, RNG_EDITS, 1 + (uint64_t)f);
         json_t *list = json_array();
-        size_t n = data_edits_evaluation(kept, s->e, (data_family)f, most, s->x, s->rows, s->y, &r, a);
+        size_t n =
+            data_edits_evaluation(kept, s->e, (data_family)f, most, s->x, s->rows, s->y, &r, a);
         int good = n != (size_t)-1;
         for (size_t k = 0; good && k < n; k++)
             good = show_variant(s, &kept[k], list, json, a);
@@ -127,9 +129,9 @@ static int list_edits(const cli_command *self, const setting *s, int family, uin
         json_decref(families);
         return cli_finish(self);
     }
-    return cli_print_json(
-        self, json_pack("{s:s,s:I,s:o}", "prefix", expr_print(s->e, SNIP_PREFIX, NULL, 0, a), "points",
-                        (json_int_t)s->rows, "families", families));
+    return cli_print_json(self, json_pack("{s:s,s:I,s:o}", "prefix",
+                                          expr_print(s->e, SNIP_PREFIX, NULL, 0, a), "points",
+                                          (json_int_t)s->rows, "families", families));
 }
 
 /* The paper's table of its controlled-edit pool: targets, mean and median of variants. */
@@ -206,14 +208,14 @@ static int show_pool(const cli_command *self, uint64_t targets, uint64_t seed, i
         mean = n ? mean / (double)n : 0;
         double median = n ? data_median(one, n) : 0;
         if (json)
-            json_object_set_new(
-                families, data_family_names[f],
-                json_pack("{s:I,s:f,s:f,s:{s:i,s:f,s:f}}", "targets", (json_int_t)n, "mean", mean,
-                          "median", median, "paper", "targets", paper[f].targets, "mean",
-                          paper[f].mean, "median", paper[f].median));
+            json_object_set_new(families, data_family_names[f],
+                                json_pack("{s:I,s:f,s:f,s:{s:i,s:f,s:f}}", "targets", (json_int_t)n,
+                                          "mean", mean, "median", median, "paper", "targets",
+                                          paper[f].targets, "mean", paper[f].mean, "median",
+                                          paper[f].median));
         else
-            printf("%-22s %8zu %7.1f %7.1f %8d %7.1f %7.1f\n", data_family_names[f], n, mean, median,
-                   paper[f].targets, paper[f].mean, paper[f].median);
+            printf("%-22s %8zu %7.1f %7.1f %8d %7.1f %7.1f\n", data_family_names[f], n, mean,
+                   median, paper[f].targets, paper[f].mean, paper[f].median);
     }
     free(counts);
     free(one);
@@ -222,8 +224,8 @@ static int show_pool(const cli_command *self, uint64_t targets, uint64_t seed, i
         return cli_fail(self, CLI_FAILED, "out of memory");
     }
     if (json)
-        return cli_print_json(self, json_pack("{s:I,s:I,s:o}", "targets", (json_int_t)targets, "vary",
-                                              (json_int_t)used, "families", families));
+        return cli_print_json(self, json_pack("{s:I,s:I,s:o}", "targets", (json_int_t)targets,
+                                              "vary", (json_int_t)used, "families", families));
     json_decref(families);
     return cli_finish(self);
 }
@@ -240,25 +242,58 @@ int cli_edits(const cli_command *self, int argc, char **argv)
     table_options how = { 0 };
     uint64_t most = DATA_VARIANTS_MAX, seed = 0, points = DATA_POINTS, targets = 128;
     const cli_option options[] = {
-        { .name = "family", .kind = CLI_CHOICE, .to = &family, .value = "NAME", .choices = families,
+        { .name = "family",
+          .kind = CLI_CHOICE,
+          .to = &family,
+          .value = "NAME",
+          .choices = families,
           .help = "unary_swap, variable_substitution, binary_swap, tree_reshaping,\n"
                   "                           operand_reordering, subtree_rewriting or all" },
-        { .name = "table", .kind = CLI_TEXT, .to = &file, .value = "FILE",
+        { .name = "table",
+          .kind = CLI_TEXT,
+          .to = &file,
+          .value = "FILE",
           .help = "points to compare behaviours on" },
-        { .name = "target", .kind = CLI_TEXT, .to = &how.target, .value = "NAME",
+        { .name = "target",
+          .kind = CLI_TEXT,
+          .to = &how.target,
+          .value = "NAME",
           .help = "column of the table that is not an input" },
-        { .name = "drop-nan", .kind = CLI_FLAG, .to = &how.drop_invalid,
+        { .name = "drop-nan",
+          .kind = CLI_FLAG,
+          .to = &how.drop_invalid,
           .help = "leave out rows with missing or non-finite cells" },
-        { .name = "points", .kind = CLI_COUNT, .to = &points, .value = "P", .low = 2,
-          .high = DATA_POINTS_MAX, .help = "generated points, without --table" },
-        { .name = "max", .kind = CLI_COUNT, .to = &most, .value = "N", .low = 1, .high = 10000,
+        { .name = "points",
+          .kind = CLI_COUNT,
+          .to = &points,
+          .value = "P",
+          .low = 2,
+          .high = DATA_POINTS_MAX,
+          .help = "generated points, without --table" },
+        { .name = "max",
+          .kind = CLI_COUNT,
+          .to = &most,
+          .value = "N",
+          .low = 1,
+          .high = 10000,
           .help = "candidates per family" },
-        { .name = "seed", .kind = CLI_COUNT, .to = &seed, .value = "K", .high = UINT64_MAX,
+        { .name = "seed",
+          .kind = CLI_COUNT,
+          .to = &seed,
+          .value = "K",
+          .high = UINT64_MAX,
           .help = "seed of points and choices" },
-        { .name = "pool", .kind = CLI_FLAG, .to = &pool,
+        { .name = "pool",
+          .kind = CLI_FLAG,
+          .to = &pool,
           .help = "counts of the controlled-edit pool instead" },
-        { .name = "targets", .kind = CLI_COUNT, .to = &targets, .value = "N", .low = 1,
-          .high = 1000000, .help = "with --pool: held-out targets" },
+        { .name = "targets",
+          .kind = CLI_COUNT,
+          .to = &targets,
+          .value = "N",
+          .low = 1,
+          .high = 1000000,
+          .help = "with --pool: held-out targets" },
         { .name = "json", .kind = CLI_FLAG, .to = &json, .help = "one JSON object" },
     };
     int n = cli_parse(self, options, sizeof options / sizeof *options, argc, argv, &code);

@@ -23,8 +23,8 @@ static json_t *sample_json(const data_sample *s, arena *a)
         json_array_append_new(x, point);
         json_array_append_new(y, json_real(s->y[i]));
     }
-    return json_pack("{s:s,s:s,s:i,s:o,s:o}", "prefix", prefix, "infix", infix, "dim", s->dim, "x", x,
-                     "y", y);
+    return json_pack("{s:s,s:s,s:i,s:o,s:o}", "prefix", prefix, "infix", infix, "dim", s->dim, "x",
+                     x, "y", y);
 }
 
 /* The line to print for one sample, allocated; NULL when memory is out. */
@@ -79,11 +79,10 @@ static int print_samples(const cli_command *self, const data_gen *gen, uint64_t 
 /* A histogram as a row of counts. */
 static void print_histogram(const char *name, json_t *histogram)
 {
-    const char *key;
-    json_t *value;
     printf("%s\n ", name);
-    json_object_foreach(histogram, key, value)
-        printf(" %s:%lld", key, (long long)json_integer_value(value));
+    for (void *at = json_object_iter(histogram); at; at = json_object_iter_next(histogram, at))
+        printf(" %s:%lld", json_object_iter_key(at),
+               (long long)json_integer_value(json_object_iter_value(at)));
     printf("\n");
 }
 
@@ -106,10 +105,9 @@ static int print_stats(const cli_command *self, const data_gen *gen, uint64_t se
            (long long)json_integer_value(json_object_get(stats.json, "accepted")),
            (long long)json_integer_value(json_object_get(stats.json, "attempts")),
            100 * json_real_value(json_object_get(stats.json, "acceptance_rate")));
-    const char *key;
-    json_t *value;
-    json_object_foreach(json_object_get(stats.json, "histograms"), key, value)
-        print_histogram(key, value);
+    json_t *all = json_object_get(stats.json, "histograms");
+    for (void *at = json_object_iter(all); at; at = json_object_iter_next(all, at))
+        print_histogram(json_object_iter_key(at), json_object_iter_value(at));
     print_histogram("occurrences", json_object_get(stats.json, "operator_and_variable_counts"));
     print_histogram("expressions containing",
                     json_object_get(stats.json, "expressions_containing_operator"));
@@ -123,21 +121,52 @@ int cli_gen(const cli_command *self, int argc, char **argv)
     uint64_t seed = 0, count = 10, first = 0, dims = DATA_DIMS_MAX, points = DATA_POINTS;
     int stream = RNG_TRAIN, json = 0, stats = 0, quiet = 0, code;
     const cli_option options[] = {
-        { .name = "seed", .kind = CLI_COUNT, .to = &seed, .value = "K", .high = UINT64_MAX,
+        { .name = "seed",
+          .kind = CLI_COUNT,
+          .to = &seed,
+          .value = "K",
+          .high = UINT64_MAX,
           .help = "seed" },
-        { .name = "stream", .kind = CLI_CHOICE, .to = &stream, .value = "NAME", .choices = streams,
+        { .name = "stream",
+          .kind = CLI_CHOICE,
+          .to = &stream,
+          .value = "NAME",
+          .choices = streams,
           .help = "train, held-out or validation: they never meet" },
-        { .name = "first", .kind = CLI_COUNT, .to = &first, .value = "I", .high = UINT64_MAX / 2,
+        { .name = "first",
+          .kind = CLI_COUNT,
+          .to = &first,
+          .value = "I",
+          .high = UINT64_MAX / 2,
           .help = "index of the first sample" },
-        { .name = "count", .kind = CLI_COUNT, .to = &count, .value = "N", .low = 1,
-          .high = 1000000000000, .help = "how many" },
-        { .name = "dims", .kind = CLI_COUNT, .to = &dims, .value = "D", .low = 1,
-          .high = DATA_DIMS_MAX, .help = "largest input dimension" },
-        { .name = "points", .kind = CLI_COUNT, .to = &points, .value = "P", .low = 2,
-          .high = DATA_POINTS_MAX, .help = "points per sample" },
-        { .name = "stats", .kind = CLI_FLAG, .to = &stats,
+        { .name = "count",
+          .kind = CLI_COUNT,
+          .to = &count,
+          .value = "N",
+          .low = 1,
+          .high = 1000000000000,
+          .help = "how many" },
+        { .name = "dims",
+          .kind = CLI_COUNT,
+          .to = &dims,
+          .value = "D",
+          .low = 1,
+          .high = DATA_DIMS_MAX,
+          .help = "largest input dimension" },
+        { .name = "points",
+          .kind = CLI_COUNT,
+          .to = &points,
+          .value = "P",
+          .low = 2,
+          .high = DATA_POINTS_MAX,
+          .help = "points per sample" },
+        { .name = "stats",
+          .kind = CLI_FLAG,
+          .to = &stats,
           .help = "statistics instead of the samples" },
-        { .name = "json", .kind = CLI_FLAG, .to = &json,
+        { .name = "json",
+          .kind = CLI_FLAG,
+          .to = &json,
           .help = "an object a line: prefix, infix, dim, x (a list per point), y" },
         { .name = "quiet", .kind = CLI_FLAG, .to = &quiet, .help = "no progress line (-q)" },
     };

@@ -7,7 +7,8 @@
 
 const cli_command cli_commands[] = {
     { "gen", "draw expressions and points from the SNIP generator", "[options]",
-      "Draws samples as SNIP does: an expression, input points, and its values there. Sample i of a\n"
+      "Draws samples as SNIP does: an expression, input points, and its values there. Sample i of "
+      "a\n"
       "stream under a seed is always the same, on any machine and with any number of threads.\n",
       "snip gen --count 5\n"
       "snip gen --seed 7 --count 1000 --dims 10 --points 200 --json > samples.jsonl\n"
@@ -15,8 +16,10 @@ const cli_command cli_commands[] = {
       cli_gen },
     { "calc", "evaluate a formula on the rows of a table", "FORMULA TABLE [options]",
       "Prints one value a row. FORMULA is infix (2.1*sin(x0) + x1^2, sympy and numpy spellings),\n"
-      "prefix (add,2.1,x_0) or LaTeX; @FILE reads it from a file. Variables are the table's column\n"
-      "names, or x0, x1, ... for its columns in order; a column called `target` (or --target) is not\n"
+      "prefix (add,2.1,x_0) or LaTeX; @FILE reads it from a file. Variables are the table's "
+      "column\n"
+      "names, or x0, x1, ... for its columns in order; a column called `target` (or --target) is "
+      "not\n"
       "counted. TABLE is CSV, TSV or blank-separated, plain or .gz, with or without header; - is\n"
       "standard input. Outside its domain a formula gives NaN.\n",
       "snip calc 'x0^2 + sin(x1)' data.csv\n"
@@ -25,7 +28,8 @@ const cli_command cli_commands[] = {
       cli_calc },
     { "tokens", "show what the symbolic encoder reads of a formula", "FORMULA [options]",
       "Prints the formula's tokens with their ids in SNIP's vocabulary, the tree node that each\n"
-      "belongs to, that node's span of tokens and its path from the root (1: first child, 2: second).\n",
+      "belongs to, that node's span of tokens and its path from the root (1: first child, 2: "
+      "second).\n",
       "snip tokens 'sin(x0 + 2.1*x1)'\n"
       "snip tokens --normal 'x0^4/x1'\n"
       "snip tokens add,1.5,mul,2.0,x_0 --json\n",
@@ -43,7 +47,8 @@ const cli_command cli_commands[] = {
       cli_edits },
     { "corpora", "the formulas of Feynman, Classic and Strogatz",
       "[feynman|classic|strogatz|all] [options]",
-      "Samples points for each formula and says whether the model can use it, and if not why. With\n"
+      "Samples points for each formula and says whether the model can use it, and if not why. "
+      "With\n"
       "--sample ID it prints that formula's points and values as a CSV table.\n",
       "snip corpora\n"
       "snip corpora classic --sampling published --json\n"
@@ -60,7 +65,8 @@ const cli_command cli_commands[] = {
 
 static void usage(FILE *to)
 {
-    fprintf(to, "snip %s - formulas and the numbers they produce, in one space\n\n", snip_version());
+    fprintf(to, "snip %s - formulas and the numbers they produce, in one space\n\n",
+            snip_version());
     fprintf(to, "Usage: snip COMMAND [arguments]\n\nCommands:\n");
     for (const cli_command *c = cli_commands; c->name; c++)
         fprintf(to, "  %-10s %s\n", c->name, c->summary);

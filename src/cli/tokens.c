@@ -38,7 +38,8 @@ static void print_table(const data_tokens *t, const data_vocab *v, const char *p
 static json_t *tokens_json(const data_tokens *t, const data_vocab *v, expr e, const char *prefix,
                            const char *infix)
 {
-    json_t *words = json_array(), *ids = json_array(), *owners = json_array(), *nodes = json_array();
+    json_t *words = json_array(), *ids = json_array(), *owners = json_array(),
+           *nodes = json_array();
     for (size_t i = 0; i < t->count; i++) {
         json_array_append_new(words, json_string(v->equation_word[t->id[i]]));
         json_array_append_new(ids, json_integer(t->id[i]));
@@ -65,13 +66,24 @@ int cli_tokens(const cli_command *self, int argc, char **argv)
     int json = 0, normal = 0, positive = 0, code;
     uint64_t dims = DATA_DIMS_MAX;
     const cli_option options[] = {
-        { .name = "normal", .kind = CLI_FLAG, .to = &normal,
+        { .name = "normal",
+          .kind = CLI_FLAG,
+          .to = &normal,
           .help = "first rewrite the formula in the model's operators" },
-        { .name = "assume-positive", .kind = CLI_FLAG, .to = &positive,
+        { .name = "assume-positive",
+          .kind = CLI_FLAG,
+          .to = &positive,
           .help = "with --normal: bases of powers are positive" },
-        { .name = "dims", .kind = CLI_COUNT, .to = &dims, .value = "N", .low = 1,
-          .high = DATA_DIMS_MAX, .help = "input dimension of the vocabulary" },
-        { .name = "json", .kind = CLI_FLAG, .to = &json,
+        { .name = "dims",
+          .kind = CLI_COUNT,
+          .to = &dims,
+          .value = "N",
+          .low = 1,
+          .high = DATA_DIMS_MAX,
+          .help = "input dimension of the vocabulary" },
+        { .name = "json",
+          .kind = CLI_FLAG,
+          .to = &json,
           .help = "one JSON object; spans are [first, one past the last]" },
     };
     int n = cli_parse(self, options, sizeof options / sizeof *options, argc, argv, &code);
@@ -96,7 +108,8 @@ int cli_tokens(const cli_command *self, int argc, char **argv)
         goto done;
     }
     if (data_tokens_make(&t, e, v, a, &st) != SNIP_OK) {
-        cli_fail(self, CLI_FAILED, "%s%s", st.msg, normal ? "" : " (--normal rewrites what it can)");
+        cli_fail(self, CLI_FAILED, "%s%s", st.msg,
+                 normal ? "" : " (--normal rewrites what it can)");
         goto done;
     }
     const char *prefix = expr_print(e, SNIP_PREFIX, NULL, 0, a);

@@ -21,8 +21,8 @@ snip_code data_corpus_builtin(data_corpus *out, const char *name, arena *a, snip
     for (int i = 0; i < DATA_CORPORA; i++)
         if (strcmp(name, data_corpus_names[i]) == 0)
             return data_corpus_parse(out, name, texts[i], a, st);
-    return status_fail(st, SNIP_FORMAT, 0, "there is no corpus '%.40s' (feynman, classic, strogatz)",
-                       name);
+    return status_fail(st, SNIP_FORMAT, 0,
+                       "there is no corpus '%.40s' (feynman, classic, strogatz)", name);
 }
 
 /* A finite number at *s, which is moved behind it. */
@@ -77,17 +77,21 @@ static snip_code read_line(data_formula *f, const char *name, size_t line, char 
         field[k] = s;
         char *tab = s ? strchr(s, '\t') : NULL;
         if (!s || (k < FIELDS - 1) != (tab != NULL))
-            return status_fail(st, SNIP_FORMAT, 0, "%s: line %zu does not have %d tab-separated fields",
-                               name, line, FIELDS);
+            return status_fail(st, SNIP_FORMAT, 0,
+                               "%s: line %zu does not have %d tab-separated fields", name, line,
+                               FIELDS);
         if (tab)
             *tab++ = 0;
         s = tab;
     }
-    *f = (data_formula){ .id = field[0], .group = field[1], .text = field[2],
-                         .sampling = field[4], .same_as = field[5] };
+    *f = (data_formula){ .id = field[0],
+                         .group = field[1],
+                         .text = field[2],
+                         .sampling = field[4],
+                         .same_as = field[5] };
     if (!read_variables(f, field[3], a))
-        return status_fail(st, SNIP_FORMAT, 0, "%s: line %zu: variables are not `name=low:high ...`",
-                           name, line);
+        return status_fail(st, SNIP_FORMAT, 0,
+                           "%s: line %zu: variables are not `name=low:high ...`", name, line);
     snip_status why;
     snip_code code = expr_parse(&f->e, f->text, &f->names, a, &why);
     if (code != SNIP_OK)
@@ -102,8 +106,7 @@ snip_code data_corpus_parse(data_corpus *out, const char *name, const char *text
     size_t lines = 1;
     for (const char *c = text; *c; c++)
         lines += *c == '\n';
-    *out = (data_corpus){ .name = name,
-                          .formula = arena_array(a, lines, sizeof *out->formula) };
+    *out = (data_corpus){ .name = name, .formula = arena_array(a, lines, sizeof *out->formula) };
     if (!out->formula)
         return status_nomem(st);
     size_t line = 0;
@@ -162,8 +165,8 @@ static int read_axes(const data_formula *f, axis *axes)
     size_t found = 0;
     while (*s) {
         size_t length = strcspn(s, ":"), j = 0;
-        while (j < f->names.count && (strlen(f->names.name[j]) != length ||
-                                      memcmp(f->names.name[j], s, length) != 0))
+        while (j < f->names.count &&
+               (strlen(f->names.name[j]) != length || memcmp(f->names.name[j], s, length) != 0))
             j++;
         s += length;
         if (j == f->names.count || *s++ != ':' || !read_axis(&s, &axes[j]))
@@ -290,7 +293,8 @@ static snip_code sample_trajectories(const data_corpus *c, const data_formula *f
     while (*s == '(') {
         double state[2];
         s++;
-        if (!read_number(&s, &state[0]) || *s++ != ',' || !read_number(&s, &state[1]) || *s++ != ')')
+        if (!read_number(&s, &state[0]) || *s++ != ',' || !read_number(&s, &state[1]) ||
+            *s++ != ')')
             return status_fail(st, SNIP_FORMAT, 0, "%s: cannot read a start of its trajectories",
                                f->id);
         for (size_t i = 0; i < (size_t)count; i++) {
@@ -366,8 +370,8 @@ snip_code data_formula_usable(expr *normal, const data_formula *f, const double 
     if (bad)
         return status_fail(st, SNIP_UNSUPPORTED, 0, "not finite at %zu of %zu points", bad, rows);
     if (large)
-        return status_fail(st, SNIP_UNSUPPORTED, 0, "too large for float tokens at %zu of %zu points",
-                           large, rows);
+        return status_fail(st, SNIP_UNSUPPORTED, 0,
+                           "too large for float tokens at %zu of %zu points", large, rows);
     expr_domain domain = { .low = f->low, .high = f->high, .count = f->names.count };
     snip_code code = expr_normal(normal, f->e, &domain, a, st);
     data_tokens tokens;

@@ -1,7 +1,8 @@
 /* corpora.h - the formulas of Feynman, Classic and Strogatz, and points for them.
  *
  * The files in data/ are part of the program. A corpus of the user's own has the same form: one
- * formula a line, tab-separated id, group, formula, variables (`name=low:high ...`), sampling, same_as. */
+ * formula a line, tab-separated id, group, formula, variables (`name=low:high ...`), sampling,
+ * same_as. */
 #ifndef DATA_CORPORA_H
 #define DATA_CORPORA_H
 
@@ -49,8 +50,8 @@ snip_code data_formula_sample(const data_corpus *c, size_t index, data_sampling 
                               size_t *rows, arena *a, snip_status *st);
 
 /* Whether the model can use formula `f` on these points: at most v->dims inputs, finite values that
- * have tokens, a normal form (given the ranges) of at most DATA_SEQUENCE_MAX tokens. If so the normal
- * form is in *normal, else st says why not. */
+ * have tokens, a normal form (given the ranges) of at most DATA_SEQUENCE_MAX tokens. If so the
+ * normal form is in *normal, else st says why not. */
 snip_code data_formula_usable(expr *normal, const data_formula *f, const double *y, size_t rows,
                               const data_vocab *v, arena *a, snip_status *st);
 

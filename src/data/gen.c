@@ -27,8 +27,8 @@ static const struct {
     expr_op op;
     double weight;
 } unaries[] = {
-    { EXPR_ABS, 1 },   { EXPR_INV, 3 }, { EXPR_SQRT, 5 }, { EXPR_LOG, 1 },
-    { EXPR_EXP, 1 },   { EXPR_SIN, 1 }, { EXPR_COS, 1 },  { EXPR_TAN, 0.2 },
+    { EXPR_ABS, 1 },      { EXPR_INV, 3 },  { EXPR_SQRT, 5 }, { EXPR_LOG, 1 },
+    { EXPR_EXP, 1 },      { EXPR_SIN, 1 },  { EXPR_COS, 1 },  { EXPR_TAN, 0.2 },
     { EXPR_ARCTAN, 0.2 }, { EXPR_POW2, 3 }, { EXPR_POW3, 1 },
 };
 enum { UNARIES = sizeof unaries / sizeof *unaries };
@@ -255,8 +255,8 @@ data_outcome data_draft_try(data_draft *d, data_sample *out, arena *a)
     return good && data_values_fit(out->y, n) ? DATA_ACCEPTED : DATA_BAD_VALUES;
 }
 
-snip_code data_sample_draw(data_sample *out, const data_gen *gen, uint64_t seed,
-                           rng_stream stream, uint64_t index, arena *a)
+snip_code data_sample_draw(data_sample *out, const data_gen *gen, uint64_t seed, rng_stream stream,
+                           uint64_t index, arena *a)
 {
     data_draft d;
     data_draft_init(&d, gen, seed, stream, index);

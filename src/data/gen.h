@@ -13,11 +13,11 @@
 #include "expr/expr.h"
 
 enum {
-    DATA_DIMS_MAX = 10,     /* inputs that the vocabulary has words for */
-    DATA_UNARY_MAX = 4,     /* unary operators requested: 0 .. 4 */
-    DATA_BINARY_EXTRA = 3,  /* binary operators drawn: 0 .. dim + 3 */
-    DATA_CLUSTERS_MAX = 9,  /* clusters of input points: 1 .. 9 */
-    DATA_POINTS = 200,      /* points of a sample, unless asked otherwise */
+    DATA_DIMS_MAX = 10,    /* inputs that the vocabulary has words for */
+    DATA_UNARY_MAX = 4,    /* unary operators requested: 0 .. 4 */
+    DATA_BINARY_EXTRA = 3, /* binary operators drawn: 0 .. dim + 3 */
+    DATA_CLUSTERS_MAX = 9, /* clusters of input points: 1 .. 9 */
+    DATA_POINTS = 200,     /* points of a sample, unless asked otherwise */
     DATA_POINTS_MAX = 100000
 };
 
@@ -34,14 +34,14 @@ typedef struct data_gen {
 
 typedef struct data_sample {
     expr e;
-    int dim;              /* input columns; all occur in e */
+    int dim; /* input columns; all occur in e */
     size_t points;
-    const double **x;     /* dim columns of `points` values, each of mean 0 and deviation 1 */
+    const double **x; /* dim columns of `points` values, each of mean 0 and deviation 1 */
     double *y;
-    int unary_requested;  /* what was drawn on the way, for statistics */
+    int unary_requested; /* what was drawn on the way, for statistics */
     int binary_drawn;
     int clusters;
-    int uniform;          /* uniform clusters, else Gaussian ones */
+    int uniform; /* uniform clusters, else Gaussian ones */
 } data_sample;
 
 /* How one attempt ended. */
@@ -66,8 +66,8 @@ void data_draft_init(data_draft *d, const data_gen *gen, uint64_t seed, rng_stre
 data_outcome data_draft_try(data_draft *d, data_sample *out, arena *a);
 
 /* Attempts until one is accepted. Fails only for want of memory; then `a` is as it was. */
-snip_code data_sample_draw(data_sample *out, const data_gen *gen, uint64_t seed,
-                           rng_stream stream, uint64_t index, arena *a);
+snip_code data_sample_draw(data_sample *out, const data_gen *gen, uint64_t seed, rng_stream stream,
+                           uint64_t index, arena *a);
 
 /* An expression of the same grammar with `binary` binary operators and at most `unary` unary ones,
  * whose leaves are drawn from variables[0..n). node is NULL when memory is out. */

@@ -85,10 +85,10 @@ static void count_failure(tally *t, const data_sample *s, arena *a)
     size_t n = s->points, finite = expr_eval(s->e, s->x, n, s->y, a), nans = 0;
     for (size_t i = 0; i < n; i++)
         nans += isnan(s->y[i]);
-    t->detail[nans == n                                              ? NAN_EVERYWHERE
-              : nans                                                 ? NAN_SOMEWHERE
+    t->detail[nans == n                                 ? NAN_EVERYWHERE
+              : nans                                    ? NAN_SOMEWHERE
               : finite < n || !data_values_fit(s->y, n) ? TOO_LARGE
-                                                                     : ONLY_EXCEPTION]++;
+                                                        : ONLY_EXCEPTION]++;
 }
 
 static void count_expression(tally *t, record *rec, expr e)
@@ -199,8 +199,10 @@ static int gather_one(tally *t, record *rec, const data_gen *gen, uint64_t seed,
     }
     t->accepted[d.dim]++;
     t->accepted_binary[d.dim][s.binary_drawn]++;
-    *rec = (record){ .dim = s.dim, .unary_requested = s.unary_requested,
-                     .binary_drawn = s.binary_drawn, .clusters = s.clusters,
+    *rec = (record){ .dim = s.dim,
+                     .unary_requested = s.unary_requested,
+                     .binary_drawn = s.binary_drawn,
+                     .clusters = s.clusters,
                      .uniform = s.uniform };
     double *scratch = arena_array(a, s.points, sizeof *scratch);
     if (!scratch)
@@ -298,7 +300,8 @@ static void attempts_json(json_t *o, const tally *t, int dims)
         snprintf(key, sizeof key, "%d", d);
         json_object_set_new(by_dim, key,
                             json_pack("{s:I,s:I,s:o}", "attempts", (json_int_t)t->attempts[d],
-                                      "accepted", (json_int_t)t->accepted[d], "rejected", rejected));
+                                      "accepted", (json_int_t)t->accepted[d], "rejected",
+                                      rejected));
         for (int b = 0; b < BINARY; b++) {
             by_binary[b] += t->accepted_binary[d][b];
             snprintf(key, sizeof key, "%d,%d", d, b);
@@ -363,21 +366,21 @@ static void expressions_json(json_t *o, const tally *t, const record *rec, size_
     json_object_set_new(o, "operator_and_variable_counts", occurrences);
     json_object_set_new(o, "expressions_containing_operator", containing);
     json_object_set_new(o, "second_child_of_root_kind", second);
-    json_object_set_new(
-        o, "constants",
-        json_pack("{s:I,s:{s:I,s:I},s:f,s:o}", "total", (json_int_t)t->constants, "sign", "+",
-                  (json_int_t)(t->constants - t->negative_constants), "-",
-                  (json_int_t)t->negative_constants, "log10_abs_bin_width", 0.1, "log10_abs_counts",
-                  bins_json(t->constant_bin, CONSTANT_BINS, -30, 0.1)));
+    json_object_set_new(o, "constants",
+                        json_pack("{s:I,s:{s:I,s:I},s:f,s:o}", "total", (json_int_t)t->constants,
+                                  "sign", "+", (json_int_t)(t->constants - t->negative_constants),
+                                  "-", (json_int_t)t->negative_constants, "log10_abs_bin_width",
+                                  0.1, "log10_abs_counts",
+                                  bins_json(t->constant_bin, CONSTANT_BINS, -30, 0.1)));
 }
 
 static void y_json(json_t *o, const tally *t, const record *rec, size_t count, double *scratch)
 {
-    json_t *y = json_pack("{s:I,s:I,s:{s:I,s:I},s:f,s:o}", "points", (json_int_t)t->y_points, "zeros",
-                          (json_int_t)t->y_zeros, "sign", "neg", (json_int_t)t->y_negative, "pos",
-                          (json_int_t)(t->y_points - t->y_negative - t->y_zeros),
-                          "log10_abs_bin_width", 0.5, "log10_abs_counts",
-                          bins_json(t->y_bin, Y_BINS, Y_FIRST, 0.5));
+    json_t *y =
+        json_pack("{s:I,s:I,s:{s:I,s:I},s:f,s:o}", "points", (json_int_t)t->y_points, "zeros",
+                  (json_int_t)t->y_zeros, "sign", "neg", (json_int_t)t->y_negative, "pos",
+                  (json_int_t)(t->y_points - t->y_negative - t->y_zeros), "log10_abs_bin_width",
+                  0.5, "log10_abs_counts", bins_json(t->y_bin, Y_BINS, Y_FIRST, 0.5));
     for (size_t i = 0; i < count; i++) {
         scratch[2 * i] = rec[i].y_two[0];
         scratch[2 * i + 1] = rec[i].y_two[1];
@@ -390,9 +393,9 @@ static void y_json(json_t *o, const tally *t, const record *rec, size_t count, d
                         quantiles_json(scratch, count));
     for (size_t i = 0; i < count; i++)
         scratch[i] = rec[i].y_max;
-    json_object_set_new(y, "per_expression_log10_max_abs_quantiles", quantiles_json(scratch, count));
-    json_object_set_new(y, "quantile_levels",
-                        json_string("101 equally spaced from 0 to 1"));
+    json_object_set_new(y, "per_expression_log10_max_abs_quantiles",
+                        quantiles_json(scratch, count));
+    json_object_set_new(y, "quantile_levels", json_string("101 equally spaced from 0 to 1"));
     json_object_set_new(o, "y", y);
 }
 
@@ -465,9 +468,9 @@ static void x_json(json_t *o, const tally *t, const record *rec, size_t count, i
     json_object_set_new(x, "kurtosis", kurtosis);
     json_object_set_new(x, "kurtosis_by_centroids", by_clusters);
     json_object_set_new(x, "mean_abs_correlation", correlation);
-    json_object_set_new(x, "value_histogram",
-                        json_pack("{s:i,s:i,s:i,s:o}", "bins", X_BINS, "low", -8, "high", 8,
-                                  "counts", counts));
+    json_object_set_new(
+        x, "value_histogram",
+        json_pack("{s:i,s:i,s:i,s:o}", "bins", X_BINS, "low", -8, "high", 8, "counts", counts));
     for (int side = 0; side < 2; side++) {
         size_t n = 0;
         for (size_t i = 0; i < count; i++)
@@ -485,9 +488,9 @@ static void fill_row(float row[DATA_STATS_ROW], const record *r)
     for (int j = 0; j < r->dim; j++)
         kurtosis += r->kurtosis[j] / r->dim;
     const double v[DATA_STATS_ROW] = {
-        r->dim,   r->unary_requested, r->unary,     r->binary_drawn, r->binary,
-        r->tokens, r->nodes,           r->depth,     r->constants,    r->clusters,
-        r->uniform, r->y_median,       r->y_max,     kurtosis,
+        r->dim,     r->unary_requested, r->unary, r->binary_drawn, r->binary,
+        r->tokens,  r->nodes,           r->depth, r->constants,    r->clusters,
+        r->uniform, r->y_median,        r->y_max, kurtosis,
     };
     for (int k = 0; k < DATA_STATS_ROW; k++)
         row[k] = (float)v[k];

@@ -9,8 +9,8 @@ enum { DATA_SEQUENCE_MAX = 200 }; /* positions of a formula, both <EOS> included
 /* A formula's tokens, <EOS> first and last. A number takes three, everything else one. */
 typedef struct data_tokens {
     size_t count;
-    uint16_t *id;   /* equation vocabulary */
-    int32_t *node;  /* the node that a token belongs to, -1 for <EOS> */
+    uint16_t *id;  /* equation vocabulary */
+    int32_t *node; /* the node that a token belongs to, -1 for <EOS> */
     size_t nodes;
     int32_t *first, *end; /* the tokens [first, end) of a node's subtree */
     int32_t *parent;      /* of a node, -1 for the root */

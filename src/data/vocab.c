@@ -7,8 +7,9 @@
 #include <string.h>
 
 static const char *const specials[DATA_SPECIALS] = {
-    "<EOS>",   "<X>", "</X>", "<Y>",     "</Y>",         "</POINTS>",     "<INPUT_PAD>", "<OUTPUT_PAD>",
-    "<PAD>",   "(",   ")",    "SPECIAL", "OOD_unary_op", "OOD_binary_op", "OOD_constant",
+    "<EOS>",     "<X>",         "</X>",         "<Y>",           "</Y>",
+    "</POINTS>", "<INPUT_PAD>", "<OUTPUT_PAD>", "<PAD>",         "(",
+    ")",         "SPECIAL",     "OOD_unary_op", "OOD_binary_op", "OOD_constant",
 };
 
 /* Symbols that are neither operators, integers nor variables. */

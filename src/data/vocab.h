@@ -13,7 +13,12 @@
 #include "data/gen.h"
 
 /* The special words, at the head of both lists. */
-typedef enum data_special { DATA_EOS = 0, DATA_INPUT_PAD = 6, DATA_PAD = 8, DATA_SPECIALS = 15 } data_special;
+typedef enum data_special {
+    DATA_EOS = 0,
+    DATA_INPUT_PAD = 6,
+    DATA_PAD = 8,
+    DATA_SPECIALS = 15
+} data_special;
 
 enum { DATA_INTEGER_MAX = 10 }; /* -10 .. 10 have words of their own */
 
@@ -27,7 +32,7 @@ typedef struct data_vocab {
     uint16_t sign[2];                         /* float ids of + and - */
     uint16_t mantissa;                        /* of N0000; the others follow */
     uint16_t exponent[2 * DATA_EXPONENT_MAX + 1];
-    uint16_t op[EXPR_OP_COUNT];               /* equation ids; 0 where there is none */
+    uint16_t op[EXPR_OP_COUNT]; /* equation ids; 0 where there is none */
     uint16_t integer[2 * DATA_INTEGER_MAX + 1];
     uint16_t variable[DATA_DIMS_MAX];
 } data_vocab;

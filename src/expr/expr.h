@@ -19,8 +19,8 @@
 #include "expr/op.h"
 
 enum {
-    EXPR_NODES_MAX = 10000,  /* nodes of a formula read from text */
-    EXPR_NESTING_MAX = 500,  /* brackets, functions and powers inside each other */
+    EXPR_NODES_MAX = 10000,   /* nodes of a formula read from text */
+    EXPR_NESTING_MAX = 500,   /* brackets, functions and powers inside each other */
     EXPR_VARIABLES_MAX = 4096 /* x0 .. x4095 */
 };
 

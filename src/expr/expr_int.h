@@ -23,8 +23,8 @@ typedef struct expr_pool {
 /* Adds a node and returns its place, or -1 when memory is out. kid1 and kid2 are places or -1. */
 int expr_pool_add(expr_pool *p, expr_node node, int kid1, int kid2);
 
-/* The tree below `root` in prefix order, in `a`. A node used twice is written twice. Fails where the
- * result would have more than EXPR_NODES_MAX nodes. */
+/* The tree below `root` in prefix order, in `a`. A node used twice is written twice. Fails where
+ * the result would have more than EXPR_NODES_MAX nodes. */
 snip_code expr_pool_flatten(expr *out, const expr_pool *p, int root, arena *a, snip_status *st);
 
 /* Whether `name` can stand in a formula without quotes. */

@@ -307,8 +307,9 @@ static int power(rewriter *w, int a, int b)
     }
     if (positive(w, a))
         return power_of_positive(w, a, b);
-    return refuse(w, "no exact rewriting of 'pow' with exponent %g: its base is not known to be "
-                     "positive",
+    return refuse(w,
+                  "no exact rewriting of 'pow' with exponent %g: its base is not known to be "
+                  "positive",
                   n);
 }
 

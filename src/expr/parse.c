@@ -115,8 +115,7 @@ static int find_variable(const parser *p, const char *text, size_t length)
 {
     if (p->names)
         for (size_t i = 0; i < p->names->count; i++)
-            if (strlen(p->names->name[i]) == length &&
-                memcmp(p->names->name[i], text, length) == 0)
+            if (strlen(p->names->name[i]) == length && memcmp(p->names->name[i], text, length) == 0)
                 return (int)i;
     return expr_variable_index(text, length);
 }
@@ -126,8 +125,8 @@ static int add_variable(parser *p, int index, size_t pos)
     int most = p->names ? (int)p->names->count : EXPR_VARIABLES_MAX;
     if (index >= most) {
         if (p->names)
-            return fail_at(p, pos, "variable x%d: there are only %d inputs (x0 to x%d)", index, most,
-                           most - 1);
+            return fail_at(p, pos, "variable x%d: there are only %d inputs (x0 to x%d)", index,
+                           most, most - 1);
         return fail_at(p, pos, "variable x%d: the largest index is %d", index, most - 1);
     }
     return add_node(p, (expr_node){ .op = EXPR_VARIABLE, .var = (uint16_t)index }, -1, -1);
@@ -224,7 +223,8 @@ static int close_bracket(parser *p, const char *closing, size_t opened)
         return 0;
     skip_space(p);
     if (p->text[p->pos] == 0)
-        return fail_at(p, p->pos, "'%s' missing for the bracket opened at byte %zu", closing, opened);
+        return fail_at(p, p->pos, "'%s' missing for the bracket opened at byte %zu", closing,
+                       opened);
     return fail_at(p, p->pos, "expected an operator or '%s'", closing);
 }
 
@@ -594,7 +594,7 @@ static int is_prefix(const char *text)
 snip_code expr_parse(expr *out, const char *text, const expr_names *names, arena *a,
                      snip_status *st)
 {
-    snip_status own; /* the code is needed even if the caller does not ask */
+    snip_status own = { .code = SNIP_OK }; /* the code is needed even if the caller does not ask */
     parser p = { .text = text,
                  .names = names && names->count ? names : NULL,
                  .pool = { .a = a },

@@ -45,7 +45,8 @@ snip_code expr_pool_flatten(expr *out, const expr_pool *p, int root, arena *a, s
         return status_nomem(st);
     expr e = { .count = walk(p, root, stack, NULL) };
     if (e.count > EXPR_NODES_MAX)
-        return status_fail(st, SNIP_UNSUPPORTED, 0, "formula has more than %d nodes", EXPR_NODES_MAX);
+        return status_fail(st, SNIP_UNSUPPORTED, 0, "formula has more than %d nodes",
+                           EXPR_NODES_MAX);
     e.node = arena_array(a, e.count, sizeof *e.node);
     if (!e.node)
         return status_nomem(st);

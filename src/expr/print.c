@@ -53,8 +53,7 @@ static void put_number(printer *p, const expr_node *n)
 
 static void put_variable(printer *p, int index)
 {
-    const char *name =
-        p->names && (size_t)index < p->names->count ? p->names->name[index] : NULL;
+    const char *name = p->names && (size_t)index < p->names->count ? p->names->name[index] : NULL;
     if (p->format == SNIP_PREFIX && !name) {
         text_add(&p->t, "x_%d", index);
     } else if (!name) {
@@ -86,8 +85,7 @@ static int needs_function_form(const printer *p, size_t i)
     if (p->format == SNIP_SYMPY || expr_ops[n->op].arity == 0)
         return 0;
     const expr_node *first = n + 1;
-    const expr_node *second =
-        expr_ops[n->op].arity == 2 ? &p->e.node[expr_child(p->e, i, 1)] : NULL;
+    const expr_node *second;
     switch (n->op) {
     case EXPR_DIV: /* 1/x is inv */
         return is_integer(first, 1);
@@ -97,6 +95,7 @@ static int needs_function_form(const printer *p, size_t i)
     case EXPR_POW3: /* e^2 is exp */
         return first->op == EXPR_E;
     case EXPR_POW: /* so is e^x; x^2 is pow2; 10^{-7} is part of a number in LaTeX */
+        second = &p->e.node[expr_child(p->e, i, 1)];
         return first->op == EXPR_E || is_integer(second, 2) || is_integer(second, 3) ||
                (p->format == SNIP_LATEX && is_integer(first, 10));
     default:
@@ -196,7 +195,10 @@ static void put_fraction(printer *p, size_t top, size_t bottom)
 static void put_integer_power(printer *p, size_t i, int n)
 {
     put_operand(p, i + 1, ATOM);
-    text_add(&p->t, p->format == SNIP_LATEX ? "^{%d}" : p->format == SNIP_SYMPY ? "**%d" : "^%d",
+    text_add(&p->t,
+             p->format == SNIP_LATEX   ? "^{%d}"
+             : p->format == SNIP_SYMPY ? "**%d"
+                                       : "^%d",
              n);
 }
 
@@ -219,9 +221,9 @@ static void put(printer *p, size_t i)
     case EXPR_E:
     case EXPR_GAMMA:
         text_add(&p->t, "%s",
-                 latex                       ? expr_ops[n->op].latex
+                 latex                     ? expr_ops[n->op].latex
                  : p->format == SNIP_SYMPY ? expr_ops[n->op].sympy
-                                             : expr_ops[n->op].name);
+                                           : expr_ops[n->op].name);
         break;
     case EXPR_ADD:
         put_binary(p, i, " + ", SUM, PRODUCT);

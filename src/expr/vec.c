@@ -162,7 +162,7 @@ static int all_finite(const double *x, size_t n)
 {
     int64_t bad = 0;
     for (size_t i = 0; i < n; i++)
-        bad |= -(int64_t)!(fabs(x[i]) <= DBL_MAX);
+        bad |= -(int64_t) !(fabs(x[i]) <= DBL_MAX);
     return bad == 0;
 }
 
@@ -171,7 +171,7 @@ static int all_normal(const double *x, size_t n)
     int64_t bad = 0;
     for (size_t i = 0; i < n; i++) {
         double a = fabs(x[i]);
-        bad |= -(int64_t)!(a <= DBL_MAX) | -(int64_t) !(a >= DBL_MIN);
+        bad |= -(int64_t) !(a <= DBL_MAX) | -(int64_t) !(a >= DBL_MIN);
     }
     return bad == 0;
 }

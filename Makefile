@@ -1,0 +1,79 @@
+# The front door. Meson does the building; each target first installs what it lacks.
+#
+#   make            build the program and the library in build/
+#   make demo       a tour on sample formulas
+#   make test       the test suite
+#   make test-asan  the same under address and undefined-behaviour sanitizers
+#   make bench      benchmarks
+#   make fuzz       fuzz the formula and table readers (FUZZ_SECONDS=600 each)
+#   make lint       formatting, clang-tidy, cppcheck
+#   make format     put the sources into the house format
+#   make install    install below PREFIX (default /usr/local)
+
+BUILD_PACKAGES = gcc libc6-dev meson ninja-build pkg-config python3 libsleef-dev libjansson-dev \
+                 libxxhash-dev zlib1g-dev libcmocka-dev
+LINT_PACKAGES  = clang-format clang-tidy cppcheck
+FUZZ_PACKAGES  = clang
+PREFIX  ?= /usr/local
+FUZZ_SECONDS ?= 600
+SOURCES  = $(shell find include src tests bench examples -name '*.[ch]')
+
+.PHONY: all demo test test-asan bench fuzz lint format install clean deps
+
+all: build/build.ninja
+	@ninja -C build
+
+deps:
+	@scripts/deps.sh $(BUILD_PACKAGES)
+
+build/build.ninja: | deps
+	@meson setup build --prefix=$(PREFIX) $(if $(CI),--werror) >/dev/null
+
+demo: all
+	@scripts/demo.sh build/snip
+
+test: all
+	@meson test -C build --print-errorlogs
+
+build-asan/build.ninja: | deps
+	@meson setup build-asan -Db_sanitize=address,undefined -Db_lundef=false -Doptimization=1 >/dev/null
+
+test-asan: build-asan/build.ninja
+	@ninja -C build-asan
+	@meson test -C build-asan --print-errorlogs --timeout-multiplier 4
+
+bench: all
+	@build/snip bench
+
+build-fuzz/build.ninja: | deps
+	@scripts/deps.sh $(FUZZ_PACKAGES)
+	@CC=clang meson setup build-fuzz -Dfuzz=true -Db_sanitize=address,undefined -Db_lundef=false >/dev/null
+
+fuzz: build-fuzz/build.ninja
+	@ninja -C build-fuzz
+	@mkdir -p tests/fuzz/findings
+	@for t in formula table; do \
+	    mkdir -p build-fuzz/corpus-$$t && \
+	    build-fuzz/tests/fuzz_$$t -max_total_time=$(FUZZ_SECONDS) -max_len=4096 -timeout=10 \
+	        -artifact_prefix=tests/fuzz/findings/$$t- build-fuzz/corpus-$$t tests/fuzz/$$t || exit 1; \
+	done
+
+lint: all
+	@scripts/deps.sh $(LINT_PACKAGES)
+	@clang-format --dry-run --Werror $(SOURCES)
+	@cppcheck --quiet --error-exitcode=1 --enable=warning,performance,portability \
+	    --suppress=missingIncludeSystem -Iinclude -Isrc -Ibench -D_GNU_SOURCE -DSNIP_X86 -DLANES=1 \
+	    -DISA_SUFFIX=generic -DSNIP_VERSION='""' src bench
+	@clang-tidy --quiet -p build $(filter-out src/expr/vec.c src/base/philox.c src/data/points.c, \
+	    $(filter src/%.c,$(SOURCES)))
+
+format:
+	@scripts/deps.sh clang-format
+	@clang-format -i $(SOURCES)
+
+install: all
+	@meson install -C build --quiet
+	@echo "installed below $(PREFIX)"
+
+clean:
+	@rm -rf build build-asan build-fuzz

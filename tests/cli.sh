@@ -1,0 +1,176 @@
+#!/usr/bin/env bash
+# The program as people call it, rightly and wrongly: cli.sh PROGRAM
+# A wrong call must give one line on standard error, nothing on standard output, and exit 1 or 2.
+set -u
+snip=$(realpath "$1")
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 1
+passed=0 failed=0
+
+bad() { echo "FAILED: ${1:0:300}"; failed=$((failed + 1)); }
+good() { passed=$((passed + 1)); }
+
+# gives EXPECTED ARGUMENTS...: standard output is exactly EXPECTED.
+gives() {
+    local want=$1 got; shift
+    got=$("$snip" "$@" 2>err </dev/null); local code=$?
+    if [ $code -ne 0 ]; then bad "$* exits $code: $(cat err)"
+    elif [ "$got" != "$want" ]; then bad "$* gives '$got', expected '$want'"
+    else good; fi
+}
+
+# shows PATTERN ARGUMENTS...: it succeeds and prints PATTERN somewhere.
+shows() {
+    local want=$1; shift
+    if ! "$snip" "$@" >out 2>err </dev/null; then bad "$* fails: $(cat err)"
+    elif ! grep -q -- "$want" out; then bad "$* does not show '$want'"
+    else good; fi
+}
+
+# refuses CODE PATTERN ARGUMENTS...: it fails that way, with one line that holds PATTERN.
+refuses() {
+    local want=$1 pattern=$2; shift 2
+    timeout 60 "$snip" "$@" >out 2>err </dev/null; local code=$?
+    if [ $code -ne "$want" ]; then bad "$* exits $code, expected $want: $(head -c 300 err)"
+    elif [ -s out ]; then bad "$* prints on standard output: $(head -c 100 out)"
+    elif [ "$(wc -l <err)" -ne 1 ]; then bad "$* says $(wc -l <err) lines: $(head -c 300 err)"
+    elif ! grep -q -- "$pattern" err; then bad "$* says '$(cat err)', expected '$pattern'"
+    else good; fi
+}
+
+# Tables
+printf 'a,b\n1,2\n3,4\n' >t.csv
+printf 'a,b\r\n1,2\r\n3,4' >crlf.csv
+printf '1 2\n3 4\n' >plain.txt
+printf 'a,target,b\n1,2,3\n' >target.csv
+gzip -c t.csv >t.csv.gz
+head -c 20 t.csv.gz >cut.csv.gz
+: >empty.csv
+printf 'a,b\n' >header.csv
+printf 'a,b\n1,2\n3\n' >ragged.csv
+printf 'a,b\n1,two\n' >text.csv
+printf 'a,b\n1,nan\n5,6\n' >nan.csv
+{ printf 'a\n'; head -c 10485760 /dev/zero | tr '\0' 7; printf '\n'; } >longline.csv
+{ head -c 10485760 /dev/zero | tr '\0' '('; } >longformula.txt
+{ printf 'x0'; yes '+x0' | head -n 1000000 | tr -d '\n'; } >longsum.txt
+deep=$(printf '%0.s(' $(seq 1000))x0$(printf '%0.s)' $(seq 1000))
+nested=$(printf '%0.ssin(' $(seq 1000))x0$(printf '%0.s)' $(seq 1000))
+
+# calc
+gives $'3.0\n7.0' calc 'a+b' t.csv
+gives $'3.0\n7.0' calc 'a+b' crlf.csv
+gives $'3.0\n7.0' calc 'a+b' t.csv.gz
+gives $'3.0\n7.0' calc 'add,x_0,x_1' plain.txt
+gives $'0.33333333333333331\n0.42857142857142855' calc 'a/(a+b)' t.csv --json
+gives $'NaN\nNaN' calc 'log(-a)' t.csv --json
+gives $'Infinity\nInfinity' calc 'exp(1000*a)' t.csv --json
+gives $'nan\nnan' calc '1/(a-a)' t.csv
+gives $'-1.0\n-3.0' calc '-a' t.csv
+gives '3.0' calc 'x1' target.csv
+gives '2.0' calc 'x1' target.csv --target b
+gives $'30.0' calc 'a*b' nan.csv --drop-nan
+[ "$(printf '1 2\n3 4\n' | "$snip" calc 'x0*x1' -)" = $'2.0\n12.0' ] && good || bad "calc from standard input"
+printf 'a*b\n' >formula.txt
+gives $'2.0\n12.0' calc @formula.txt t.csv
+refuses 1 "byte 2: unknown function 'foo': a+ >>>foo(b)" calc 'a+foo(b)' t.csv
+refuses 1 "byte 0: unknown name 'c'" calc 'c' t.csv
+refuses 1 'there are only 2 inputs' calc 'x7' t.csv
+refuses 1 "missing for the bracket" calc '(a+b' t.csv
+refuses 1 'the formula is empty' calc '' t.csv
+refuses 1 'nested more than' calc "$deep" t.csv
+refuses 1 'nested more than' calc "$nested" t.csv
+refuses 1 'nested more than' calc @longformula.txt t.csv
+refuses 1 'more than 10000 nodes' calc @longsum.txt t.csv
+refuses 1 'is not a number' calc 'a' longline.csv
+refuses 1 'empty.csv: the table is empty' calc 'a' empty.csv
+refuses 1 'header.csv: the table has no rows' calc 'a' header.csv
+refuses 1 'line 3 has 1 values, expected 2' calc 'a' ragged.csv
+refuses 1 "line 2, column 'b': 'two' is not a number" calc 'a' text.csv
+refuses 1 "line 2, column 'b': not a finite number" calc 'a' nan.csv
+refuses 1 'cut off' calc 'a' cut.csv.gz
+refuses 1 "there is no column 'z'" calc 'a' t.csv --target z
+refuses 1 'No such file' calc 'a' missing.csv
+refuses 1 'is a directory' calc 'a' .
+refuses 1 'No such file' calc @missing.txt t.csv
+refuses 1 'zero byte' calc 'a' /bin/sh
+refuses 2 'wants a formula and a table' calc 'a'
+refuses 2 'unknown option --frob' calc 'a' t.csv --frob
+refuses 2 'needs a value' calc 'a' t.csv --target
+refuses 2 'takes no value' calc 'a' t.csv --json=1
+
+# gen
+shows '"prefix"' gen --count 1 --json
+[ "$("$snip" gen --count 3 --json --points 5 | wc -l)" = 3 ] && good || bad "gen prints an object a line"
+one=$(OMP_NUM_THREADS=1 "$snip" gen --seed 7 --count 300 --json | cksum)
+two=$(OMP_NUM_THREADS=2 "$snip" gen --seed 7 --count 300 --json | cksum)
+[ "$one" = "$two" ] && good || bad "gen depends on the number of threads"
+one=$(OMP_NUM_THREADS=1 "$snip" gen --stats --count 2000 --json | cksum)
+two=$(OMP_NUM_THREADS=2 "$snip" gen --stats --count 2000 --json | cksum)
+[ "$one" = "$two" ] && good || bad "gen --stats depends on the number of threads"
+[ "$("$snip" gen --first 5 --count 1 --json)" = "$("$snip" gen --count 6 --json | tail -n 1)" ] &&
+    good || bad "gen --first gives another sample"
+[ "$("$snip" gen --count 1 --json)" != "$("$snip" gen --count 1 --json --stream held-out)" ] &&
+    good || bad "streams are the same"
+[ "$("$snip" gen --count 1 --json)" != "$("$snip" gen --count 1 --json --seed 1)" ] &&
+    good || bad "seeds are the same"
+shows 'accepted' gen --stats --count 100
+refuses 2 'whole number from 1 to 10' gen --dims 11
+refuses 2 'whole number' gen --count -3
+refuses 2 'whole number' gen --count 1e3
+refuses 2 'whole number' gen --seed 99999999999999999999
+refuses 2 'one of train, held-out, validation' gen --stream test
+refuses 2 'takes no argument' gen 5
+if [ -e /dev/full ]; then
+    "$snip" gen --count 2000 >/dev/full 2>err; code=$?
+    { [ $code -eq 1 ] && grep -q 'cannot write' err; } && good || bad "a full disk is not noticed ($code)"
+fi
+
+# tokens
+shows 'N2100' tokens 'sin(x0 + 2.1*x1)'
+shows '"path":\[1,2,2\]' tokens 'sin(x0 + 2.1*x1)' --json
+shows 'mul,pow2,pow2,x_0,inv,x_1' tokens --normal 'x0^4/x1'
+shows 'exp,mul,x_1,log,x_0' tokens --normal --assume-positive 'x0^x1'
+refuses 1 "operator 'tanh' is not in the model's vocabulary" tokens 'tanh(x0)'
+refuses 1 "no exact rewriting of 'floor'" tokens --normal 'floor(x0)'
+refuses 1 'variable x10' tokens 'x10'
+refuses 1 'tokens, the model reads at most 200' tokens "x0$(printf '%0.s+x1' $(seq 120))"
+refuses 2 'wants one formula' tokens
+
+# edits
+shows 'cos(x0) - 0.5\*x1' edits 'sin(x0) - 0.5*x1'
+shows '"subtree_rewriting"' edits 'a*b' --table t.csv --json
+shows 'b/a' edits 'a/b' --table t.csv --family operand_reordering
+shows 'subtree_rewriting' edits --pool --targets 3
+refuses 1 'not finite at' edits 'log(x0)'
+refuses 1 'not finite at 2 of 2 points' edits 'log(-a)' --table t.csv
+refuses 1 'give their values with --table' edits 'x11 + x0'
+refuses 2 'one of unary_swap' edits 'x0' --family frob
+refuses 2 'no formula with --pool' edits 'x0' --pool
+
+# corpora
+shows 'feynman: 120 of 120 usable' corpora
+shows 'classic: 81 of 90 usable' corpora classic
+shows '"usable":14' corpora strogatz --json
+shows '^sigma,theta,target' corpora --sample I.6.2
+printf 'mine\tg\tsin(u)*w\tu=0:1 w=1:2\trange\t-\n' >mine.tsv
+shows 'mine.tsv: 1 of 1 usable' corpora --file mine.tsv
+printf 'mine\tg\tsin(u\tu=0:1\trange\t-\n' >broken.tsv
+refuses 1 'line 1, byte 5' corpora --file broken.tsv
+refuses 1 "there is no formula 'nobody'" corpora --sample nobody
+refuses 2 "there is no corpus 'nobody'" corpora nobody
+
+# the program itself
+shows 'Usage: snip COMMAND' --help
+shows 'Examples:' help calc
+for command in gen calc tokens edits corpora bench; do
+    shows "snip $command" $command --help
+done
+shows '^snip [0-9]' --version
+shows 'ratio_to_scalar' bench eval --seconds 1
+shows '"samples_per_second"' bench gen --seconds 1 --json
+refuses 2 "there is no command 'frob'" frob
+refuses 2 "there is no benchmark 'frob'" bench frob
+
+echo "$passed passed, $failed failed"
+[ $failed -eq 0 ]
