@@ -4,6 +4,8 @@
  * what is left in the high half is never read. */
 #include "base/philox.h"
 
+#include <string.h>
+
 #if LANES > 1
 #include <immintrin.h>
 #endif
@@ -28,11 +30,13 @@ void PASTE(philox_fill_, ISA_SUFFIX)(uint64_t *out, size_t blocks, uint32_t firs
                                      uint32_t c2, uint32_t c3, uint32_t key0, uint32_t key1)
 {
     const lanes zero = { 0 }, m0 = zero + 0xD2511F53u, m1 = zero + 0xCD9E8D57u;
+    static const uint64_t counting[] = { 0, 1, 2, 3, 4, 5, 6, 7 };
+    lanes ramp;
+    memcpy(&ramp, counting, sizeof ramp);
     for (size_t done = 0; done < blocks; done += GROUPS * LANES) {
-        lanes a[GROUPS] = { { 0 } }, b[GROUPS], c[GROUPS], d[GROUPS];
+        lanes a[GROUPS], b[GROUPS], c[GROUPS], d[GROUPS];
         for (int g = 0; g < GROUPS; g++) {
-            for (int l = 0; l < LANES; l++)
-                a[g][l] = first + (uint32_t)done + (uint32_t)(g * LANES + l);
+            a[g] = ramp + (first + (uint32_t)done + (uint32_t)(g * LANES));
             b[g] = zero + c1;
             c[g] = zero + c2;
             d[g] = zero + c3;
