@@ -92,9 +92,9 @@ static int needs_function_form(const printer *p, size_t i)
     case EXPR_NEG: /* -2 is a number */
         return first->op == EXPR_NUMBER;
     case EXPR_POW2:
-    case EXPR_POW3: /* e^2 is exp */
-        return first->op == EXPR_E;
-    case EXPR_POW: /* so is e^x; x^2 is pow2; 10^{-7} is part of a number in LaTeX */
+    case EXPR_POW3: /* e^2 is exp; in LaTeX 8 \cdot 10^{2} is a number */
+        return first->op == EXPR_E || (p->format == SNIP_LATEX && is_integer(first, 10));
+    case EXPR_POW: /* the same, and x^2 is pow2 */
         second = &p->e.node[expr_child(p->e, i, 1)];
         return first->op == EXPR_E || is_integer(second, 2) || is_integer(second, 3) ||
                (p->format == SNIP_LATEX && is_integer(first, 10));
