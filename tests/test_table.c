@@ -51,6 +51,7 @@ static const struct {
 } bad[] = {
     { "", "is empty" },
     { "\n\r\n  \n", "is empty" },
+    { "#\n1\n", "first line is empty" },
     { "a,b\n", "has no rows" },
     { "a,b\n1,2\n3\n", "line 3 has 1 values, expected 2" },
     { "a,b\n1,2,3\n", "line 2 has 3 values, expected 2" },

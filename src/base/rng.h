@@ -20,7 +20,8 @@ typedef enum rng_stream {
     RNG_EDITS,      /* choices made while editing held-out targets */
     RNG_CORPUS,     /* points for the formulas of the corpora */
     RNG_BENCH,      /* benchmarks */
-    RNG_LIBRARY     /* expression libraries */
+    RNG_LIBRARY,    /* expression libraries */
+    RNG_INIT        /* the parameters that a model starts with */
 } rng_stream;
 
 enum { RNG_BUFFER = 32 };

@@ -331,6 +331,8 @@ snip_code table_parse(table *out, const char *path, const char *text, size_t siz
     snip_code code = split(&r, s, e);
     if (code != SNIP_OK)
         return code;
+    if (r.count == 0) /* nothing behind a # */
+        return status_fail(st, SNIP_FORMAT, 0, "%s: the first line is empty", path);
     out->header = is_header(&r);
     if ((code = take_names(&r, out)) != SNIP_OK)
         return code;

@@ -1,0 +1,53 @@
+/* config.h - everything about a model that is a number or a choice, by name.
+ *
+ * A preset is a named set of values; `paper` is exactly the paper's model. Keys are set one by one
+ * from text (`--set d=96`) and stored in model files under the same names. */
+#ifndef MODEL_CONFIG_H
+#define MODEL_CONFIG_H
+
+#include <jansson.h>
+
+#include "base/status.h"
+
+typedef enum model_similarity { MODEL_DOT, MODEL_COSINE } model_similarity;
+typedef enum model_pooling { MODEL_POOL_PADS, MODEL_POOL_MASKED } model_pooling;
+typedef enum model_norm { MODEL_POST_NORM, MODEL_PRE_NORM } model_norm;
+
+typedef struct model_config {
+    int dims;   /* largest input dimension */
+    int points; /* points of a table */
+    int d;      /* width of both encoders */
+    int layers; /* of each encoder */
+    int heads;
+    int ff;       /* width of the feed-forward layers */
+    int latent;   /* width of the shared space */
+    int embed;    /* width of a float token's embedding */
+    int channels; /* of the tree positions; 2 * channels * levels = d */
+    int levels;
+    int positions;       /* rows of the tables of sequential positions */
+    int point_positions; /* whether points have sequential positions too */
+    int similarity;      /* model_similarity */
+    int pooling;         /* model_pooling: SNIP's pads share the softmax, or not */
+    int norm;            /* model_norm */
+} model_config;
+
+/* The preset of that name: paper, base, small or tiny. */
+snip_code model_config_preset(model_config *out, const char *name, snip_status *st);
+
+/* Sets one key from text. */
+snip_code model_config_set(model_config *c, const char *key, const char *value, snip_status *st);
+
+/* Whether the values fit together; st names what does not. */
+snip_code model_config_check(const model_config *c, snip_status *st);
+
+/* The configuration as a JSON object of all keys, and back; unknown keys and missing ones fail. */
+json_t *model_config_json(const model_config *c);
+snip_code model_config_read(model_config *c, const json_t *o, snip_status *st);
+
+/* Calls `each` with every key, its value as text and what it means. */
+void model_config_list(const model_config *c,
+                       void (*each)(void *context, const char *key, const char *value,
+                                    const char *help),
+                       void *context);
+
+#endif

@@ -1,0 +1,474 @@
+/* encode.c - see encode.h.
+ *
+ * post-norm (SNIP): x = norm(x + attention(x)); x = norm(x + ff(x))
+ * pre-norm:         x = x + attention(norm(x)); x = x + ff(norm(x)); at the end one more norm */
+#include "model/encode.h"
+
+#include <string.h>
+
+#include "data/tokens.h"
+
+/* What one layer keeps. `in` is its input, `mid` the value between its halves. */
+typedef struct layer_pass {
+    float *in, *normed1, *stats1, *qkv, *o, *mid, *normed2, *stats2, *hidden;
+} layer_pass;
+
+struct model_pass {
+    size_t n; /* tokens */
+    size_t sequences;
+    size_t *offsets;
+    size_t rows;
+    nn_span *span;
+    float *sum, *stats; /* the embedding before its norm */
+    layer_pass *layer;
+    int layers;
+    float *top;             /* the last layer's output */
+    float *out, *out_stats; /* what is pooled: top, or its norm with pre-norm */
+    float *weight, *pooled;
+    float *point_hidden; /* numeric: the embedder's hidden layer */
+};
+
+static float *floats(arena *a, size_t rows, size_t cols)
+{
+    return arena_array(a, rows * cols, sizeof(float));
+}
+
+/* The encoder proper: from p->sum to z. Returns 0 when memory is out. */
+static int encoder_forward(const model *m, const model_encoder *e, model_pass *p, float *z,
+                           arena *a)
+{
+    const model_config *c = &m->config;
+    const nn_kernels *k = nn_kernels_best();
+    const float *w = m->w;
+    size_t n = p->n, d = (size_t)c->d, ff = (size_t)c->ff, total = 0;
+    int pre = c->norm == MODEL_PRE_NORM;
+    p->layers = c->layers;
+    p->layer = arena_zero(a, (size_t)c->layers * sizeof *p->layer);
+    p->stats = floats(a, n, 2);
+    float *x = floats(a, n, d);
+    if (!p->layer || !p->stats || !x)
+        return 0;
+    k->norm(x, p->stats, p->sum, w + e->norm_g, w + e->norm_b, n, d);
+    for (int i = 0; i < c->layers; i++) {
+        const model_layer *l = &e->layer[i];
+        layer_pass *y = &p->layer[i];
+        y->in = x;
+        y->stats1 = floats(a, n, 2);
+        y->stats2 = floats(a, n, 2);
+        y->normed1 = floats(a, n, d);
+        y->qkv = floats(a, n, 3 * d);
+        y->o = floats(a, n, d);
+        y->mid = floats(a, n, d);
+        y->normed2 = pre ? floats(a, n, d) : NULL;
+        y->hidden = floats(a, n, ff);
+        x = floats(a, n, d);
+        if (!y->stats1 || !y->stats2 || !y->normed1 || !y->qkv || !y->o || !y->mid || !y->hidden ||
+            !x || (pre && !y->normed2))
+            return 0;
+        const float *attend = y->in, *feed;
+        if (pre) {
+            k->norm(y->normed1, y->stats1, y->in, w + l->norm1_g, w + l->norm1_b, n, d);
+            attend = y->normed1;
+        }
+        nn_linear_forward(y->qkv, attend, w + l->qkv_w, w + l->qkv_b, n, d, 3 * d);
+        if (!nn_attention_forward(y->o, y->qkv, p->offsets, p->sequences, d, (size_t)c->heads, a))
+            return 0;
+        nn_linear_forward(y->mid, y->o, w + l->out_w, w + l->out_b, n, d, d);
+        k->add(y->mid, y->in, n * d);
+        if (pre) {
+            k->norm(y->normed2, y->stats2, y->mid, w + l->norm2_g, w + l->norm2_b, n, d);
+            feed = y->normed2;
+        } else {
+            k->norm(y->normed1, y->stats1, y->mid, w + l->norm1_g, w + l->norm1_b, n, d);
+            feed = y->normed1;
+        }
+        nn_linear_forward(y->hidden, feed, w + l->ff1_w, w + l->ff1_b, n, d, ff);
+        k->relu(y->hidden, n * ff);
+        nn_linear_forward(x, y->hidden, w + l->ff2_w, w + l->ff2_b, n, ff, d);
+        if (pre) {
+            k->add(x, y->mid, n * d);
+        } else { /* the sum before the second norm replaces the one before the first's result */
+            k->add(x, y->normed1, n * d);
+            y->normed2 = x;
+            x = floats(a, n, d);
+            if (!x)
+                return 0;
+            k->norm(x, y->stats2, y->normed2, w + l->norm2_g, w + l->norm2_b, n, d);
+        }
+    }
+    p->top = p->out = x;
+    if (pre) {
+        p->out = floats(a, n, d);
+        p->out_stats = floats(a, n, 2);
+        if (!p->out || !p->out_stats)
+            return 0;
+        k->norm(p->out, p->out_stats, p->top, w + e->last_g, w + e->last_b, n, d);
+    }
+    for (size_t s = 0; s < p->rows; s++)
+        total += p->span[s].end - p->span[s].first;
+    p->weight = floats(a, total, 1);
+    p->pooled = floats(a, p->rows, d);
+    if (!p->weight || !p->pooled)
+        return 0;
+    nn_pool_forward(p->pooled, p->weight, p->out, w + e->pool_w, w[e->pool_b], p->span, p->rows, d);
+    nn_linear_forward(z, p->pooled, w + e->bottleneck_w, w + e->bottleneck_b, p->rows, d,
+                      (size_t)c->latent);
+    return 1;
+}
+
+/* One layer: dx holds the gradient of its output and receives that of its input. */
+static int layer_backward(const model *m, const model_layer *l, const model_pass *p,
+                          const layer_pass *y, float *dx, float *g, arena *tmp)
+{
+    const model_config *c = &m->config;
+    const nn_kernels *k = nn_kernels_best();
+    const float *w = m->w;
+    size_t n = p->n, d = (size_t)c->d, ff = (size_t)c->ff;
+    int pre = c->norm == MODEL_PRE_NORM;
+    arena_pos mark = arena_mark(tmp);
+    float *dmid = arena_zero(tmp, n * d * sizeof *dmid),
+          *dhidden = arena_zero(tmp, n * ff * sizeof *dhidden);
+    float *d_o = arena_zero(tmp, n * d * sizeof *d_o), *dqkv = floats(tmp, n, 3 * d);
+    float *dattend = arena_zero(tmp, n * d * sizeof *dattend);
+    int good = dmid && dhidden && d_o && dqkv && dattend;
+    if (good) {
+        /* The feed-forward half. */
+        if (!pre) /* dx becomes the gradient of normed1 + ff(normed1) */
+            k->norm_back(dx, g + l->norm2_g, g + l->norm2_b, dx, y->normed2, y->stats2,
+                         w + l->norm2_g, n, d);
+        const float *feed = pre ? y->normed2 : y->normed1;
+        nn_linear_backward(dhidden, g + l->ff2_w, g + l->ff2_b, dx, y->hidden, w + l->ff2_w, n, ff,
+                           d);
+        k->relu_back(dhidden, y->hidden, n * ff);
+        nn_linear_backward(dmid, g + l->ff1_w, g + l->ff1_b, dhidden, feed, w + l->ff1_w, n, d, ff);
+        if (pre) { /* through the second norm, then beside the residual */
+            k->norm_back(dmid, g + l->norm2_g, g + l->norm2_b, dmid, y->mid, y->stats2,
+                         w + l->norm2_g, n, d);
+            k->add(dmid, dx, n * d);
+        } else { /* beside the residual, then through the first norm */
+            k->add(dmid, dx, n * d);
+            k->norm_back(dmid, g + l->norm1_g, g + l->norm1_b, dmid, y->mid, y->stats1,
+                         w + l->norm1_g, n, d);
+        }
+        /* The attention half: dmid is the gradient of in + attention. */
+        const float *attend = pre ? y->normed1 : y->in;
+        nn_linear_backward(d_o, g + l->out_w, g + l->out_b, dmid, y->o, w + l->out_w, n, d, d);
+        good = nn_attention_backward(dqkv, d_o, y->qkv, p->offsets, p->sequences, d,
+                                     (size_t)c->heads, tmp);
+        nn_linear_backward(dattend, g + l->qkv_w, g + l->qkv_b, dqkv, attend, w + l->qkv_w, n, d,
+                           3 * d);
+        if (pre)
+            k->norm_back(dattend, g + l->norm1_g, g + l->norm1_b, dattend, y->in, y->stats1,
+                         w + l->norm1_g, n, d);
+        memcpy(dx, dmid, n * d * sizeof *dx);
+        k->add(dx, dattend, n * d);
+    }
+    arena_reset(tmp, mark);
+    return good;
+}
+
+/* From dz to the gradient of p->sum, in dsum(n,d). Returns 0 when memory is out. */
+static int encoder_backward(const model *m, const model_encoder *e, const model_pass *p,
+                            const float *dz, float *dsum, float *g, arena *tmp)
+{
+    const model_config *c = &m->config;
+    const nn_kernels *k = nn_kernels_best();
+    const float *w = m->w;
+    size_t n = p->n, d = (size_t)c->d;
+    float *dpooled = arena_zero(tmp, p->rows * d * sizeof *dpooled);
+    if (!dpooled)
+        return 0;
+    memset(dsum, 0, n * d * sizeof *dsum);
+    nn_linear_backward(dpooled, g + e->bottleneck_w, g + e->bottleneck_b, dz, p->pooled,
+                       w + e->bottleneck_w, p->rows, d, (size_t)c->latent);
+    nn_pool_backward(dsum, g + e->pool_w, dpooled, p->weight, p->out, w + e->pool_w, p->span,
+                     p->rows, d);
+    if (c->norm == MODEL_PRE_NORM)
+        k->norm_back(dsum, g + e->last_g, g + e->last_b, dsum, p->top, p->out_stats, w + e->last_g,
+                     n, d);
+    for (int i = c->layers; i-- > 0;)
+        if (!layer_backward(m, &e->layer[i], p, &p->layer[i], dsum, g, tmp))
+            return 0;
+    k->norm_back(dsum, g + e->norm_g, g + e->norm_b, dsum, p->sum, p->stats, w + e->norm_g, n, d);
+    return 1;
+}
+
+/* Formulas ------------------------------------------------------------------------------------ */
+
+void model_paths(nn_path *out, const data_tokens *t)
+{
+    for (size_t i = 0; i < t->count; i++) {
+        out[i] = (nn_path){ 0, 0 };
+        if (t->node[i] < 0)
+            continue;
+        for (int32_t v = t->node[i]; t->parent[v] >= 0 && out[i].depth < NN_LEVELS_MAX;
+             v = t->parent[v]) {
+            out[i].slots |= (uint64_t)(t->slot[v] - 1) << out[i].depth;
+            out[i].depth++;
+        }
+    }
+}
+
+model_pass *model_formulas_forward(const model *m, const model_formulas *f, float *z, arena *a)
+{
+    const nn_kernels *k = nn_kernels_best();
+    size_t n = f->offsets[f->count], d = (size_t)m->config.d;
+    model_pass *p = arena_zero(a, sizeof *p);
+    if (!p)
+        return NULL;
+    p->n = n;
+    p->sequences = f->count;
+    p->offsets = (size_t *)f->offsets;
+    p->rows = f->rows;
+    p->span = (nn_span *)f->span;
+    p->sum = floats(a, n, d);
+    if (!p->sum)
+        return NULL;
+    for (size_t s = 0; s < f->count; s++)
+        for (size_t t = f->offsets[s]; t < f->offsets[s + 1]; t++) {
+            memcpy(p->sum + t * d, m->w + m->symbolic.table + f->token[t] * d, d * sizeof *p->sum);
+            k->add(p->sum + t * d, m->w + m->symbolic.position + (t - f->offsets[s]) * d, d);
+        }
+    if (f->path)
+        nn_tree_forward(p->sum, f->path, m->w + m->theta, n, (size_t)m->config.channels,
+                        (size_t)m->config.levels);
+    return encoder_forward(m, &m->symbolic, p, z, a) ? p : NULL;
+}
+
+int model_formulas_backward(const model *m, const model_formulas *f, const model_pass *p,
+                            const float *dz, float *grad, arena *tmp)
+{
+    const nn_kernels *k = nn_kernels_best();
+    size_t d = (size_t)m->config.d;
+    arena_pos mark = arena_mark(tmp);
+    float *dsum = floats(tmp, p->n, d);
+    int good = dsum && encoder_backward(m, &m->symbolic, p, dz, dsum, grad, tmp);
+    if (good) {
+        for (size_t s = 0; s < f->count; s++)
+            for (size_t t = f->offsets[s]; t < f->offsets[s + 1]; t++) {
+                k->add(grad + m->symbolic.table + f->token[t] * d, dsum + t * d, d);
+                k->add(grad + m->symbolic.position + (t - f->offsets[s]) * d, dsum + t * d, d);
+            }
+        if (f->path)
+            nn_tree_backward(grad + m->theta, dsum, f->path, m->w + m->theta, p->n,
+                             (size_t)m->config.channels, (size_t)m->config.levels);
+    }
+    arena_reset(tmp, mark);
+    return good;
+}
+
+/* Tables -------------------------------------------------------------------------------------- */
+
+/* Embeddings of `count` float ids, one after the other. */
+static void gather(float *out, const float *table, const uint16_t *id, size_t count, size_t width)
+{
+    for (size_t i = 0; i < count; i++)
+        memcpy(out + i * width, table + id[i] * width, width * sizeof *out);
+}
+
+static void scatter(float *table, const float *d_out, const uint16_t *id, size_t count,
+                    size_t width)
+{
+    const nn_kernels *k = nn_kernels_best();
+    for (size_t i = 0; i < count; i++)
+        k->add(table + id[i] * width, d_out + i * width, width);
+}
+
+/* Sizes of the point embedder: a value's three embeddings, all values, the largest X. */
+typedef struct point_shape {
+    size_t value, width, most_points;
+} point_shape;
+
+static point_shape shape_of(const model *m, const model_tables *t)
+{
+    point_shape s = { .value = 3 * (size_t)m->config.embed };
+    s.width = s.value * ((size_t)m->config.dims + 1);
+    for (size_t g = 0; g < t->groups; g++)
+        if (t->group[g].points > s.most_points)
+            s.most_points = t->group[g].points;
+    return s;
+}
+
+/* What absent inputs add to the hidden layer: inputs `dim` and above are <INPUT_PAD>, the same for
+ * every point, so it is one vector per dim. all(dims + 1, width): row j is for j inputs present. */
+static void absent_part(const model *m, float *all, const point_shape *s)
+{
+    size_t dims = (size_t)m->config.dims, e = (size_t)m->config.embed;
+    const float *pad = m->w + m->point_table + DATA_INPUT_PAD * e, *w = m->w + m->point_hidden_w;
+    const nn_kernels *k = nn_kernels_best();
+    memcpy(all + dims * s->width, m->w + m->point_hidden_b, s->width * sizeof *all);
+    for (size_t j = dims; j-- > 0;) {
+        memcpy(all + j * s->width, all + (j + 1) * s->width, s->width * sizeof *all);
+        for (size_t h = 0; h < s->width; h++)
+            for (size_t part = 0; part < 3; part++)
+                all[j * s->width + h] += k->dot(w + h * s->width + j * s->value + part * e, pad, e);
+    }
+}
+
+/* The embedder: hidden = relu(x part + y part), the x part once per X. */
+static int points_forward(const model *m, const model_tables *t, model_pass *p, arena *a)
+{
+    const nn_kernels *k = nn_kernels_best();
+    const float *w = m->w;
+    size_t d = (size_t)m->config.d, e = (size_t)m->config.embed, dims = (size_t)m->config.dims;
+    point_shape s = shape_of(m, t);
+    p->point_hidden = floats(a, p->n, s.width);
+    p->sum = floats(a, p->n, d);
+    arena_pos mark = arena_mark(a);
+    float *absent = floats(a, dims + 1, s.width), *shared = floats(a, s.most_points, s.width);
+    float *inputs = floats(a, s.most_points, s.width), *outputs = floats(a, p->n, s.value);
+    if (!p->point_hidden || !p->sum || !absent || !shared || !inputs || !outputs)
+        return 0;
+    absent_part(m, absent, &s);
+    size_t row = 0;
+    for (size_t g = 0; g < t->groups; g++) {
+        const model_table_group *q = &t->group[g];
+        size_t present = (size_t)q->dim * s.value;
+        gather(inputs, w + m->point_table, q->x, q->points * 3 * (size_t)q->dim, e);
+        k->fill_rows(shared, absent + (size_t)q->dim * s.width, q->points, s.width);
+        nn_gemm(0, 1, q->points, s.width, present, 1, inputs, present, w + m->point_hidden_w,
+                s.width, 1, shared, s.width);
+        gather(outputs + row * s.value, w + m->point_table, q->y, q->count * q->points * 3, e);
+        for (size_t v = 0; v < q->count; v++, row += q->points)
+            memcpy(p->point_hidden + row * s.width, shared, q->points * s.width * sizeof *shared);
+    }
+    nn_gemm(0, 1, p->n, s.width, s.value, 1, outputs, s.value,
+            w + m->point_hidden_w + dims * s.value, s.width, 1, p->point_hidden, s.width);
+    k->relu(p->point_hidden, p->n * s.width);
+    nn_linear_forward(p->sum, p->point_hidden, w + m->point_out_w, w + m->point_out_b, p->n,
+                      s.width, d);
+    arena_reset(a, mark);
+    return 1;
+}
+
+/* Backward of absent_part for tables with `dim` inputs: `up` is the summed gradient of their x
+ * part. */
+static void absent_backward(const model *m, float *grad, const float *up, size_t dim,
+                            const point_shape *s)
+{
+    size_t e = (size_t)m->config.embed;
+    const float *pad = m->w + m->point_table + DATA_INPUT_PAD * e, *w = m->w + m->point_hidden_w;
+    float *dpad = grad + m->point_table + DATA_INPUT_PAD * e, *dw = grad + m->point_hidden_w;
+    const nn_kernels *k = nn_kernels_best();
+    for (size_t h = 0; h < s->width; h++) {
+        grad[m->point_hidden_b + h] += up[h];
+        for (size_t j = dim * 3; j < (size_t)m->config.dims * 3; j++) {
+            k->axpy(dw + h * s->width + j * e, up[h], pad, e);
+            k->axpy(dpad, up[h], w + h * s->width + j * e, e);
+        }
+    }
+}
+
+static int points_backward(const model *m, const model_tables *t, const model_pass *p,
+                           const float *dsum, float *grad, arena *tmp)
+{
+    const nn_kernels *k = nn_kernels_best();
+    const float *w = m->w;
+    size_t d = (size_t)m->config.d, e = (size_t)m->config.embed, dims = (size_t)m->config.dims;
+    point_shape s = shape_of(m, t);
+    float *dhidden = arena_zero(tmp, p->n * s.width * sizeof *dhidden);
+    float *outputs = floats(tmp, p->n, s.value), *doutputs = floats(tmp, p->n, s.value);
+    float *dshared = floats(tmp, s.most_points, s.width),
+          *inputs = floats(tmp, s.most_points, s.width);
+    float *up = arena_zero(tmp, (dims + 1) * s.width * sizeof *up);
+    if (!dhidden || !outputs || !doutputs || !dshared || !inputs || !up)
+        return 0;
+    nn_linear_backward(dhidden, grad + m->point_out_w, grad + m->point_out_b, dsum, p->point_hidden,
+                       w + m->point_out_w, p->n, s.width, d);
+    k->relu_back(dhidden, p->point_hidden, p->n * s.width);
+    size_t row = 0;
+    for (size_t g = 0; g < t->groups; g++) {
+        const model_table_group *q = &t->group[g];
+        size_t present = (size_t)q->dim * s.value, count = q->points * 3 * (size_t)q->dim;
+        gather(outputs + row * s.value, w + m->point_table, q->y, q->count * q->points * 3, e);
+        memset(dshared, 0, q->points * s.width * sizeof *dshared);
+        for (size_t v = 0; v < q->count; v++, row += q->points)
+            k->add(dshared, dhidden + row * s.width, q->points * s.width);
+        k->sum_rows(up + (size_t)q->dim * s.width, dshared, q->points, s.width);
+        gather(inputs, w + m->point_table, q->x, count, e);
+        nn_gemm(1, 0, s.width, present, q->points, 1, dshared, s.width, inputs, present, 1,
+                grad + m->point_hidden_w, s.width);
+        nn_gemm(0, 0, q->points, present, s.width, 1, dshared, s.width, w + m->point_hidden_w,
+                s.width, 0, inputs,
+                present); /* the gradient takes the place of what it is the gradient of */
+        scatter(grad + m->point_table, inputs, q->x, count, e);
+    }
+    for (size_t j = 0; j <= dims; j++)
+        absent_backward(m, grad, up + j * s.width, j, &s);
+    nn_gemm(1, 0, s.width, s.value, p->n, 1, dhidden, s.width, outputs, s.value, 1,
+            grad + m->point_hidden_w + dims * s.value, s.width);
+    nn_gemm(0, 0, p->n, s.value, s.width, 1, dhidden, s.width,
+            w + m->point_hidden_w + dims * s.value, s.width, 0, doutputs, s.value);
+    row = 0;
+    for (size_t g = 0; g < t->groups; g++) {
+        size_t rows = t->group[g].count * t->group[g].points;
+        scatter(grad + m->point_table, doutputs + row * s.value, t->group[g].y, 3 * rows, e);
+        row += rows;
+    }
+    return 1;
+}
+
+model_pass *model_tables_forward(const model *m, const model_tables *t, float *z, arena *a)
+{
+    const nn_kernels *k = nn_kernels_best();
+    size_t d = (size_t)m->config.d;
+    model_pass *p = arena_zero(a, sizeof *p);
+    if (!p)
+        return NULL;
+    for (size_t g = 0; g < t->groups; g++)
+        p->sequences += t->group[g].count;
+    p->rows = p->sequences;
+    p->offsets = arena_array(a, p->sequences + 1, sizeof *p->offsets);
+    p->span = arena_array(a, p->sequences, sizeof *p->span);
+    if (!p->offsets || !p->span)
+        return NULL;
+    p->offsets[0] = 0;
+    for (size_t g = 0, s = 0; g < t->groups; g++)
+        for (size_t v = 0; v < t->group[g].count; v++, s++) {
+            p->offsets[s + 1] = p->offsets[s] + t->group[g].points;
+            p->span[s] = (nn_span){ p->offsets[s], p->offsets[s + 1], 0 };
+        }
+    p->n = p->offsets[p->sequences];
+    if (!points_forward(m, t, p, a))
+        return NULL;
+    for (size_t s = 0; m->config.point_positions && s < p->sequences; s++)
+        k->add(p->sum + p->offsets[s] * d, m->w + m->numeric.position,
+               (p->offsets[s + 1] - p->offsets[s]) * d);
+    return encoder_forward(m, &m->numeric, p, z, a) ? p : NULL;
+}
+
+int model_tables_backward(const model *m, const model_tables *t, const model_pass *p,
+                          const float *dz, float *grad, arena *tmp)
+{
+    const nn_kernels *k = nn_kernels_best();
+    size_t d = (size_t)m->config.d;
+    arena_pos mark = arena_mark(tmp);
+    float *dsum = floats(tmp, p->n, d);
+    int good = dsum && encoder_backward(m, &m->numeric, p, dz, dsum, grad, tmp);
+    for (size_t s = 0; good && m->config.point_positions && s < p->sequences; s++)
+        k->add(grad + m->numeric.position, dsum + p->offsets[s] * d,
+               (p->offsets[s + 1] - p->offsets[s]) * d);
+    good = good && points_backward(m, t, p, dsum, grad, tmp);
+    arena_reset(tmp, mark);
+    return good;
+}
+
+const float *model_pass_hidden(const model_pass *p, int layer)
+{
+    return layer < p->layers ? p->layer[layer].in : p->top;
+}
+
+const float *model_pass_weights(const model_pass *p)
+{
+    return p->weight;
+}
+
+size_t model_pass_bytes(const model *m, size_t tokens, int numeric)
+{
+    const model_config *c = &m->config;
+    size_t d = (size_t)c->d, layer = 9 * d + (size_t)c->ff + 4,
+           all = (size_t)c->layers * layer + 4 * d;
+    if (numeric) /* the embedder's hidden layer, and its inputs while it runs */
+        all += 6 * (size_t)c->embed * ((size_t)c->dims + 1);
+    return tokens * all * sizeof(float);
+}

@@ -1,0 +1,74 @@
+/* model.h - the parameters of the two encoders, their names, and their place in one array.
+ *
+ * All parameters are one array of floats, so that gradients, Adam's moments, clipping and reduction
+ * between ranks are loops over arrays of the same layout. Names are those of SNIP's own
+ * implementation with the module in front. */
+#ifndef MODEL_MODEL_H
+#define MODEL_MODEL_H
+
+#include <stdint.h>
+
+#include "data/vocab.h"
+#include "model/config.h"
+
+/* How a tensor starts. */
+typedef enum model_init {
+    MODEL_ZERO,
+    MODEL_ONE,
+    MODEL_NORMAL,
+    MODEL_UNIFORM,
+    MODEL_VALUE
+} model_init;
+
+typedef struct model_tensor {
+    char name[64];
+    size_t offset, rows, cols; /* cols is 0 for a vector */
+    model_init init;
+    float scale;   /* standard deviation, bound or value */
+    long zero_row; /* row that starts as zero, or -1 */
+} model_tensor;
+
+/* Where the parameters of one layer start. Queries, keys and values are one (3d,d) matrix. */
+typedef struct model_layer {
+    size_t qkv_w, qkv_b, out_w, out_b, norm1_g, norm1_b;
+    size_t ff1_w, ff1_b, ff2_w, ff2_b, norm2_g, norm2_b;
+} model_layer;
+
+typedef struct model_encoder {
+    size_t table; /* token embeddings, of the symbolic encoder */
+    size_t position;
+    size_t norm_g, norm_b; /* of the embedding */
+    model_layer *layer;
+    size_t last_g, last_b; /* of the output, with pre-norm */
+    size_t pool_w, pool_b;
+    size_t bottleneck_w, bottleneck_b;
+} model_encoder;
+
+typedef struct model {
+    model_config config;
+    const data_vocab *vocab;
+    size_t size; /* parameters */
+    float *w;
+    model_tensor *tensor;
+    size_t tensors;
+    size_t point_table, point_hidden_w, point_hidden_b, point_out_w, point_out_b;
+    model_encoder numeric, symbolic;
+    size_t theta; /* decays of the tree positions */
+    size_t scale_global,
+        scale_local; /* logarithms of the learned temperatures' inverses (cosine) */
+} model;
+
+/* A model of this configuration in `a`, its parameters not yet set. Fails where the configuration
+ * does not fit together or memory is out. */
+snip_code model_new(model **out, const model_config *config, arena *a, snip_status *st);
+
+/* Sets all parameters as SNIP does, from the seed. */
+void model_start(model *m, uint64_t seed);
+
+/* The tensor of that name, or NULL. */
+const model_tensor *model_find(const model *m, const char *name);
+
+/* Numbers in a tensor. */
+size_t model_tensor_size(const model_tensor *t);
+
+#endif

@@ -1,0 +1,210 @@
+/* kernels.c - see kernels.h. Compiled once per instruction set with LANES (doubles) and ISA_SUFFIX
+ * set; sums are declared as reductions so that the compiler may reorder them, nothing else may be.
+ */
+#include "nn/kernels.h"
+
+#include <math.h>
+#include <sleef.h>
+#include <string.h>
+
+#define PASTE2(a, b) a##b
+#define PASTE(a, b)  PASTE2(a, b)
+
+#if LANES == 8
+typedef __m512 vf;
+enum { WIDTH = 16 };
+#define EXPF Sleef_expf16_u10avx512f
+#elif LANES == 4
+typedef __m256 vf;
+enum { WIDTH = 8 };
+#define EXPF Sleef_expf8_u10avx2
+#else
+typedef float vf;
+enum { WIDTH = 1 };
+#define EXPF Sleef_expf1_u10purec
+#endif
+
+static void add(float *y, const float *x, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        y[i] += x[i];
+}
+
+static void fill_rows(float *y, const float *b, size_t n, size_t d)
+{
+    for (size_t r = 0; r < n; r++)
+        memcpy(y + r * d, b, d * sizeof *b);
+}
+
+static void sum_rows(float *b, const float *y, size_t n, size_t d)
+{
+    for (size_t r = 0; r < n; r++)
+        for (size_t i = 0; i < d; i++)
+            b[i] += y[r * d + i];
+}
+
+static void relu(float *y, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        y[i] = y[i] < 0 ? 0 : y[i]; /* NaN stays */
+}
+
+static void relu_back(float *dy, const float *y, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        dy[i] = y[i] > 0 ? dy[i] : 0;
+}
+
+static const float norm_eps = 1e-12f;
+
+static void norm(float *y, float *stats, const float *x, const float *gain, const float *bias,
+                 size_t n, size_t d)
+{
+    for (size_t r = 0; r < n; r++) {
+        const float *row = x + r * d;
+        float sum = 0, square = 0;
+#pragma omp simd reduction(+ : sum)
+        for (size_t i = 0; i < d; i++)
+            sum += row[i];
+        float mean = sum / (float)d;
+#pragma omp simd reduction(+ : square)
+        for (size_t i = 0; i < d; i++)
+            square += (row[i] - mean) * (row[i] - mean);
+        float rstd = 1 / sqrtf(square / (float)d + norm_eps);
+        stats[2 * r] = mean;
+        stats[2 * r + 1] = rstd;
+        for (size_t i = 0; i < d; i++)
+            y[r * d + i] = (row[i] - mean) * rstd * gain[i] + bias[i];
+    }
+}
+
+static void norm_back(float *dx, float *dgain, float *dbias, const float *dy, const float *x,
+                      const float *stats, const float *gain, size_t n, size_t d)
+{
+    for (size_t r = 0; r < n; r++) {
+        const float *row = x + r * d, *up = dy + r * d;
+        float mean = stats[2 * r], rstd = stats[2 * r + 1], sum = 0, dot = 0;
+#pragma omp simd reduction(+ : sum, dot)
+        for (size_t i = 0; i < d; i++) {
+            float hat = (row[i] - mean) * rstd, g = up[i] * gain[i];
+            sum += g;
+            dot += g * hat;
+        }
+        sum /= (float)d;
+        dot /= (float)d;
+        float *to = dx + r * d;
+#pragma omp simd
+        for (size_t i = 0; i < d; i++) {
+            float hat = (row[i] - mean) * rstd, u = up[i];
+            dgain[i] += u * hat;
+            dbias[i] += u;
+            to[i] = rstd * (u * gain[i] - sum - hat * dot);
+        }
+    }
+}
+
+static void exp_array(float *y, const float *x, size_t n)
+{
+    size_t i = 0;
+    for (; i + WIDTH <= n; i += WIDTH) {
+        vf v;
+        memcpy(&v, x + i, sizeof v);
+        v = EXPF(v);
+        memcpy(y + i, &v, sizeof v);
+    }
+    if (i < n) {
+        float pad[WIDTH] = { 0 };
+        vf v;
+        memcpy(pad, x + i, (n - i) * sizeof *x);
+        memcpy(&v, pad, sizeof v);
+        v = EXPF(v);
+        memcpy(pad, &v, sizeof v);
+        memcpy(y + i, pad, (n - i) * sizeof *x);
+    }
+}
+
+static void softmax(float *s, float scale, size_t n, size_t d)
+{
+    for (size_t r = 0; r < n; r++) {
+        float *row = s + r * d, top = row[0], sum = 0;
+#pragma omp simd reduction(max : top)
+        for (size_t i = 0; i < d; i++)
+            top = row[i] > top ? row[i] : top;
+        for (size_t i = 0; i < d; i++)
+            row[i] = (row[i] - top) * scale;
+        exp_array(row, row, d);
+#pragma omp simd reduction(+ : sum)
+        for (size_t i = 0; i < d; i++)
+            sum += row[i];
+        float inverse = 1 / sum;
+        for (size_t i = 0; i < d; i++)
+            row[i] *= inverse;
+    }
+}
+
+static void softmax_back(float *dp, const float *p, float scale, size_t n, size_t d)
+{
+    for (size_t r = 0; r < n; r++) {
+        float *up = dp + r * d, dot = 0;
+        const float *row = p + r * d;
+#pragma omp simd reduction(+ : dot)
+        for (size_t i = 0; i < d; i++)
+            dot += up[i] * row[i];
+        for (size_t i = 0; i < d; i++)
+            up[i] = scale * row[i] * (up[i] - dot);
+    }
+}
+
+static float dot(const float *a, const float *b, size_t n)
+{
+    float sum = 0;
+#pragma omp simd reduction(+ : sum)
+    for (size_t i = 0; i < n; i++)
+        sum += a[i] * b[i];
+    return sum;
+}
+
+static void axpy(float *y, float a, const float *x, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        y[i] += a * x[i];
+}
+
+static double square_sum(const float *x, size_t n)
+{
+    double sum = 0;
+#pragma omp simd reduction(+ : sum)
+    for (size_t i = 0; i < n; i++)
+        sum += (double)x[i] * (double)x[i];
+    return sum;
+}
+
+static void adam(float *w, float *m, float *v, const float *g, const nn_adam_step *step, size_t n)
+{
+    float lr = step->lr, scale = step->scale, b1 = step->beta1, b2 = step->beta2, eps = step->eps;
+#pragma omp simd
+    for (size_t i = 0; i < n; i++) {
+        float grad = g[i] * scale;
+        m[i] = b1 * m[i] + (1 - b1) * grad;
+        v[i] = b2 * v[i] + (1 - b2) * grad * grad;
+        w[i] -= lr * m[i] / (sqrtf(v[i]) + eps);
+    }
+}
+
+extern const nn_kernels PASTE(nn_kernels_, ISA_SUFFIX);
+const nn_kernels PASTE(nn_kernels_, ISA_SUFFIX) = {
+    .add = add,
+    .fill_rows = fill_rows,
+    .sum_rows = sum_rows,
+    .relu = relu,
+    .relu_back = relu_back,
+    .norm = norm,
+    .norm_back = norm_back,
+    .softmax = softmax,
+    .softmax_back = softmax_back,
+    .dot = dot,
+    .axpy = axpy,
+    .exp = exp_array,
+    .square_sum = square_sum,
+    .adam = adam,
+};

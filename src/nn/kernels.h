@@ -1,0 +1,43 @@
+/* kernels.h - the loops of the network that are no matrix products, one table per instruction set.
+ *
+ * n counts rows, d columns; rows are contiguous. Unlike expr/vec.h these need not agree between
+ * instruction sets to the last bit: matrix products do not either. */
+#ifndef NN_KERNELS_H
+#define NN_KERNELS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+typedef struct nn_adam_step {
+    float lr;    /* learning rate with the bias corrections: lr * sqrt(1-b2^t) / (1-b1^t) */
+    float scale; /* of the gradient: clipping */
+    float beta1, beta2, eps;
+} nn_adam_step;
+
+typedef struct nn_kernels {
+    void (*add)(float *y, const float *x, size_t n);                 /* y += x */
+    void (*fill_rows)(float *y, const float *b, size_t n, size_t d); /* each row of y = b */
+    void (*sum_rows)(float *b, const float *y, size_t n, size_t d);  /* b += sum of the rows of y */
+    void (*relu)(float *y, size_t n);
+    void (*relu_back)(float *dy, const float *y, size_t n); /* dy = 0 where y is 0 */
+    /* y = gain * (x - mean) * rstd + bias by rows; keeps mean and rstd, 2 floats a row. */
+    void (*norm)(float *y, float *stats, const float *x, const float *gain, const float *bias,
+                 size_t n, size_t d);
+    /* dx = gradient for x (may be dy itself); adds to dgain and dbias. */
+    void (*norm_back)(float *dx, float *dgain, float *dbias, const float *dy, const float *x,
+                      const float *stats, const float *gain, size_t n, size_t d);
+    /* Each row of s becomes softmax(scale * row). */
+    void (*softmax)(float *s, float scale, size_t n, size_t d);
+    /* dp becomes scale * p * (dp - dp.p) by rows. */
+    void (*softmax_back)(float *dp, const float *p, float scale, size_t n, size_t d);
+    float (*dot)(const float *a, const float *b, size_t n);
+    void (*axpy)(float *y, float a, const float *x, size_t n); /* y += a x */
+    void (*exp)(float *y, const float *x, size_t n);
+    double (*square_sum)(const float *x, size_t n);
+    void (*adam)(float *w, float *m, float *v, const float *g, const nn_adam_step *step, size_t n);
+} nn_kernels;
+
+/* The best table here. */
+const nn_kernels *nn_kernels_best(void);
+
+#endif

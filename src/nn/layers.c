@@ -1,0 +1,152 @@
+/* layers.c - linear maps, pooling, tree positions and Adam; see nn.h. */
+#include <math.h>
+#include <oneapi/dnnl/dnnl.h>
+#include <string.h>
+
+#include "base/isa.h"
+#include "nn/nn.h"
+
+extern const nn_kernels nn_kernels_generic;
+#ifdef SNIP_X86
+extern const nn_kernels nn_kernels_avx2, nn_kernels_avx512;
+#endif
+
+const nn_kernels *nn_kernels_best(void)
+{
+#ifdef SNIP_X86
+    switch (isa_best()) {
+    case ISA_AVX512:
+        return &nn_kernels_avx512;
+    case ISA_AVX2:
+        return &nn_kernels_avx2;
+    default:
+        break;
+    }
+#endif
+    return &nn_kernels_generic;
+}
+
+void nn_gemm(int trans_a, int trans_b, size_t m, size_t n, size_t k, float alpha, const float *a,
+             size_t lda, const float *b, size_t ldb, float beta, float *c, size_t ldc)
+{
+    if (m && n)
+        dnnl_sgemm(trans_a ? 'T' : 'N', trans_b ? 'T' : 'N', (dnnl_dim_t)m, (dnnl_dim_t)n,
+                   (dnnl_dim_t)k, alpha, a, (dnnl_dim_t)lda, b, (dnnl_dim_t)ldb, beta, c,
+                   (dnnl_dim_t)ldc);
+}
+
+void nn_linear_forward(float *y, const float *x, const float *w, const float *b, size_t n,
+                       size_t in, size_t out)
+{
+    nn_kernels_best()->fill_rows(y, b, n, out);
+    nn_gemm(0, 1, n, out, in, 1, x, in, w, in, 1, y, out);
+}
+
+void nn_linear_backward(float *dx, float *dw, float *db, const float *dy, const float *x,
+                        const float *w, size_t n, size_t in, size_t out)
+{
+    if (dx)
+        nn_gemm(0, 0, n, in, out, 1, dy, out, w, in, 1, dx, in); /* dx += dy w */
+    nn_gemm(1, 0, out, in, n, 1, dy, out, x, in, 1, dw, in);     /* dw += dy' x */
+    if (db)
+        nn_kernels_best()->sum_rows(db, dy, n, out);
+}
+
+void nn_pool_forward(float *pooled, float *weight, const float *x, const float *w, float b,
+                     const nn_span *spans, size_t count, size_t d)
+{
+    const nn_kernels *k = nn_kernels_best();
+    for (size_t s = 0; s < count; s++) {
+        size_t n = spans[s].end - spans[s].first;
+        const float *rows = x + spans[s].first * d;
+        float top = b, sum = 0;
+        for (size_t t = 0; t < n; t++) {
+            weight[t] = k->dot(rows + t * d, w, d) + b;
+            top = weight[t] > top ? weight[t] : top;
+        }
+        for (size_t t = 0; t < n; t++)
+            weight[t] -= top;
+        k->exp(weight, weight, n);
+        for (size_t t = 0; t < n; t++)
+            sum += weight[t];
+        if (spans[s].pads)
+            sum += (float)spans[s].pads * expf(b - top);
+        float *out = pooled + s * d;
+        memset(out, 0, d * sizeof *out);
+        for (size_t t = 0; t < n; t++) {
+            weight[t] /= sum;
+            k->axpy(out, weight[t], rows + t * d, d);
+        }
+        weight += n;
+    }
+}
+
+void nn_pool_backward(float *dx, float *dw, const float *dpooled, const float *weight,
+                      const float *x, const float *w, const nn_span *spans, size_t count, size_t d)
+{
+    const nn_kernels *k = nn_kernels_best();
+    for (size_t s = 0; s < count; s++) {
+        size_t n = spans[s].end - spans[s].first;
+        const float *rows = x + spans[s].first * d, *up = dpooled + s * d;
+        float *to = dx + spans[s].first * d, mean = 0;
+        /* Padding rows are zero, so they have no part in the mean. */
+        for (size_t t = 0; t < n; t++)
+            mean += weight[t] * k->dot(rows + t * d, up, d);
+        for (size_t t = 0; t < n; t++) {
+            float score = weight[t] * (k->dot(rows + t * d, up, d) - mean);
+            k->axpy(to + t * d, weight[t], up, d);
+            k->axpy(to + t * d, score, w, d);
+            k->axpy(dw, score, rows + t * d, d);
+        }
+        weight += n;
+    }
+}
+
+void nn_tree_forward(float *x, const nn_path *paths, const float *theta, size_t n, size_t channels,
+                     size_t levels)
+{
+    size_t d = 2 * channels * levels;
+    for (size_t c = 0; c < channels; c++) {
+        float rho = tanhf(theta[c]), power[NN_LEVELS_MAX];
+        power[0] = 1;
+        for (size_t l = 1; l < levels; l++)
+            power[l] = power[l - 1] * rho;
+        for (size_t t = 0; t < n; t++) {
+            float *at = x + t * d + c * 2 * levels;
+            size_t depth = paths[t].depth < levels ? paths[t].depth : levels;
+            for (size_t l = 0; l < depth; l++)
+                at[2 * l + (paths[t].slots >> l & 1)] += power[l];
+        }
+    }
+}
+
+void nn_tree_backward(float *dtheta, const float *dx, const nn_path *paths, const float *theta,
+                      size_t n, size_t channels, size_t levels)
+{
+    size_t d = 2 * channels * levels;
+    for (size_t c = 0; c < channels; c++) {
+        /* d(rho^l)/d(theta) = l rho^(l-1) (1 - rho^2) */
+        double rho = tanh((double)theta[c]), power = 1, slope[NN_LEVELS_MAX], sum = 0;
+        slope[0] = 0;
+        for (size_t l = 1; l < levels; l++, power *= rho)
+            slope[l] = (double)l * power * (1 - rho * rho);
+        for (size_t t = 0; t < n; t++) {
+            const float *at = dx + t * d + c * 2 * levels;
+            size_t depth = paths[t].depth < levels ? paths[t].depth : levels;
+            for (size_t l = 1; l < depth; l++)
+                sum += slope[l] * (double)at[2 * l + (paths[t].slots >> l & 1)];
+        }
+        dtheta[c] += (float)sum;
+    }
+}
+
+void nn_adam_update(float *w, float *m, float *v, const float *g, size_t n, const nn_adam *how,
+                    double lr, uint64_t t, double norm)
+{
+    double b1 = (double)how->beta1, b2 = (double)how->beta2, bound = (double)how->clip;
+    nn_adam_step step = { .beta1 = how->beta1, .beta2 = how->beta2, .eps = how->eps, .scale = 1 };
+    step.lr = (float)(lr * sqrt(1 - pow(b2, (double)t)) / (1 - pow(b1, (double)t)));
+    if (bound > 0)
+        step.scale = (float)fmin(1, bound / (norm + 1e-6));
+    nn_kernels_best()->adam(w, m, v, g, &step, n);
+}

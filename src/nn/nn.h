@@ -1,0 +1,79 @@
+/* nn.h - layers as forward and backward pairs over packed sequences.
+ *
+ * A chunk of sequences is one matrix with a row per token and the offsets where each sequence
+ * starts: nothing is padded. Outputs come first, inputs next, sizes last. Backward functions ADD to
+ * parameter gradients; whether they add to or set the gradient of their input is said at each.
+ * Everything here is serial: threads work on different chunks. */
+#ifndef NN_NN_H
+#define NN_NN_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "nn/kernels.h"
+
+/* C(m,n) = alpha * op(A) op(B) + beta * C, row major, `lda` ... the row lengths. */
+void nn_gemm(int trans_a, int trans_b, size_t m, size_t n, size_t k, float alpha, const float *a,
+             size_t lda, const float *b, size_t ldb, float beta, float *c, size_t ldc);
+
+/* y(n,out) = x(n,in) w' + b; w is (out,in). */
+void nn_linear_forward(float *y, const float *x, const float *w, const float *b, size_t n,
+                       size_t in, size_t out);
+
+/* Adds to dw and db (which may be NULL), and to dx unless that is NULL. */
+void nn_linear_backward(float *dx, float *dw, float *db, const float *dy, const float *x,
+                        const float *w, size_t n, size_t in, size_t out);
+
+/* Multi-head self-attention within each sequence: o(n,d) from qkv(n,3d), whose rows hold query, key
+ * and value. offsets[0..count] are the sequences' first rows. `tmp` is left as found. Returns 0
+ * when memory is out. */
+int nn_attention_forward(float *o, const float *qkv, const size_t *offsets, size_t count, size_t d,
+                         size_t heads, arena *tmp);
+
+/* Sets dqkv from do; the probabilities are computed again. */
+int nn_attention_backward(float *dqkv, const float *d_o, const float *qkv, const size_t *offsets,
+                          size_t count, size_t d, size_t heads, arena *tmp);
+
+/* A part of a chunk to be pooled into one row. */
+typedef struct nn_span {
+    size_t first, end; /* rows of the chunk */
+    size_t pads;       /* positions that hold zero vectors and take their share of the softmax */
+} nn_span;
+
+/* pooled(count,d) = sum of softmax(x w + b) x over each span. Zero rows of padding have the score
+ * b, so `pads` of them add pads * exp(b) to the denominator. weight holds a number per token of all
+ * the spans, one after the other. */
+void nn_pool_forward(float *pooled, float *weight, const float *x, const float *w, float b,
+                     const nn_span *spans, size_t count, size_t d);
+
+/* Adds to dx and dw. All scores share b, so its gradient is zero and left alone. */
+void nn_pool_backward(float *dx, float *dw, const float *dpooled, const float *weight,
+                      const float *x, const float *w, const nn_span *spans, size_t count, size_t d);
+
+/* A node's way to the root: bit k is 0 if the k-th relation above it is a first child, 1 for a
+ * second; `depth` counts them, 0 for the root and for tokens without node. */
+typedef struct nn_path {
+    uint64_t slots;
+    uint32_t depth;
+} nn_path;
+
+enum { NN_LEVELS_MAX = 64 };
+
+/* x(n, 2*channels*levels) += tree-structural positions with decays tanh(theta). */
+void nn_tree_forward(float *x, const nn_path *paths, const float *theta, size_t n, size_t channels,
+                     size_t levels);
+
+/* Adds to dtheta. */
+void nn_tree_backward(float *dtheta, const float *dx, const nn_path *paths, const float *theta,
+                      size_t n, size_t channels, size_t levels);
+
+/* One update of all parameters (reference.md, optimisation). `t` counts from 1; `norm` is the
+ * gradient's, over all parameters, and `clip` bounds it (0: no bound). */
+typedef struct nn_adam {
+    float beta1, beta2, eps, clip;
+} nn_adam;
+void nn_adam_update(float *w, float *m, float *v, const float *g, size_t n, const nn_adam *how,
+                    double lr, uint64_t t, double norm);
+
+#endif

@@ -1,0 +1,181 @@
+/* objective.c - see objective.h. */
+#include "train/objective.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "nn/nn.h"
+
+int train_reads(train_stage stage, train_view v, int k)
+{
+    switch (v) {
+    case TRAIN_GS:
+    case TRAIN_GV:
+        return k == 0 || stage == TRAIN_S5;
+    case TRAIN_C:
+        return stage >= TRAIN_S4 || (stage >= TRAIN_S2 && k == 0);
+    case TRAIN_O:
+        return stage >= TRAIN_S4 || (stage >= TRAIN_S3 && k == 0);
+    default:
+        return stage >= TRAIN_S2;
+    }
+}
+
+/* Rows taken out of a matrix, normalised if asked. */
+typedef struct picked {
+    size_t count;
+    size_t *from; /* rows of the matrix */
+    float *row, *grad, *length;
+} picked;
+
+static int pick(picked *out, const float *matrix, const int *k, size_t variants, size_t latent,
+                int originals, int cosine, arena *a)
+{
+    const nn_kernels *kernel = nn_kernels_best();
+    out->count = 0;
+    out->from = arena_array(a, variants, sizeof *out->from);
+    out->row = arena_array(a, variants * latent, sizeof *out->row);
+    out->grad = arena_zero(a, variants * latent * sizeof *out->grad);
+    out->length = arena_array(a, variants, sizeof *out->length);
+    if (!out->from || !out->row || !out->grad || !out->length)
+        return 0;
+    for (size_t i = 0; i < variants; i++) {
+        if (originals && k[i] != 0)
+            continue;
+        float *to = out->row + out->count * latent;
+        memcpy(to, matrix + i * latent, latent * sizeof *to);
+        out->length[out->count] = 1;
+        if (cosine) {
+            float length = (float)sqrt(kernel->square_sum(to, latent)) + 1e-12f;
+            for (size_t j = 0; j < latent; j++)
+                to[j] /= length;
+            out->length[out->count] = length;
+        }
+        out->from[out->count++] = i;
+    }
+    return 1;
+}
+
+/* Adds the gradient of the picked rows to that of the matrix. */
+static void put_back(float *grad, const picked *p, size_t latent, int cosine)
+{
+    const nn_kernels *kernel = nn_kernels_best();
+    for (size_t i = 0; i < p->count; i++) {
+        float *g = p->grad + i * latent, *to = grad + p->from[i] * latent;
+        const float *hat = p->row + i * latent;
+        float along = cosine ? kernel->dot(g, hat, latent) : 0;
+        for (size_t j = 0; j < latent; j++)
+            to[j] += (g[j] - along * hat[j]) / p->length[i];
+    }
+}
+
+/* What decides whether column j takes part in anchor i's softmax over values: all of them, or the
+ * originals and the anchor's own perturbations (S2, S3). */
+typedef struct contest {
+    int everyone;
+    const int *item, *k;
+} contest;
+
+static int takes_part(const contest *c, size_t anchor_variant, size_t variant)
+{
+    return c->everyone || c->k[variant] == 0 || c->item[variant] == c->item[anchor_variant];
+}
+
+/* One pair of views: symbols a against values b, whose rows contain the partners of a's. Adds
+ * weight times the gradients to a->grad and b->grad. Returns 0 when memory is out. */
+static int contrast(double *both, double *sv, double *vs, double *dscale, picked *a, picked *b,
+                    size_t latent, const contest *who, double scale, double weight, arena *tmp)
+{
+    arena_pos mark = arena_mark(tmp);
+    size_t n = a->count, m = b->count;
+    float *s = arena_array(tmp, n * m, sizeof *s), *ds = arena_zero(tmp, n * m * sizeof *ds);
+    size_t *partner = arena_array(tmp, n, sizeof *partner);
+    if (!s || !ds || !partner) {
+        arena_reset(tmp, mark);
+        return 0;
+    }
+    for (size_t i = 0, j = 0; i < n; i++) { /* both lists go up, and b has all of a's variants */
+        while (b->from[j] != a->from[i])
+            j++;
+        partner[i] = j;
+    }
+    nn_gemm(0, 1, n, m, latent, 1, a->row, latent, b->row, latent, 0, s, m);
+    double forth = 0, back = 0, each = weight * 0.5 / (double)n;
+    for (size_t i = 0; i < n; i++) { /* anchor i over the values that take part */
+        const float *row = s + i * m;
+        double top = -INFINITY, sum = 0;
+        for (size_t j = 0; j < m; j++)
+            if (takes_part(who, a->from[i], b->from[j]) && (double)row[j] > top)
+                top = (double)row[j];
+        for (size_t j = 0; j < m; j++)
+            if (takes_part(who, a->from[i], b->from[j]))
+                sum += exp(scale * ((double)row[j] - top));
+        forth += log(sum) - scale * ((double)row[partner[i]] - top);
+        for (size_t j = 0; j < m; j++)
+            if (takes_part(who, a->from[i], b->from[j]))
+                ds[i * m + j] += (float)(each * exp(scale * ((double)row[j] - top)) / sum);
+        ds[i * m + partner[i]] -= (float)each;
+    }
+    for (size_t i = 0; i < n; i++) { /* the partner of i over all symbols */
+        size_t j = partner[i];
+        double top = -INFINITY, sum = 0;
+        for (size_t r = 0; r < n; r++)
+            top = fmax(top, (double)s[r * m + j]);
+        for (size_t r = 0; r < n; r++)
+            sum += exp(scale * ((double)s[r * m + j] - top));
+        back += log(sum) - scale * ((double)s[i * m + j] - top);
+        for (size_t r = 0; r < n; r++)
+            ds[r * m + j] += (float)(each * exp(scale * ((double)s[r * m + j] - top)) / sum);
+        ds[i * m + j] -= (float)each;
+    }
+    for (size_t i = 0; i < n * m; i++)
+        *dscale += (double)ds[i] * (double)s[i];
+    nn_gemm(0, 0, n, latent, m, (float)scale, ds, m, b->row, latent, 1, a->grad, latent);
+    nn_gemm(1, 0, m, latent, n, (float)scale, ds, m, a->row, latent, 1, b->grad, latent);
+    *sv = forth / (double)n;
+    *vs = back / (double)n;
+    *both = 0.5 * (*sv + *vs);
+    arena_reset(tmp, mark);
+    return 1;
+}
+
+int train_objective(train_terms *out, float *const grad[TRAIN_VIEWS], float *const row[TRAIN_VIEWS],
+                    const int *item, const int *k, size_t variants, size_t latent,
+                    const train_how *how, arena *tmp)
+{
+    *out = (train_terms){ 0 };
+    arena_pos mark = arena_mark(tmp);
+    int few_global = how->stage < TRAIN_S5, few_local = how->stage < TRAIN_S4, cosine = how->cosine;
+    double global = cosine ? how->scale_global : 1 / how->tau_global;
+    double local = cosine ? how->scale_local : 1 / how->tau_local;
+    contest everyone = { .everyone = 1 }, some = { .everyone = !few_local, .item = item, .k = k };
+    picked s, v;
+    int good = pick(&s, row[TRAIN_GS], k, variants, latent, few_global, cosine, tmp) &&
+               pick(&v, row[TRAIN_GV], k, variants, latent, few_global, cosine, tmp) &&
+               contrast(&out->global, &out->global_sv, &out->global_vs, &out->dscale_global, &s, &v,
+                        latent, &everyone, global, 1, tmp);
+    if (good) {
+        put_back(grad[TRAIN_GS], &s, latent, cosine);
+        put_back(grad[TRAIN_GV], &v, latent, cosine);
+    }
+    if (good && how->stage >= TRAIN_S2) {
+        good = pick(&v, row[TRAIN_P], k, variants, latent, 0, cosine, tmp) &&
+               pick(&s, row[TRAIN_C], k, variants, latent, few_local, cosine, tmp) &&
+               contrast(&out->context, &out->context_sv, &out->context_vs, &out->dscale_local, &s,
+                        &v, latent, &some, local, how->lambda, tmp);
+        if (good)
+            put_back(grad[TRAIN_C], &s, latent, cosine);
+        if (good && how->stage >= TRAIN_S3) {
+            good = pick(&s, row[TRAIN_O], k, variants, latent, few_local, cosine, tmp) &&
+                   contrast(&out->standalone, &out->standalone_sv, &out->standalone_vs,
+                            &out->dscale_local, &s, &v, latent, &some, local, how->lambda, tmp);
+            if (good)
+                put_back(grad[TRAIN_O], &s, latent, cosine);
+        }
+        if (good)
+            put_back(grad[TRAIN_P], &v, latent, cosine);
+    }
+    out->total = out->global + how->lambda * (out->context + out->standalone);
+    arena_reset(tmp, mark);
+    return good;
+}
