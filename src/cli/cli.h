@@ -50,6 +50,8 @@ int cli_calc(const cli_command *self, int argc, char **argv);
 int cli_tokens(const cli_command *self, int argc, char **argv);
 int cli_edits(const cli_command *self, int argc, char **argv);
 int cli_corpora(const cli_command *self, int argc, char **argv);
+int cli_train(const cli_command *self, int argc, char **argv);
+int cli_info(const cli_command *self, int argc, char **argv);
 int cli_bench(const cli_command *self, int argc, char **argv);
 
 /* Takes the options out of argv[0..argc) and leaves the other arguments at its front; returns their

@@ -54,6 +54,19 @@ const cli_command cli_commands[] = {
       "snip corpora classic --sampling published --json\n"
       "snip corpora feynman --sample I.6.2 --points 50 > gauss.csv\n",
       cli_corpora },
+    { "train", "train a model", "--out DIR [options]",
+      "Trains the two encoders on samples drawn as it goes, so data never repeat. Ctrl-C saves and stops;\n"
+      "--resume goes on with exactly the same run. The folder holds model.safetensors (the weights),\n"
+      "state.safetensors (what --resume needs) and log.jsonl.\n",
+      "snip train --preset tiny --stage S5 --steps 2000 --out runs/tiny\n"
+      "snip train --preset tiny --stage S5 --steps 2000 --out runs/tiny --resume\n"
+      "snip train --preset small --set d=96 --set channels=3 --set heads=3 --out runs/d96\n",
+      cli_train },
+    { "info", "show what a model file is and where it comes from", "MODEL [options]",
+      "Prints configuration, parameters by module, and provenance: stage, steps, seed, samples seen.\n",
+      "snip info runs/tiny/model.safetensors\n"
+      "snip info runs/tiny/model.safetensors --json\n",
+      cli_info },
     { "bench", "measure the speed of a part on this machine", "[gen|eval] [options]",
       "gen: accepted samples per second on one core, tokens included, by part. eval: nanoseconds\n"
       "per node and point, beside a plain loop over the C library's functions in the same run.\n",

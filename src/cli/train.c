@@ -1,0 +1,158 @@
+/* train.c - `snip train`: train a model, or go on with a run. */
+#include <omp.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/cli.h"
+#include "train/trainer.h"
+
+static volatile sig_atomic_t stop; /* what a signal can set: the one global of the program */
+
+static void on_signal(int number)
+{
+    if (stop) /* asked twice: do not wait */
+        _exit(128 + number);
+    stop = 1;
+}
+
+static void show_line(void *context, const char *text)
+{
+    const int *quiet = context;
+    if (*quiet)
+        return;
+    if (isatty(STDERR_FILENO))
+        fprintf(stderr, "\r%s\033[K", text);
+    else
+        fprintf(stderr, "%s\n", text);
+    fflush(stderr);
+}
+
+/* A size such as 4G or 500M. Returns 0 if it is none. */
+static size_t read_bytes(const char *text)
+{
+    char *end;
+    double n = strtod(text, &end);
+    double unit = *end == 'K' ? 1 << 10 : *end == 'M' ? 1 << 20 : *end == 'G' ? 1 << 30 : 1;
+    end += unit > 1;
+    return end == text || *end || !(n * unit >= 1) || n * unit > 1e15 ? 0 : (size_t)(n * unit);
+}
+
+/* key=value for the model or the training, whichever knows the key. */
+static snip_code set_key(model_config *m, train_config *c, const char *setting, snip_status *st)
+{
+    const char *equals = strchr(setting, '=');
+    char key[64];
+    if (!equals || (size_t)(equals - setting) >= sizeof key)
+        return status_fail(st, SNIP_FORMAT, 0, "--set wants key=value, not '%.40s'", setting);
+    snprintf(key, sizeof key, "%.*s", (int)(equals - setting), setting);
+    snip_status other;
+    if (strcmp(key, "points") != 0 && model_config_set(m, key, equals + 1, st) == SNIP_OK)
+        return SNIP_OK;
+    int unknown = strcmp(key, "points") == 0 || strstr(st->msg, "there is no configuration key") != NULL;
+    if (!unknown)
+        return SNIP_FORMAT;
+    snip_code code = train_config_set(c, key, equals + 1, &other);
+    *st = other;
+    return code;
+}
+
+int cli_train(const cli_command *self, int argc, char **argv)
+{
+    const char *preset = "small", *out = NULL, *memory = "4G", *stage = NULL, *rate = NULL, *clip = NULL;
+    const char *sets[64];
+    uint64_t steps = 0, batch = 0, seed = 0, warmup = 0, minutes = 5, threads = 0;
+    int resume = 0, quiet = 0, json = 0, code, n_sets = 0;
+
+    /* --set may be given many times: it is taken out before the rest is parsed. */
+    int kept = 0;
+    for (int i = 0; i < argc; i++) {
+        if (strcmp(argv[i], "--set") == 0 && i + 1 < argc && n_sets < 64)
+            sets[n_sets++] = argv[++i];
+        else
+            argv[kept++] = argv[i];
+    }
+    const cli_option options[] = {
+        { .name = "preset", .kind = CLI_TEXT, .to = &preset, .value = "NAME",
+          .help = "paper, base, small or tiny" },
+        { .name = "stage", .kind = CLI_TEXT, .to = &stage, .value = "S", .help = "S0 (plain SNIP) to S5 (full SNIP++)" },
+        { .name = "steps", .kind = CLI_COUNT, .to = &steps, .value = "N", .high = 1000000000000,
+          .help = "updates; 0: the preset's" },
+        { .name = "batch-size", .kind = CLI_COUNT, .to = &batch, .value = "B", .high = 1000000,
+          .help = "expressions per update; 0: the preset's" },
+        { .name = "lr", .kind = CLI_TEXT, .to = &rate, .value = "X", .help = "peak learning rate" },
+        { .name = "warmup", .kind = CLI_COUNT, .to = &warmup, .value = "N", .high = 1000000000,
+          .help = "updates until the peak; 0: the preset's" },
+        { .name = "grad-clip-norm", .kind = CLI_TEXT, .to = &clip, .value = "X",
+          .help = "bound on the gradient's norm" },
+        { .name = "seed", .kind = CLI_COUNT, .to = &seed, .value = "K", .high = 9000000000000000,
+          .help = "seed of weights and data" },
+        { .name = "out", .kind = CLI_TEXT, .to = &out, .value = "DIR", .help = "folder of the run" },
+        { .name = "resume", .kind = CLI_FLAG, .to = &resume, .help = "go on with the run in that folder" },
+        { .name = "save-frequency", .kind = CLI_COUNT, .to = &minutes, .value = "M", .low = 1, .high = 10000,
+          .help = "minutes between checkpoints" },
+        { .name = "memory", .kind = CLI_TEXT, .to = &memory, .value = "SIZE",
+          .help = "for activations; beyond it they are computed twice" },
+        { .name = "threads", .kind = CLI_COUNT, .to = &threads, .value = "T", .high = 256,
+          .help = "0: all cores" },
+        { .name = "set", .kind = CLI_TEXT, .to = &(const char *){ NULL }, .value = "KEY=VALUE",
+          .help = "any key of model or training, any number of times" },
+        { .name = "json", .kind = CLI_FLAG, .to = &json, .help = "the result as a JSON object" },
+        { .name = "quiet", .kind = CLI_FLAG, .to = &quiet, .help = "no progress line (-q)" },
+    };
+    int n = cli_parse(self, options, sizeof options / sizeof *options, kept, argv, &code);
+    if (n < 0)
+        return code;
+    if (n > 0)
+        return cli_fail(self, CLI_MISUSED, "takes no argument '%.40s'", argv[0]);
+    if (!out)
+        return cli_fail(self, CLI_MISUSED, "needs --out DIR, the folder of the run");
+
+    snip_status st;
+    model_config m;
+    train_config c;
+    train_watch watch = { .line = show_line, .context = &quiet, .stop = &stop, .log_seconds = 5,
+                          .save_seconds = 60 * (double)minutes, .memory = read_bytes(memory),
+                          .threads = threads ? (int)threads : omp_get_max_threads() };
+    if (watch.memory == 0)
+        return cli_fail(self, CLI_MISUSED, "--memory wants a size such as 4G, not '%.40s'", memory);
+    if (model_config_preset(&m, preset, &st) != SNIP_OK || train_config_preset(&c, preset, &st) != SNIP_OK)
+        return cli_fail(self, CLI_MISUSED, "%s", st.msg);
+    c.seed = seed;
+    c.steps = steps ? steps : c.steps;
+    c.batch = batch ? batch : c.batch;
+    c.warmup = warmup ? warmup : c.warmup;
+    snip_code good = SNIP_OK;
+    if (stage)
+        good = train_config_set(&c, "stage", stage, &st);
+    if (good == SNIP_OK && rate)
+        good = train_config_set(&c, "lr", rate, &st);
+    if (good == SNIP_OK && clip)
+        good = train_config_set(&c, "clip", clip, &st);
+    for (int i = 0; i < n_sets && good == SNIP_OK; i++)
+        good = set_key(&m, &c, sets[i], &st);
+    if (good == SNIP_OK)
+        good = model_config_check(&m, &st);
+    if (good == SNIP_OK)
+        good = train_config_check(&c, &m, &st);
+    if (good != SNIP_OK)
+        return cli_fail(self, CLI_MISUSED, "%s", st.msg);
+
+    struct sigaction act = { .sa_handler = on_signal };
+    sigaction(SIGINT, &act, NULL);
+    sigaction(SIGTERM, &act, NULL);
+    uint64_t done;
+    good = train_run(&m, &c, out, resume, &watch, &done, &st);
+    if (!quiet && isatty(STDERR_FILENO))
+        fputc('\n', stderr);
+    if (good != SNIP_OK)
+        return cli_fail_status(self, &st);
+    if (json)
+        return cli_print_json(self, json_pack("{s:I,s:I,s:b,s:s}", "steps", (json_int_t)done, "samples",
+                                              (json_int_t)(done * c.batch), "finished", done >= c.steps,
+                                              "out", out));
+    printf("%s after %llu of %llu steps; the model is %s/model.safetensors\n",
+           done >= c.steps ? "done" : "stopped", (unsigned long long)done, (unsigned long long)c.steps, out);
+    return cli_finish(self);
+}

@@ -1,0 +1,357 @@
+/* step.c - see step.h. */
+#include "train/step.h"
+
+#include <omp.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+
+enum { CHUNK_TOKENS = 1024 }; /* activations of a chunk stay near the core */
+
+/* A few sequences that go through an encoder together. `row` says where each embedded row belongs. */
+typedef struct chunk {
+    int numeric;
+    model_formulas formulas;
+    model_tables tables;
+    size_t tokens, rows;
+    struct {
+        train_view view;
+        size_t variant;
+    } *row;
+    int thread;       /* who does it */
+    model_pass *pass; /* if kept */
+    float *z, *dz;
+} chunk;
+
+struct train_step {
+    int threads;
+    size_t memory, size;
+    arena *plan;   /* chunks and rows of the current step */
+    arena **keep;  /* per thread: activations of this step */
+    arena **tmp;   /* per thread: what a chunk needs while it runs */
+    float **grad;  /* per thread, beyond the first */
+};
+
+void train_step_free(train_step *s)
+{
+    if (!s)
+        return;
+    for (int t = 0; t < s->threads; t++) {
+        if (s->keep)
+            arena_free(s->keep[t]);
+        if (s->tmp)
+            arena_free(s->tmp[t]);
+        if (s->grad)
+            free(s->grad[t]);
+    }
+    arena_free(s->plan);
+    free(s->keep);
+    free(s->tmp);
+    free(s->grad);
+    free(s);
+}
+
+train_step *train_step_new(const model *m, int threads, size_t memory)
+{
+    train_step *s = calloc(1, sizeof *s);
+    if (!s)
+        return NULL;
+    s->threads = threads;
+    s->memory = memory;
+    s->size = m->size;
+    s->plan = arena_new(0);
+    s->keep = calloc((size_t)threads, sizeof *s->keep);
+    s->tmp = calloc((size_t)threads, sizeof *s->tmp);
+    s->grad = calloc((size_t)threads, sizeof *s->grad);
+    int good = s->plan && s->keep && s->tmp && s->grad;
+    for (int t = 0; good && t < threads; t++) {
+        s->keep[t] = arena_new(0);
+        s->tmp[t] = arena_new(0);
+        if (t > 0)
+            s->grad[t] = malloc(m->size * sizeof **s->grad);
+        good = s->keep[t] && s->tmp[t] && (t == 0 || s->grad[t]);
+    }
+    if (!good) {
+        train_step_free(s);
+        return NULL;
+    }
+    return s;
+}
+
+/* The chunk of formulas [from, to). Returns 0 when memory is out. */
+static int make_formula_chunk(chunk *c, const train_formula *f, size_t from, size_t to,
+                              const model *m, arena *a)
+{
+    size_t count = to - from, *offsets = arena_array(a, count + 1, sizeof *offsets);
+    c->rows = 0;
+    c->row = arena_array(a, 2 * count, sizeof *c->row);
+    nn_span *span = arena_array(a, 2 * count, sizeof *span);
+    uint16_t *token = arena_array(a, c->tokens, sizeof *token);
+    nn_path *path = arena_array(a, c->tokens, sizeof *path);
+    if (!offsets || !c->row || !span || !token || !path)
+        return 0;
+    offsets[0] = 0;
+    for (size_t i = 0; i < count; i++) {
+        const train_formula *g = &f[from + i];
+        size_t at = offsets[i], n = g->tokens.count;
+        offsets[i + 1] = at + n;
+        memcpy(token + at, g->tokens.id, n * sizeof *token);
+        if (g->path)
+            memcpy(path + at, g->path, n * sizeof *path);
+        if (g->whole) {
+            size_t pads = m->config.pooling == MODEL_POOL_PADS ? DATA_SEQUENCE_MAX - n : 0;
+            c->row[c->rows].view = g->alone ? TRAIN_O : TRAIN_GS;
+            c->row[c->rows].variant = g->variant;
+            span[c->rows++] = (nn_span){ at, at + n, pads };
+        }
+        if (g->part) {
+            c->row[c->rows].view = TRAIN_C;
+            c->row[c->rows].variant = g->variant;
+            span[c->rows++] = (nn_span){ at + g->first, at + g->end, 0 };
+        }
+    }
+    c->formulas = (model_formulas){ .count = count, .offsets = offsets, .token = token,
+                                    .path = f[from].path ? path : NULL, .rows = c->rows, .span = span };
+    return 1;
+}
+
+static int make_table_chunk(chunk *c, const train_table *t, size_t from, size_t to, arena *a)
+{
+    model_table_group *group = arena_array(a, to - from, sizeof *group);
+    size_t rows = 0;
+    for (size_t i = from; i < to; i++)
+        rows += t[i].group.count;
+    c->row = arena_array(a, rows, sizeof *c->row);
+    if (!group || !c->row)
+        return 0;
+    c->numeric = 1;
+    c->rows = 0;
+    for (size_t i = from; i < to; i++) {
+        group[i - from] = t[i].group;
+        for (size_t k = 0; k < t[i].group.count; k++) {
+            c->row[c->rows].view = t[i].is_subtree[k] ? TRAIN_P : TRAIN_GV;
+            c->row[c->rows++].variant = t[i].variant[k];
+        }
+    }
+    c->tables = (model_tables){ .groups = to - from, .group = group };
+    return 1;
+}
+
+/* Cuts the batch into chunks. Returns their number, or 0 when memory is out. */
+static size_t make_chunks(chunk **out, const train_batch *b, const model *m, arena *a)
+{
+    chunk *c = arena_zero(a, (b->formulas + b->tables) * sizeof *c);
+    size_t n = 0;
+    if (!c)
+        return 0;
+    *out = c;
+    for (size_t from = 0, to; from < b->tables; from = to, n++) {
+        for (to = from; to < b->tables && (to == from || c[n].tokens < CHUNK_TOKENS); to++)
+            c[n].tokens += b->table[to].group.points * b->table[to].group.count;
+        if (!make_table_chunk(&c[n], b->table, from, to, a))
+            return 0;
+    }
+    for (size_t from = 0, to; from < b->formulas; from = to, n++) {
+        for (to = from; to < b->formulas && (to == from || c[n].tokens < CHUNK_TOKENS); to++)
+            c[n].tokens += b->formula[to].tokens.count;
+        if (!make_formula_chunk(&c[n], b->formula, from, to, m, a))
+            return 0;
+    }
+    return n;
+}
+
+/* Each chunk goes to the thread with the least to do so far: balanced, and the same every time. */
+static void share_out(chunk *c, size_t n, int threads, const model *m)
+{
+    size_t load[256] = { 0 };
+    for (size_t i = 0; i < n; i++) {
+        int least = 0;
+        for (int t = 1; t < threads; t++)
+            if (load[t] < load[least])
+                least = t;
+        c[i].thread = least;
+        load[least] += model_pass_bytes(m, c[i].tokens, c[i].numeric);
+    }
+}
+
+static int run_forward(chunk *c, const model *m, arena *a)
+{
+    c->pass = c->numeric ? model_tables_forward(m, &c->tables, c->z, a)
+                         : model_formulas_forward(m, &c->formulas, c->z, a);
+    return c->pass != NULL;
+}
+
+static int run_backward(chunk *c, const model *m, float *grad, arena *tmp)
+{
+    return c->numeric ? model_tables_backward(m, &c->tables, c->pass, c->dz, grad, tmp)
+                      : model_formulas_backward(m, &c->formulas, c->pass, c->dz, grad, tmp);
+}
+
+/* Floating-point operations of the matrix products for one chunk, forward and backward. */
+static double chunk_flops(const chunk *c, const model *m)
+{
+    const model_config *f = &m->config;
+    double d = f->d, n = (double)c->tokens, each = f->layers * (8 * d * d + 4 * d * (double)f->ff), sum;
+    double squares = 0; /* of the sequences' lengths */
+    if (c->numeric) {
+        double e = 3.0 * f->embed, width = e * (f->dims + 1);
+        for (size_t g = 0; g < c->tables.groups; g++) {
+            const model_table_group *q = &c->tables.group[g];
+            squares += (double)q->count * (double)q->points * (double)q->points;
+        }
+        sum = n * (each + 2 * e * width + 2 * width * d);
+        for (size_t g = 0; g < c->tables.groups; g++)
+            sum += 2 * (double)c->tables.group[g].points * c->tables.group[g].dim * e * width;
+    } else {
+        for (size_t s = 0; s < c->formulas.count; s++) {
+            double length = (double)(c->formulas.offsets[s + 1] - c->formulas.offsets[s]);
+            squares += length * length;
+        }
+        sum = n * each;
+    }
+    sum += f->layers * 4 * d * squares;
+    return 3 * (sum + 2.0 * (double)c->rows * d * f->latent);
+}
+
+/* All chunks of a thread, forward (embedding them) or backward. Returns 0 when memory is out. */
+static int run_thread(train_step *s, const model *m, chunk *c, size_t n, int thread, int keep,
+                      int backward, float *grad)
+{
+    int good = 1;
+    for (size_t i = 0; i < n && good; i++) {
+        if (c[i].thread != thread)
+            continue;
+        arena *a = keep ? s->keep[thread] : s->tmp[thread];
+        arena_pos mark = arena_mark(s->tmp[thread]);
+        if (!backward || !keep)
+            good = run_forward(&c[i], m, a);
+        if (good && backward)
+            good = run_backward(&c[i], m, grad, s->tmp[thread]);
+        arena_reset(s->tmp[thread], mark);
+    }
+    return good;
+}
+
+/* One step's work: the chunks, and the rows of all views with their gradients. */
+typedef struct work {
+    chunk *c;
+    size_t n, bytes;
+    float *row[TRAIN_VIEWS], *drow[TRAIN_VIEWS];
+} work;
+
+static int plan_work(work *w, train_step *s, const model *m, const train_batch *b, train_times *times)
+{
+    size_t latent = (size_t)m->config.latent;
+    arena_reset(s->plan, 0);
+    *w = (work){ 0 };
+    w->n = make_chunks(&w->c, b, m, s->plan);
+    if (w->n == 0)
+        return 0;
+    for (int v = 0; v < TRAIN_VIEWS; v++) {
+        w->row[v] = arena_zero(s->plan, b->variants * latent * sizeof **w->row);
+        w->drow[v] = arena_zero(s->plan, b->variants * latent * sizeof **w->drow);
+        if (!w->row[v] || !w->drow[v])
+            return 0;
+    }
+    *times = (train_times){ 0 };
+    for (size_t i = 0; i < w->n; i++) {
+        chunk *c = &w->c[i];
+        c->z = arena_array(s->plan, c->rows * latent, sizeof *c->z);
+        c->dz = arena_array(s->plan, c->rows * latent, sizeof *c->dz);
+        if (!c->z || !c->dz)
+            return 0;
+        w->bytes += model_pass_bytes(m, c->tokens, c->numeric);
+        times->tokens += c->tokens;
+        times->flops += chunk_flops(c, m);
+    }
+    share_out(w->c, w->n, s->threads, m);
+    for (int t = 0; t < s->threads; t++) {
+        arena_reset(s->keep[t], 0);
+        arena_reset(s->tmp[t], 0);
+    }
+    return 1;
+}
+
+/* Runs all chunks forward and puts their rows in place. Returns 0 when memory is out. */
+static int embed_all(work *w, train_step *s, const model *m, int keep)
+{
+    size_t latent = (size_t)m->config.latent;
+    int failed = 0;
+#pragma omp parallel num_threads(s->threads)
+    {
+        if (!run_thread(s, m, w->c, w->n, omp_get_thread_num(), keep, 0, NULL))
+#pragma omp atomic write
+            failed = 1;
+    }
+    for (size_t i = 0; i < w->n; i++)
+        for (size_t r = 0; r < w->c[i].rows; r++)
+            memcpy(w->row[w->c[i].row[r].view] + w->c[i].row[r].variant * latent, w->c[i].z + r * latent,
+                   latent * sizeof *w->c[i].z);
+    return !failed;
+}
+
+/* Runs all chunks backward; the threads' gradients are added up in their order. */
+static int gradient_all(work *w, train_step *s, const model *m, int keep, float *grad)
+{
+    size_t latent = (size_t)m->config.latent;
+    int failed = 0;
+    for (size_t i = 0; i < w->n; i++)
+        for (size_t r = 0; r < w->c[i].rows; r++)
+            memcpy(w->c[i].dz + r * latent, w->drow[w->c[i].row[r].view] + w->c[i].row[r].variant * latent,
+                   latent * sizeof *w->c[i].dz);
+#pragma omp parallel num_threads(s->threads)
+    {
+        int t = omp_get_thread_num();
+        float *own = t ? s->grad[t] : grad;
+        memset(own, 0, s->size * sizeof *own);
+        if (!run_thread(s, m, w->c, w->n, t, keep, 1, own))
+#pragma omp atomic write
+            failed = 1;
+#pragma omp barrier
+        size_t from = s->size * (size_t)t / (size_t)s->threads;
+        size_t to = s->size * ((size_t)t + 1) / (size_t)s->threads;
+        for (int other = 1; other < s->threads; other++)
+            nn_kernels_best()->add(grad + from, s->grad[other] + from, to - from);
+    }
+    return !failed;
+}
+
+snip_code train_step_gradient(train_step *s, const model *m, const train_batch *b,
+                              const train_how *how, float *grad, train_terms *terms,
+                              train_times *times, snip_status *st)
+{
+    double start = clock_now();
+    work w;
+    if (!plan_work(&w, s, m, b, times))
+        return status_nomem(st);
+    int keep = times->kept = w.bytes <= s->memory;
+    if (!embed_all(&w, s, m, keep))
+        return status_nomem(st);
+    double embedded = clock_now();
+    times->forward = embedded - start;
+    if (!train_objective(terms, w.drow, w.row, b->item, b->k, b->variants, (size_t)m->config.latent, how,
+                         s->plan))
+        return status_nomem(st);
+    double judged = clock_now();
+    times->objective = judged - embedded;
+    if (!gradient_all(&w, s, m, keep, grad))
+        return status_nomem(st);
+    if (how->cosine) { /* d/d(log scale) = scale * d/d(scale) */
+        grad[m->scale_global] += (float)(terms->dscale_global * how->scale_global);
+        grad[m->scale_local] += (float)(terms->dscale_local * how->scale_local);
+    }
+    times->backward = clock_now() - judged;
+    return SNIP_OK;
+}
+
+snip_code train_step_embed(train_step *s, const model *m, const train_batch *b,
+                           float *row[TRAIN_VIEWS], snip_status *st)
+{
+    work w;
+    train_times unused;
+    if (!plan_work(&w, s, m, b, &unused) || !embed_all(&w, s, m, 0))
+        return status_nomem(st);
+    memcpy(row, w.row, sizeof w.row);
+    return SNIP_OK;
+}

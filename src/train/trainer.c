@@ -1,0 +1,427 @@
+/* trainer.c - see trainer.h. */
+#include "train/trainer.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "model/file.h"
+
+enum { CHECK_PAIRS = 256 }; /* held-out pairs of the quick check */
+
+static const double scale_most = 100; /* of learned temperatures, as in CLIP */
+
+typedef struct run {
+    const train_config *c;
+    const train_watch *watch;
+    const char *out;
+    model *m;
+    arena *a;          /* lives as long as the run */
+    arena **draw;      /* per thread: the batch */
+    train_step *step;
+    float *grad, *moment1, *moment2;
+    uint64_t t;        /* steps made */
+    double seconds;    /* of training, earlier sessions included */
+    FILE *log;
+} run;
+
+/* PATH/NAME; the caller frees it. */
+static char *join(const char *folder, const char *name)
+{
+    char *path;
+    return asprintf(&path, "%s/%s", folder, name) < 0 ? NULL : path;
+}
+
+static char *dump(json_t *o)
+{
+    char *text = o ? json_dumps(o, JSON_COMPACT | JSON_REAL_PRECISION(17)) : NULL;
+    json_decref(o);
+    return text;
+}
+
+/* What a model file tells of its making. */
+static json_t *history(const run *r)
+{
+    json_t *o = json_object();
+    char number[40], *settings = dump(train_config_json(r->c));
+    snprintf(number, sizeof number, "%llu", (unsigned long long)r->t);
+    json_object_set_new(o, "steps", json_string(number));
+    snprintf(number, sizeof number, "%llu", (unsigned long long)(r->t * r->c->batch));
+    json_object_set_new(o, "samples", json_string(number));
+    snprintf(number, sizeof number, "%.1f", r->seconds);
+    json_object_set_new(o, "seconds", json_string(number));
+    snprintf(number, sizeof number, "S%d", r->c->stage);
+    json_object_set_new(o, "stage", json_string(number));
+    snprintf(number, sizeof number, "%llu", (unsigned long long)r->c->seed);
+    json_object_set_new(o, "seed", json_string(number));
+    json_object_set_new(o, "train", json_string(settings ? settings : ""));
+    json_object_set_new(o, "version", json_string(SNIP_VERSION));
+    free(settings);
+    return o;
+}
+
+/* Weights and moments in one file, so that a resumed run has all of one moment. */
+static snip_code save_state(const run *r, const char *path, const json_t *metadata, snip_status *st)
+{
+    arena *a = arena_new(0);
+    size_t n = r->m->tensors;
+    safetensors_entry *all = a ? arena_array(a, 3 * n, sizeof *all) : NULL;
+    const float *const parts[3] = { r->m->w, r->moment1, r->moment2 };
+    static const char *const suffixes[3] = { "", ".adam_m", ".adam_v" };
+    for (int k = 0; k < 3 && all; k++) {
+        safetensors_entry *e = model_entries(r->m, parts[k], suffixes[k], a);
+        if (!e)
+            all = NULL;
+        else
+            memcpy(all + (size_t)k * n, e, n * sizeof *e);
+    }
+    snip_code code = all ? safetensors_write(path, all, 3 * n, metadata, st) : status_nomem(st);
+    arena_free(a);
+    return code;
+}
+
+static snip_code save(run *r, snip_status *st)
+{
+    char *state = join(r->out, "state.safetensors"), *weights = join(r->out, "model.safetensors");
+    json_t *about = history(r);
+    char *config = dump(model_config_json(&r->m->config));
+    snip_code code = SNIP_NOMEM;
+    if (state && weights && about && config) {
+        json_object_set_new(about, "config", json_string(config));
+        code = save_state(r, state, about, st);
+        if (code == SNIP_OK)
+            code = model_save(r->m, weights, about, st);
+        if (code == SNIP_OK && r->log)
+            fflush(r->log);
+    } else {
+        status_nomem(st);
+    }
+    free(state);
+    free(weights);
+    free(config);
+    json_decref(about);
+    return code;
+}
+
+/* Whether two settings are the same run: all keys, but steps only where the schedule needs them. */
+static snip_code same_run(json_t *theirs, const train_config *ours, const char *path, snip_status *st)
+{
+    json_t *mine = train_config_json(ours);
+    snip_code code = SNIP_OK;
+    for (void *at = json_object_iter(mine); at && code == SNIP_OK; at = json_object_iter_next(mine, at)) {
+        const char *key = json_object_iter_key(at);
+        if (strcmp(key, "steps") == 0 && ours->schedule != TRAIN_LINEAR)
+            continue;
+        if (!json_equal(json_object_iter_value(at), json_object_get(theirs, key)))
+            code = status_fail(st, SNIP_FORMAT, 0, "%s: was trained with another '%s'; resume with the same settings",
+                               path, key);
+    }
+    json_decref(mine);
+    return code;
+}
+
+/* Sets the run from its state file. */
+static snip_code load_state(run *r, const char *path, snip_status *st)
+{
+    safetensors_file f;
+    arena *a = arena_new(0);
+    if (!a)
+        return status_nomem(st);
+    snip_code code = safetensors_read(&f, path, a, st);
+    if (code != SNIP_OK) {
+        arena_free(a);
+        return code;
+    }
+    const char *config = json_string_value(json_object_get(f.metadata, "config"));
+    const char *settings = json_string_value(json_object_get(f.metadata, "train"));
+    const char *steps = json_string_value(json_object_get(f.metadata, "steps"));
+    const char *seconds = json_string_value(json_object_get(f.metadata, "seconds"));
+    json_t *theirs = settings ? json_loads(settings, 0, NULL) : NULL;
+    json_t *shape = config ? json_loads(config, 0, NULL) : NULL, *mine = model_config_json(&r->m->config);
+    if (!theirs || !shape || !steps || !seconds)
+        code = status_fail(st, SNIP_FORMAT, 0, "%s: not the state of a training run", path);
+    else if (!json_equal(shape, mine))
+        code = status_fail(st, SNIP_FORMAT, 0, "%s: is of another model configuration", path);
+    else
+        code = same_run(theirs, r->c, path, st);
+    if (code == SNIP_OK)
+        code = model_take(r->m, r->m->w, &f, "", path, st);
+    if (code == SNIP_OK)
+        code = model_take(r->m, r->moment1, &f, ".adam_m", path, st);
+    if (code == SNIP_OK)
+        code = model_take(r->m, r->moment2, &f, ".adam_v", path, st);
+    if (code == SNIP_OK) {
+        r->t = strtoull(steps, NULL, 10);
+        r->seconds = strtod(seconds, NULL);
+    }
+    json_decref(theirs);
+    json_decref(shape);
+    json_decref(mine);
+    safetensors_close(&f);
+    arena_free(a);
+    return code;
+}
+
+/* Opens the log for appending; lines beyond step r->t, from a run that was killed, are left out. */
+static snip_code open_log(run *r, snip_status *st)
+{
+    char *path = join(r->out, "log.jsonl"), *fresh = join(r->out, "log.jsonl.tmp"), *line = NULL;
+    size_t room = 0;
+    int good = path && fresh;
+    FILE *old = good ? fopen(path, "r") : NULL, *new = good ? fopen(fresh, "w") : NULL;
+    good = good && new;
+    while (good && old && getline(&line, &room, old) > 0) {
+        json_t *o = json_loads(line, 0, NULL);
+        if (o && (uint64_t)json_integer_value(json_object_get(o, "step")) <= r->t)
+            good = fputs(line, new) >= 0;
+        json_decref(o);
+    }
+    if (old)
+        fclose(old);
+    if (new && fclose(new) != 0)
+        good = 0;
+    good = good && rename(fresh, path) == 0 && (r->log = fopen(path, "a")) != NULL;
+    if (!good)
+        status_fail(st, SNIP_IO, 0, "%s/log.jsonl: cannot write: %s", r->out, strerror(errno));
+    free(line);
+    free(path);
+    free(fresh);
+    return good ? SNIP_OK : SNIP_IO;
+}
+
+/* Mean of 1/log2(1 + rank) for ranks up to 10, and the share of them: queries in rows of a. */
+static void retrieval(const float *a, const float *b, size_t n, size_t latent, double *ndcg, double *recall)
+{
+    const nn_kernels *k = nn_kernels_best();
+    *ndcg = *recall = 0;
+    for (size_t i = 0; i < n; i++) {
+        size_t rank = 1;
+        double own = 0;
+        for (int pass = 0; pass < 2; pass++)
+            for (size_t j = pass ? 0 : i; j < (pass ? n : i + 1); j++) {
+                double s = (double)k->dot(a + i * latent, b + j * latent, latent) /
+                           sqrt(k->square_sum(b + j * latent, latent) + 1e-30);
+                if (!pass)
+                    own = s;
+                else if (j != i && s >= own) /* ties count against us */
+                    rank++;
+            }
+        if (rank <= 10) {
+            *ndcg += 1 / log2(1 + (double)rank) / (double)n;
+            *recall += 1.0 / (double)n;
+        }
+    }
+}
+
+/* Retrieval among held-out pairs of a stream of their own. */
+static snip_code check(run *r, json_t *line, snip_status *st)
+{
+    const train_batch_how how = { .stage = r->c->stage == TRAIN_S0 ? TRAIN_S0 : TRAIN_S1,
+                                  .size = CHECK_PAIRS, .points = (size_t)r->m->config.points,
+                                  .seed = r->c->seed, .stream = RNG_VALIDATION };
+    train_batch b;
+    float *row[TRAIN_VIEWS];
+    double ndcg[2], recall[2];
+    size_t latent = (size_t)r->m->config.latent;
+    snip_code code = train_batch_draw(&b, &how, 0, r->m->vocab, r->draw, r->watch->threads, st);
+    if (code == SNIP_OK)
+        code = train_step_embed(r->step, r->m, &b, row, st);
+    if (code != SNIP_OK)
+        return code;
+    retrieval(row[TRAIN_GS], row[TRAIN_GV], CHECK_PAIRS, latent, &ndcg[0], &recall[0]);
+    retrieval(row[TRAIN_GV], row[TRAIN_GS], CHECK_PAIRS, latent, &ndcg[1], &recall[1]);
+    json_object_set_new(line, "held_out",
+                        json_pack("{s:i,s:[f,f],s:[f,f]}", "pairs", CHECK_PAIRS, "ndcg10", ndcg[0], ndcg[1],
+                                  "r10", recall[0], recall[1]));
+    return SNIP_OK;
+}
+
+static json_t *log_line(const run *r, const train_terms *terms, double norm, double rate, double speed)
+{
+    json_t *o = json_pack("{s:I,s:I,s:f,s:f,s:f,s:f,s:f,s:f,s:f,s:f}", "step", (json_int_t)r->t, "samples",
+                          (json_int_t)(r->t * r->c->batch), "seconds", r->seconds, "loss", terms->total,
+                          "global", terms->global, "context", terms->context, "standalone",
+                          terms->standalone, "grad_norm", norm, "lr", rate, "samples_per_second", speed);
+    if (r->m->config.similarity == MODEL_COSINE) {
+        json_object_set_new(o, "scale_global", json_real(exp((double)r->m->w[r->m->scale_global])));
+        json_object_set_new(o, "scale_local", json_real(exp((double)r->m->w[r->m->scale_local])));
+    }
+    return o;
+}
+
+static void tell(const run *r, const train_terms *terms, double norm, double speed, const json_t *line)
+{
+    char text[256];
+    double left = (double)(r->c->steps - r->t) * (double)r->c->batch / speed;
+    const json_t *held = json_object_get(line, "held_out");
+    int n = snprintf(text, sizeof text,
+                     "step %llu of %llu, loss %.4f (%.3f + %.3f + %.3f), gradient %.3g, %.0f samples/s, %.0f s left",
+                     (unsigned long long)r->t, (unsigned long long)r->c->steps, terms->total, terms->global,
+                     terms->context, terms->standalone, norm, speed, left);
+    if (held && n > 0 && (size_t)n < sizeof text)
+        snprintf(text + n, sizeof text - (size_t)n, "; held out nDCG@10 %.1f / %.1f %%",
+                 100 * json_number_value(json_array_get(json_object_get(held, "ndcg10"), 0)),
+                 100 * json_number_value(json_array_get(json_object_get(held, "ndcg10"), 1)));
+    if (r->watch->line)
+        r->watch->line(r->watch->context, text);
+}
+
+/* Adam on all cores, each its share of the parameters. */
+static void update(run *r, double norm, double rate)
+{
+    const nn_adam how = { .beta1 = (float)r->c->beta1, .beta2 = (float)r->c->beta2,
+                          .eps = (float)r->c->eps, .clip = (float)r->c->clip };
+    size_t n = r->m->size, parts = (size_t)r->watch->threads;
+#pragma omp parallel for num_threads(r->watch->threads) schedule(static)
+    for (size_t p = 0; p < parts; p++) {
+        size_t from = n * p / parts, to = n * (p + 1) / parts;
+        nn_adam_update(r->m->w + from, r->moment1 + from, r->moment2 + from, r->grad + from, to - from, &how,
+                       rate, r->t, norm);
+    }
+    if (r->m->config.similarity == MODEL_COSINE) {
+        float most = (float)log(scale_most);
+        float *g = &r->m->w[r->m->scale_global], *l = &r->m->w[r->m->scale_local];
+        *g = fminf(*g, most);
+        *l = fminf(*l, most);
+    }
+}
+
+static snip_code one_step(run *r, train_terms *terms, double *norm, double *rate, snip_status *st)
+{
+    const train_batch_how what = { .stage = (train_stage)r->c->stage, .size = r->c->batch,
+                                   .points = r->c->points, .seed = r->c->seed, .stream = RNG_TRAIN };
+    train_how how = { .stage = (train_stage)r->c->stage,
+                      .cosine = r->m->config.similarity == MODEL_COSINE, .tau_global = r->c->tau_global,
+                      .tau_local = r->c->tau_local, .lambda = r->c->lambda };
+    if (how.cosine) {
+        how.scale_global = exp((double)r->m->w[r->m->scale_global]);
+        how.scale_local = exp((double)r->m->w[r->m->scale_local]);
+    }
+    train_batch b;
+    train_times times;
+    uint64_t first = r->t * r->c->batch;
+    snip_code code = train_batch_draw(&b, &what, first, r->m->vocab, r->draw, r->watch->threads, st);
+    if (code == SNIP_OK)
+        code = train_step_gradient(r->step, r->m, &b, &how, r->grad, terms, &times, st);
+    if (code != SNIP_OK)
+        return code;
+    *norm = sqrt(nn_kernels_best()->square_sum(r->grad, r->m->size));
+    if (!isfinite(terms->total) || !isfinite(*norm))
+        return status_fail(st, SNIP_FORMAT, 0,
+                           "the loss is not finite at step %llu (samples %llu to %llu); the last good checkpoint is "
+                           "%.60s/state.safetensors",
+                           (unsigned long long)r->t + 1, (unsigned long long)first,
+                           (unsigned long long)(first + r->c->batch - 1), r->out);
+    r->t++;
+    *rate = train_rate(r->c, r->t);
+    update(r, *norm, *rate);
+    return SNIP_OK;
+}
+
+/* The loop: steps, a log line and a checkpoint now and then. */
+static snip_code loop(run *r, snip_status *st)
+{
+    double start = clock_now(), earlier = r->seconds, logged = start, saved = start;
+    uint64_t logged_at = r->t;
+    snip_code code = SNIP_OK;
+    int unsaved = r->t == 0;
+    while (r->t < r->c->steps && code == SNIP_OK && !(r->watch->stop && *r->watch->stop)) {
+        train_terms terms;
+        double norm = 0, rate = 0;
+        code = one_step(r, &terms, &norm, &rate, st);
+        if (code != SNIP_OK)
+            return code;
+        unsaved = 1;
+        double now = clock_now();
+        r->seconds = earlier + now - start;
+        int last = r->t == r->c->steps, save_now = last || now - saved >= r->watch->save_seconds;
+        if (last || save_now || now - logged >= r->watch->log_seconds) {
+            double speed = (double)((r->t - logged_at) * r->c->batch) / (now - logged);
+            json_t *line = log_line(r, &terms, norm, rate, speed);
+            if (save_now)
+                code = check(r, line, st);
+            char *text = json_dumps(line, JSON_COMPACT | JSON_REAL_PRECISION(9));
+            if (code == SNIP_OK && text && (fprintf(r->log, "%s\n", text) < 0 || fflush(r->log) != 0))
+                code = status_fail(st, SNIP_IO, 0, "%s/log.jsonl: cannot write: %s", r->out, strerror(errno));
+            tell(r, &terms, norm, speed, line);
+            free(text);
+            json_decref(line);
+            logged = clock_now();
+            logged_at = r->t;
+        }
+        if (code == SNIP_OK && save_now) {
+            code = save(r, st);
+            saved = clock_now();
+            unsaved = 0;
+        }
+    }
+    return code == SNIP_OK && unsaved ? save(r, st) : code;
+}
+
+static int make_room(run *r, size_t memory)
+{
+    int threads = r->watch->threads;
+    r->draw = arena_zero(r->a, (size_t)threads * sizeof *r->draw);
+    for (int t = 0; r->draw && t < threads; t++)
+        if (!(r->draw[t] = arena_new(0)))
+            return 0;
+    size_t bytes = r->m->size * sizeof(float);
+    r->grad = arena_zero(r->a, bytes);
+    r->moment1 = arena_zero(r->a, bytes);
+    r->moment2 = arena_zero(r->a, bytes);
+    r->step = train_step_new(r->m, threads, memory);
+    return r->draw && r->grad && r->moment1 && r->moment2 && r->step;
+}
+
+/* The folder: made if it is not there; holds a run if and only if it is to be resumed. */
+static snip_code open_folder(const char *out, const char *state, int resume, snip_status *st)
+{
+    if (mkdir(out, 0777) != 0 && errno != EEXIST)
+        return status_fail(st, SNIP_IO, 0, "%s: cannot make this folder: %s", out, strerror(errno));
+    if (access(out, W_OK) != 0)
+        return status_fail(st, SNIP_IO, 0, "%s: cannot write here: %s", out, strerror(errno));
+    int there = access(state, F_OK) == 0;
+    if (resume && !there)
+        return status_fail(st, SNIP_IO, 0, "%s: holds no training run to resume", out);
+    if (!resume && there)
+        return status_fail(st, SNIP_IO, 0, "%s: holds a training run already; --resume goes on with it", out);
+    return SNIP_OK;
+}
+
+snip_code train_run(const model_config *m, const train_config *c, const char *out, int resume,
+                    const train_watch *watch, uint64_t *done, snip_status *st)
+{
+    run r = { .c = c, .watch = watch, .out = out, .a = arena_new(0) };
+    char *state = join(out, "state.safetensors");
+    snip_code code = r.a && state ? train_config_check(c, m, st) : status_nomem(st);
+    if (code == SNIP_OK)
+        code = model_new(&r.m, m, r.a, st);
+    if (code == SNIP_OK && !make_room(&r, watch->memory))
+        code = status_nomem(st);
+    if (code == SNIP_OK)
+        code = open_folder(out, state, resume, st);
+    if (code == SNIP_OK && resume)
+        code = load_state(&r, state, st);
+    else if (code == SNIP_OK)
+        model_start(r.m, c->seed);
+    if (code == SNIP_OK)
+        code = open_log(&r, st);
+    if (code == SNIP_OK && !resume)
+        code = save(&r, st); /* a kill before the first checkpoint can be resumed too */
+    if (code == SNIP_OK)
+        code = loop(&r, st);
+    *done = r.t;
+    if (r.log)
+        fclose(r.log);
+    train_step_free(r.step);
+    for (int t = 0; r.draw && t < watch->threads; t++)
+        arena_free(r.draw[t]);
+    free(state);
+    arena_free(r.a);
+    return code;
+}

@@ -1,0 +1,64 @@
+/* trainer.h - training runs that can be left alone: progress, log, checkpoints, exact resumption.
+ *
+ * A run lives in a folder:
+ *     state.safetensors   weights, Adam's moments, step: what --resume reads
+ *     model.safetensors   the weights with their configuration, for everything else
+ *     log.jsonl           a line every few steps
+ * Files are replaced whole, never written in place. */
+#ifndef TRAIN_TRAINER_H
+#define TRAIN_TRAINER_H
+
+#include <jansson.h>
+#include <signal.h>
+
+#include "model/model.h"
+#include "train/step.h"
+
+typedef enum train_schedule { TRAIN_ISQRT, TRAIN_LINEAR, TRAIN_CONSTANT } train_schedule;
+
+/* How a model is trained. Numbers that change the result; all are in the files' metadata. */
+typedef struct train_config {
+    int stage;           /* train_stage */
+    uint64_t steps, seed;
+    size_t batch;        /* samples per step */
+    size_t points;       /* points per table in training */
+    int schedule;        /* train_schedule */
+    double lr, lr_start; /* peak, and that of the first step */
+    uint64_t warmup;     /* steps from lr_start to lr */
+    double clip;         /* bound on the gradient's norm, 0: none */
+    double beta1, beta2, eps;
+    double tau_global, tau_local; /* temperatures of inner products */
+    double lambda;       /* weight of the local terms */
+} train_config;
+
+/* The settings that go with a preset: the paper's, or those that suit small models. */
+snip_code train_config_preset(train_config *out, const char *name, snip_status *st);
+
+/* Sets a key from text; unknown keys fail with SNIP_FORMAT. */
+snip_code train_config_set(train_config *c, const char *key, const char *value, snip_status *st);
+
+snip_code train_config_check(const train_config *c, const model_config *m, snip_status *st);
+json_t *train_config_json(const train_config *c);
+snip_code train_config_read(train_config *c, const json_t *o, snip_status *st);
+
+/* The learning rate of update t = 1, 2, ... */
+double train_rate(const train_config *c, uint64_t t);
+
+/* What the caller wants to be told, and when to stop. */
+typedef struct train_watch {
+    void (*line)(void *context, const char *text); /* progress, a line without end */
+    void *context;
+    const volatile sig_atomic_t *stop; /* set from outside: save and return */
+    double log_seconds, save_seconds;  /* how often */
+    size_t memory;                     /* bytes for kept activations */
+    int threads;
+} train_watch;
+
+/* Trains in folder `out` until c->steps are done or *stop is set. With `resume` it goes on from the
+ * folder's state, which must have been made with the same settings (more steps are fine while the
+ * schedule does not depend on them); without, the folder must not hold a run. *done is the last step
+ * made. */
+snip_code train_run(const model_config *m, const train_config *c, const char *out, int resume,
+                    const train_watch *watch, uint64_t *done, snip_status *st);
+
+#endif
