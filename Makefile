@@ -72,7 +72,9 @@ format:
 	@clang-format -i $(SOURCES)
 
 install: all
+	@meson configure build --prefix=$(abspath $(PREFIX)) >/dev/null
 	@meson install -C build --quiet
+	@[ "$$(id -u)" -ne 0 ] || ldconfig
 	@echo "installed below $(PREFIX)"
 
 clean:

@@ -10,14 +10,14 @@
  * (tests/golden/generator-stats.json, reference_rate). It makes no tokens. */
 static const double reference_rate = 73.5;
 
-/* Seconds that the input points alone take, for as many attempts as the samples needed. */
-static double points_alone(rng *r, long attempts, arena *a)
+/* Seconds that `sets` sets of input points alone take. */
+static double points_alone(rng *r, long sets, arena *a)
 {
     double *x = arena_array(a, DATA_DIMS_MAX * DATA_POINTS, sizeof *x);
     if (!x)
         return 0;
     double start = clock_now();
-    for (long i = 0; i < attempts; i++) {
+    for (long i = 0; i < sets; i++) {
         int clusters = 0, uniform = 0;
         data_points_draw(r, 1 + (int)(i % DATA_DIMS_MAX), DATA_POINTS, x, DATA_POINTS, &clusters,
                          &uniform, a);

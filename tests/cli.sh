@@ -94,6 +94,21 @@ refuses 1 'No such file' calc 'a' missing.csv
 refuses 1 'is a directory' calc 'a' .
 refuses 1 'No such file' calc @missing.txt t.csv
 refuses 1 'zero byte' calc 'a' /bin/sh
+printf 'target\n1\n' >alone.csv
+refuses 1 'there are no inputs' calc x0 alone.csv
+refuses 1 'has no input columns' edits 5 --table alone.csv
+printf 'x1,x2\n10,20\n' >shifted.csv
+gives '30.0' calc 'x1+x2' shifted.csv
+refuses 1 "unknown name 'x0'" calc 'x0+x1' shifted.csv
+{ seq -s, 0 69999 | sed 's/\([0-9]*\)/c\1/g'; seq -s, 0 69999; } >wide.csv
+gives '3000.0' calc c3000 wide.csv
+refuses 1 'the largest index is 4095' calc c66000 wide.csv
+refuses 1 'the largest index is 4095' edits 'c59999+c1*2' --table wide.csv
+gives $'nan\nnan' calc 'sqrt(-a)' t.csv
+printf 'a\xe9,b\n1,2\n2,5\n' >latin.csv
+shows '"edit":"mul -> add' edits 'x0*x1' --table latin.csv --json
+refuses 2 'cannot both come from standard input' calc - -
+refuses 2 'takes no argument' gen $'a\nb'
 refuses 2 'wants a formula and a table' calc 'a'
 refuses 2 'unknown option --frob' calc 'a' t.csv --frob
 refuses 2 'needs a value' calc 'a' t.csv --target

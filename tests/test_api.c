@@ -73,7 +73,7 @@ static void locales_do_not_matter(void **state)
     assert_string_equal(text, "mul,1.5,x_0");
     snip_expr_free(e);
     if (!comma)
-        print_message("no locale with a decimal comma is installed here\n");
+        skip(); /* no locale with a decimal comma is installed here */
 }
 
 static void the_version_is_known(void **state)

@@ -171,6 +171,8 @@ static void broken_corpora_are_refused(void **state)
         { "a\tb\tx\tx=0\trange\t-\n", "line 1: variables" },
         { "a\tb\tx\tx=1:0\trange\t-\n", "line 1: variables" },
         { "a\tb\tx\tx=nan:1\trange\t-\n", "line 1: variables" },
+        { "a\tb\tx\tx=-1e308:1e308\trange\t-\n", "line 1: variables" },
+        { "a\tb\tx\tx=0:1 x=0:1\trange\t-\n", "line 1: variables" },
         { "a\tb\tx\t\trange\t-\n", "line 1: variables" },
         { "# c\na\tb\tx+\tx=0:1\trange\t-\n", "line 2, byte 2" },
         { "a\tb\tz\tx=0:1\trange\t-\n", "unknown name 'z'" },
@@ -182,9 +184,19 @@ static void broken_corpora_are_refused(void **state)
         if (!strstr(st.msg, cases[i].message))
             fail_msg("case %zu: %s", i, st.msg);
     }
-    static const char *const samplings[] = { "Q[0,1,3]",    "U[0,1]",     "U[0,1,0]",
-                                             "E[0,1,0]",    "y:U[0,1,3]", "ODE[0.1,5,(1,2)]",
-                                             "E[0,1,1e-9]", "U[0,1,3]x",  "" };
+    static const char *const samplings[] = { "Q[0,1,3]",
+                                             "U[0,1]",
+                                             "U[0,1,0]",
+                                             "E[0,1,0]",
+                                             "y:U[0,1,3]",
+                                             "ODE[0.1,5,(1,2)]",
+                                             "E[0,1,1e-9]",
+                                             "E[0,1e300,1e-300]",
+                                             "U[0,1,1e300]",
+                                             "U[0,1,0.5]",
+                                             "x:U[0,1,5] x:U[0,1,5]",
+                                             "U[0,1,3]x",
+                                             "" };
     for (size_t i = 0; i < COUNT(samplings); i++) {
         char text[128] = "a\tb\tx\tx=0:1\t";
         strcat(text, samplings[i]);

@@ -176,6 +176,9 @@ static void evaluation_variants_pass_the_filters(void **state)
 static void the_pool_is_near_the_paper_s(void **state)
 {
     static const double paper[DATA_FAMILIES] = { 2.1, 26.5, 8.5, 10.7, 1.8, 57.6 };
+    /* Reordering: every subtraction counts here, a third of them does not there (docs/design.md).
+     */
+    static const double nearness[DATA_FAMILIES] = { 0.4, 2.7, 0.4, 1.1, 0.7, 2.9 };
     arena *a = *state;
     const data_gen gen = { .dims = 10, .points = 200 };
     double sum[DATA_FAMILIES] = { 0 }, targets[DATA_FAMILIES] = { 0 };
@@ -197,7 +200,7 @@ static void the_pool_is_near_the_paper_s(void **state)
     for (int f = 0; f < DATA_FAMILIES; f++) {
         double mean = sum[f] / targets[f];
         print_message("%-22s mean %5.1f, paper %5.1f\n", data_family_names[f], mean, paper[f]);
-        assert_true(fabs(mean - paper[f]) < 0.1 * paper[f] + 0.6);
+        assert_true(fabs(mean - paper[f]) < nearness[f]);
     }
 }
 

@@ -47,6 +47,7 @@ static const struct {
     { "\\frac{1}{x_{0}} \\cdot \\sin\\left(x_{1}\\right)", "mul,inv,x_0,sin,x_1" },
     { "\\left|x_{0}\\right|^{2} - \\sqrt{2}", "sub,pow2,abs,x_0,sqrt,2" },
     { "1.5 \\cdot 10^{-7} \\cdot x_{2}", "mul,1.5e-07,x_2" },
+    { "Max(x0, x1, x2, 3)", "max,max,max,x_0,x_1,x_2,3" },
     { "x4095", "x_4095" },
 };
 
@@ -118,6 +119,19 @@ static void names_of_the_table_go_first(void **state)
     assert_int_equal(expr_parse(&e, "x5", &known, *state, &st), SNIP_SYNTAX);
     assert_non_null(strstr(st.msg, "there are only 5 inputs"));
     assert_int_equal(expr_parse(&e, "q + 1", &known, *state, &st), SNIP_SYNTAX);
+
+    /* Columns called x1, x2: x0 would be the first of them by place, x1 by name. */
+    const expr_names shifted = { (const char *const[]){ "x1", "x2" }, 2 }, none = { NULL, 0 };
+    assert_int_equal(expr_parse(&e, "x1 + x2", &shifted, *state, &st), SNIP_OK);
+    assert_string_equal(expr_print(e, SNIP_PREFIX, NULL, 0, *state), "add,x_0,x_1");
+    assert_int_equal(expr_parse(&e, "x0 + x1", &shifted, *state, &st), SNIP_SYNTAX);
+    assert_non_null(strstr(st.msg, "unknown name 'x0'"));
+    assert_int_equal(expr_parse(&e, "x0", &none, *state, &st), SNIP_SYNTAX);
+    assert_non_null(strstr(st.msg, "no inputs"));
+    const expr_names odd = { (const char *const[]){ "c,d", "a\\b", "add" }, 3 };
+    assert_int_equal(expr_parse(&e, "`c,d`*`a\\b` + add", &odd, *state, &st), SNIP_OK);
+    assert_string_equal(expr_print(e, SNIP_PREFIX, NULL, 0, *state), "add,mul,x_0,x_1,x_2");
+    assert_int_equal(expr_parse(&e, "add,x_0,x_1", &odd, *state, &st), SNIP_OK);
 }
 
 /* A formula in a file of its own would be this long. */
@@ -209,7 +223,11 @@ static void prints_read_back_to_the_same_tree(void **state)
                 if (!expr_same(e, back))
                     fail_msg("%s became %s", text, expr_print(back, SNIP_PREFIX, NULL, 0, a));
             }
-        /* sympy's spelling may simplify (1/x for div(1, x)) but never changes values */
+        /* sympy's spelling may simplify (1/x for div(1, x)) but keeps values; expm1 and log1p are
+         * spelled out and lose digits, so they are left out of the comparison */
+        int compared = 1;
+        for (size_t k = 0; k < e.count; k++)
+            compared &= nodes[k].op != EXPR_EXPM1 && nodes[k].op != EXPR_LOG1P;
         double x[5][3], y[3], z[3];
         const double *columns[5];
         for (int j = 0; j < 5; j++) {
@@ -221,7 +239,7 @@ static void prints_read_back_to_the_same_tree(void **state)
         expr_eval(e, columns, 3, y, a);
         expr_eval(back, columns, 3, z, a);
         for (int k = 0; k < 3; k++)
-            if (!(isnan(y[k]) && isnan(z[k])) && y[k] != z[k] &&
+            if (compared && !(isnan(y[k]) && isnan(z[k])) && y[k] != z[k] &&
                 !(fabs(y[k] - z[k]) <= 1e-9 * fabs(y[k])))
                 fail_msg("%s: %g against %g", sympy, y[k], z[k]);
         arena_reset(a, mark);

@@ -53,6 +53,7 @@ static const struct {
     { "\n\r\n  \n", "is empty" },
     { "#\n1\n", "first line is empty" },
     { "a,b\n", "has no rows" },
+    { "1,2.O\n3,4\n", "line 1 mixes names and numbers: '2.O'" },
     { "a,b\n1,2\n3\n", "line 3 has 1 values, expected 2" },
     { "a,b\n1,2,3\n", "line 2 has 3 values, expected 2" },
     { "a,b\n1,two\n", "line 2, column 'b': 'two' is not a number" },

@@ -7,6 +7,8 @@
 #include <unistd.h>
 #include <zlib.h>
 
+enum { READ_MAX = 1 << 30 }; /* zlib counts in ints */
+
 #define SIZE_LIMIT ((size_t)4 << 30) /* a table that large was not meant to be read whole */
 
 static snip_code read_all(char **out, size_t *size, gzFile f, const char *path, arena *a,
@@ -17,7 +19,8 @@ static snip_code read_all(char **out, size_t *size, gzFile f, const char *path, 
     for (;;) {
         if (!buffer)
             return status_nomem(st);
-        int n = gzread(f, buffer + used, (unsigned)(room - used - 1));
+        size_t want = room - used - 1;
+        int n = gzread(f, buffer + used, want > READ_MAX ? READ_MAX : (unsigned)want);
         if (n < 0) {
             int error;
             const char *why = gzerror(f, &error);

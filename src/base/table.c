@@ -175,14 +175,25 @@ static cell_kind cell_value(cell c, double *value)
     return isfinite(*value) ? CELL_NUMBER : CELL_INVALID;
 }
 
-static int is_header(const reader *r)
+/* Whether the first line is a header: no cell is a number, though some may be empty. A line that
+ * mixes both is more likely data with a typing error, so it is refused. */
+static snip_code find_header(reader *r, int *header)
 {
+    size_t numbers = 0;
+    const cell *word = NULL;
     for (size_t i = 0; i < r->count; i++) {
         double v;
-        if (cell_value(r->cells[i], &v) == CELL_TEXT)
-            return 1;
+        cell_kind kind = cell_value(r->cells[i], &v);
+        numbers += kind == CELL_NUMBER;
+        if (kind == CELL_TEXT && !word)
+            word = &r->cells[i];
     }
-    return 0;
+    *header = word != NULL;
+    if (word && numbers)
+        return status_fail(r->st, SNIP_FORMAT, 0,
+                           "%s: line %zu mixes names and numbers: '%.*s' is not a number", r->path,
+                           r->line, word->length > 40 ? 40 : (int)word->length, word->s);
+    return SNIP_OK;
 }
 
 static int by_name(const void *a, const void *b)
@@ -270,7 +281,7 @@ static snip_code find_target(const reader *r, table *out, const char *wanted)
 /* All rows after the first line, into columns. The first line is in r->cells. */
 static snip_code take_rows(reader *r, table *out, const table_options *options)
 {
-    size_t width = out->columns, room = 1024;
+    size_t width = out->columns, room = 1 + 4096 / width;
     double *values = arena_array(r->a, room * width, sizeof *values);
     int drop = options && options->drop_invalid;
     const char *s, *e;
@@ -333,7 +344,8 @@ snip_code table_parse(table *out, const char *path, const char *text, size_t siz
         return code;
     if (r.count == 0) /* nothing behind a # */
         return status_fail(st, SNIP_FORMAT, 0, "%s: the first line is empty", path);
-    out->header = is_header(&r);
+    if ((code = find_header(&r, &out->header)) != SNIP_OK)
+        return code;
     if ((code = take_names(&r, out)) != SNIP_OK)
         return code;
     if ((code = take_rows(&r, out, options)) != SNIP_OK)

@@ -30,7 +30,7 @@ typedef struct table {
 #define TABLE_NO_TARGET ((size_t)-1)
 
 /* Reads the file at `path`, or standard input for "-". `options` may be NULL. A header is a first
- * line with a cell that is no number. Everything lives in `a`. Messages name file, line and
+ * line without numbers. Everything lives in `a`. Messages name file, line and
  * column. */
 snip_code table_read(table *out, const char *path, const table_options *options, arena *a,
                      snip_status *st);

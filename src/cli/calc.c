@@ -1,4 +1,6 @@
 /* calc.c - `snip calc`: a formula's values on a table. */
+#include <string.h>
+
 #include "cli/cli.h"
 #include "expr/expr.h"
 
@@ -26,6 +28,10 @@ int cli_calc(const cli_command *self, int argc, char **argv)
         return code;
     if (n != 2)
         return cli_fail(self, CLI_MISUSED, "wants a formula and a table; see snip calc --help");
+
+    if (strcmp(argv[0], "-") == 0 && strcmp(argv[1], "-") == 0)
+        return cli_fail(self, CLI_MISUSED,
+                        "formula and table cannot both come from standard input");
 
     arena *a = arena_new(0);
     snip_status st;

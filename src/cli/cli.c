@@ -12,12 +12,15 @@
 
 int cli_fail(const cli_command *self, int exit_code, const char *format, ...)
 {
+    char line[512];
     va_list args;
     va_start(args, format);
-    fprintf(stderr, "snip %s: ", self->name);
-    vfprintf(stderr, format, args);
-    fputc('\n', stderr);
+    vsnprintf(line, sizeof line, format, args);
     va_end(args);
+    for (char *c = line; *c; c++) /* one line, whatever the arguments held */
+        if ((unsigned char)*c < ' ' || *c == 127)
+            *c = '?';
+    fprintf(stderr, "snip %s: %s\n", self->name, line);
     return exit_code;
 }
 
@@ -226,6 +229,21 @@ int cli_print_json(const cli_command *self, json_t *value)
     if (bad && !ferror(stdout))
         return cli_fail(self, CLI_FAILED, "out of memory");
     return cli_finish(self);
+}
+
+json_t *cli_string(const char *s)
+{
+    json_t *o = json_string(s);
+    if (o)
+        return o;
+    /* Not UTF-8: bytes beyond ASCII are shown as question marks. */
+    char *copy = strdup(s);
+    for (char *c = copy; c && *c; c++)
+        if ((unsigned char)*c >= 0x80)
+            *c = '?';
+    o = copy ? json_string(copy) : NULL;
+    free(copy);
+    return o ? o : json_null();
 }
 
 json_t *cli_real(double v)

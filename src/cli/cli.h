@@ -80,6 +80,9 @@ int cli_print_json(const cli_command *self, json_t *value);
 /* Flushes standard output; CLI_FAILED with a message if something could not be written. */
 int cli_finish(const cli_command *self);
 
+/* A JSON string, whatever bytes s holds. */
+json_t *cli_string(const char *s);
+
 /* A JSON number; NaN and infinities, which JSON has not, become null. */
 json_t *cli_real(double v);
 

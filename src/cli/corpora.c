@@ -59,12 +59,12 @@ static snip_code show_formula(const data_corpus *c, size_t i, const request *q, 
     *usable += (size_t)good;
     if (q->json) {
         const char *prefix = good ? expr_print(normal, SNIP_PREFIX, NULL, 0, a) : NULL;
-        json_t *o =
-            json_pack("{s:s,s:s,s:s,s:s,s:I,s:I,s:b}", "corpus", c->name, "id", f->id, "group",
-                      f->group, "formula", f->text, "inputs", (json_int_t)f->names.count, "points",
-                      (json_int_t)rows, "usable", good);
+        json_t *o = json_pack("{s:o,s:o,s:o,s:o,s:I,s:I,s:b}", "corpus", cli_string(c->name), "id",
+                              cli_string(f->id), "group", cli_string(f->group), "formula",
+                              cli_string(f->text), "inputs", (json_int_t)f->names.count, "points",
+                              (json_int_t)rows, "usable", good);
         json_object_set_new(o, "same_as",
-                            strcmp(f->same_as, "-") ? json_string(f->same_as) : json_null());
+                            strcmp(f->same_as, "-") ? cli_string(f->same_as) : json_null());
         if (good) {
             json_object_set_new(o, "normal", json_string(prefix));
             json_object_set_new(o, "tokens", json_integer((json_int_t)tokens));
@@ -76,8 +76,8 @@ static snip_code show_formula(const data_corpus *c, size_t i, const request *q, 
         char note[16] = "";
         if (good)
             snprintf(note, sizeof note, "%zu", tokens);
-        printf("%-9s %-16s %6zu %6zu %6s  %s%s%s\n", c->name, f->id, f->names.count, rows, note,
-               good ? f->text : "not usable: ", good ? "" : why.msg, "");
+        printf("%-9s %-16s %6zu %6zu %6s  %s%s\n", c->name, f->id, f->names.count, rows, note,
+               good ? f->text : "not usable: ", good ? "" : why.msg);
     }
     return SNIP_OK;
 }
@@ -150,7 +150,7 @@ int cli_corpora(const cli_command *self, int argc, char **argv)
           .kind = CLI_COUNT,
           .to = &q.seed,
           .value = "K",
-          .high = UINT64_MAX,
+          .high = INT64_MAX,
           .help = "seed of the points" },
         { .name = "sample",
           .kind = CLI_TEXT,

@@ -28,7 +28,8 @@ static double distance(const double *a, const double *b, size_t n)
         variance += (a[i] - mean) * (a[i] - mean) / (double)n;
         square += (a[i] - b[i]) * (a[i] - b[i]) / (double)n;
     }
-    return sqrt(square) / (variance > 0 ? sqrt(variance) : 1);
+    /* a constant varies by rounding only */
+    return sqrt(square) / (sqrt(variance) > 1e-12 * fabs(mean) ? sqrt(variance) : 1);
 }
 
 /* Points from the table, else from the generator. Returns 0 after a message. */
@@ -45,6 +46,8 @@ static int load_setting(const cli_command *self, setting *s, const char *formula
         size_t inputs = table_inputs(&t, &names, &s->x, a);
         if (inputs == (size_t)-1)
             return cli_fail(self, CLI_FAILED, "out of memory"), 0;
+        if (inputs == 0)
+            return cli_fail(self, CLI_FAILED, "%s: has no input columns", file), 0;
         s->names = (expr_names){ names, inputs };
         s->rows = t.rows;
     }
@@ -92,8 +95,9 @@ static int show_variant(const setting *s, const data_variant *v, json_t *list, i
     if (!what || !infix || !prefix)
         return 0;
     if (json)
-        json_array_append_new(list, json_pack("{s:s,s:s,s:s,s:o}", "edit", what, "prefix", prefix,
-                                              "infix", infix, "distance", cli_real(d)));
+        json_array_append_new(list, json_pack("{s:o,s:s,s:o,s:o}", "edit", cli_string(what),
+                                              "prefix", prefix, "infix", cli_string(infix),
+                                              "distance", cli_real(d)));
     else
         printf("%-22s %10.4g  %s\n", data_family_names[v->edit.family], d, infix);
     return 1;
@@ -281,7 +285,7 @@ int cli_edits(const cli_command *self, int argc, char **argv)
           .kind = CLI_COUNT,
           .to = &seed,
           .value = "K",
-          .high = UINT64_MAX,
+          .high = INT64_MAX,
           .help = "seed of points and choices" },
         { .name = "pool",
           .kind = CLI_FLAG,

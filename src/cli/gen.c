@@ -125,7 +125,7 @@ int cli_gen(const cli_command *self, int argc, char **argv)
           .kind = CLI_COUNT,
           .to = &seed,
           .value = "K",
-          .high = UINT64_MAX,
+          .high = INT64_MAX,
           .help = "seed" },
         { .name = "stream",
           .kind = CLI_CHOICE,

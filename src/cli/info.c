@@ -16,7 +16,8 @@ static int count_modules(const model *m, module_count *out, int most)
     int n = 0;
     for (size_t k = 0; k < m->tensors; k++) {
         char name[64];
-        snprintf(name, sizeof name, "%.*s", (int)strcspn(m->tensor[k].name, "."), m->tensor[k].name);
+        snprintf(name, sizeof name, "%.*s", (int)strcspn(m->tensor[k].name, "."),
+                 m->tensor[k].name);
         int i = 0;
         while (i < n && strcmp(out[i].name, name) != 0)
             i++;
@@ -53,8 +54,9 @@ static json_t *info_json(const model *m, json_t *metadata, const module_count *m
 int cli_info(const cli_command *self, int argc, char **argv)
 {
     int json = 0, code;
-    const cli_option options[] = { { .name = "json", .kind = CLI_FLAG, .to = &json,
-                                     .help = "one JSON object" } };
+    const cli_option options[] = {
+        { .name = "json", .kind = CLI_FLAG, .to = &json, .help = "one JSON object" }
+    };
     int n = cli_parse(self, options, sizeof options / sizeof *options, argc, argv, &code);
     if (n < 0)
         return code;
@@ -78,7 +80,8 @@ int cli_info(const cli_command *self, int argc, char **argv)
         model_config_list(&m->config, print_key, NULL);
         printf("\nparameters\n");
         for (int i = 0; i < count; i++)
-            printf("  %-20s %4zu tensors %12zu\n", modules[i].name, modules[i].tensors, modules[i].numbers);
+            printf("  %-20s %4zu tensors %12zu\n", modules[i].name, modules[i].tensors,
+                   modules[i].numbers);
         printf("  %-20s %4zu tensors %12zu\n\nprovenance\n", "total", m->tensors, m->size);
         for (void *at = json_object_iter(metadata); at; at = json_object_iter_next(metadata, at))
             if (strcmp(json_object_iter_key(at), "config") != 0)

@@ -38,8 +38,11 @@ const cli_command cli_commands[] = {
       "FORMULA [options] | --pool [options]",
       "Lists the variants of a formula that the evaluation keeps: finite on the points, different\n"
       "from the original and from each other. `distance` is the root mean square change of the\n"
-      "values in units of the original's standard deviation. Points come from --table, else from\n"
-      "the generator. With --pool it builds the paper's controlled-edit pool from held-out\n"
+      "values in units of the original's standard deviation. Candidates are those of the paper's\n"
+      "evaluation: swaps at one place of each operator, 64 draws of a substitution and of a "
+      "rewriting,\n"
+      "all rotations and exchanges. Points come from --table, else from the generator. With --pool "
+      "it builds the paper's controlled-edit pool from held-out\n"
       "samples and prints its counts beside the paper's.\n",
       "snip edits 'sin(x0) - 0.5*x1' --family unary_swap\n"
       "snip edits 'a*b - c' --family all --table data.csv --json\n"
@@ -55,15 +58,18 @@ const cli_command cli_commands[] = {
       "snip corpora feynman --sample I.6.2 --points 50 > gauss.csv\n",
       cli_corpora },
     { "train", "train a model", "--out DIR [options]",
-      "Trains the two encoders on samples drawn as it goes, so data never repeat. Ctrl-C saves and stops;\n"
-      "--resume goes on with exactly the same run. The folder holds model.safetensors (the weights),\n"
+      "Trains the two encoders on samples drawn as it goes, so data never repeat. Ctrl-C saves and "
+      "stops;\n"
+      "--resume goes on with exactly the same run. The folder holds model.safetensors (the "
+      "weights),\n"
       "state.safetensors (what --resume needs) and log.jsonl.\n",
       "snip train --preset tiny --stage S5 --steps 2000 --out runs/tiny\n"
       "snip train --preset tiny --stage S5 --steps 2000 --out runs/tiny --resume\n"
       "snip train --preset small --set d=96 --set channels=3 --set heads=3 --out runs/d96\n",
       cli_train },
     { "info", "show what a model file is and where it comes from", "MODEL [options]",
-      "Prints configuration, parameters by module, and provenance: stage, steps, seed, samples seen.\n",
+      "Prints configuration, parameters by module, and provenance: stage, steps, seed, samples "
+      "seen.\n",
       "snip info runs/tiny/model.safetensors\n"
       "snip info runs/tiny/model.safetensors --json\n",
       cli_info },

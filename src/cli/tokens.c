@@ -1,4 +1,6 @@
 /* tokens.c - `snip tokens`: what the symbolic encoder reads. */
+#include <string.h>
+
 #include "cli/cli.h"
 #include "data/tokens.h"
 
@@ -109,7 +111,9 @@ int cli_tokens(const cli_command *self, int argc, char **argv)
     }
     if (data_tokens_make(&t, e, v, a, &st) != SNIP_OK) {
         cli_fail(self, CLI_FAILED, "%s%s", st.msg,
-                 normal ? "" : " (--normal rewrites what it can)");
+                 normal || strncmp(st.msg, "operator", 8) != 0
+                     ? ""
+                     : " (--normal rewrites what it can)");
         goto done;
     }
     const char *prefix = expr_print(e, SNIP_PREFIX, NULL, 0, a);

@@ -50,7 +50,8 @@ static snip_code set_key(model_config *m, train_config *c, const char *setting, 
     snip_status other;
     if (strcmp(key, "points") != 0 && model_config_set(m, key, equals + 1, st) == SNIP_OK)
         return SNIP_OK;
-    int unknown = strcmp(key, "points") == 0 || strstr(st->msg, "there is no configuration key") != NULL;
+    int unknown =
+        strcmp(key, "points") == 0 || strstr(st->msg, "there is no configuration key") != NULL;
     if (!unknown)
         return SNIP_FORMAT;
     snip_code code = train_config_set(c, key, equals + 1, &other);
@@ -60,7 +61,8 @@ static snip_code set_key(model_config *m, train_config *c, const char *setting, 
 
 int cli_train(const cli_command *self, int argc, char **argv)
 {
-    const char *preset = "small", *out = NULL, *memory = "4G", *stage = NULL, *rate = NULL, *clip = NULL;
+    const char *preset = "small", *out = NULL, *memory = "4G", *stage = NULL, *rate = NULL,
+               *clip = NULL;
     const char *sets[64];
     uint64_t steps = 0, batch = 0, seed = 0, warmup = 0, minutes = 5, threads = 0;
     int resume = 0, quiet = 0, json = 0, code, n_sets = 0;
@@ -74,29 +76,77 @@ int cli_train(const cli_command *self, int argc, char **argv)
             argv[kept++] = argv[i];
     }
     const cli_option options[] = {
-        { .name = "preset", .kind = CLI_TEXT, .to = &preset, .value = "NAME",
+        { .name = "preset",
+          .kind = CLI_TEXT,
+          .to = &preset,
+          .value = "NAME",
           .help = "paper, base, small or tiny" },
-        { .name = "stage", .kind = CLI_TEXT, .to = &stage, .value = "S", .help = "S0 (plain SNIP) to S5 (full SNIP++)" },
-        { .name = "steps", .kind = CLI_COUNT, .to = &steps, .value = "N", .high = 1000000000000,
+        { .name = "stage",
+          .kind = CLI_TEXT,
+          .to = &stage,
+          .value = "S",
+          .help = "S0 (plain SNIP) to S5 (full SNIP++)" },
+        { .name = "steps",
+          .kind = CLI_COUNT,
+          .to = &steps,
+          .value = "N",
+          .high = 1000000000000,
           .help = "updates; 0: the preset's" },
-        { .name = "batch-size", .kind = CLI_COUNT, .to = &batch, .value = "B", .high = 1000000,
+        { .name = "batch-size",
+          .kind = CLI_COUNT,
+          .to = &batch,
+          .value = "B",
+          .high = 1000000,
           .help = "expressions per update; 0: the preset's" },
         { .name = "lr", .kind = CLI_TEXT, .to = &rate, .value = "X", .help = "peak learning rate" },
-        { .name = "warmup", .kind = CLI_COUNT, .to = &warmup, .value = "N", .high = 1000000000,
+        { .name = "warmup",
+          .kind = CLI_COUNT,
+          .to = &warmup,
+          .value = "N",
+          .high = 1000000000,
           .help = "updates until the peak; 0: the preset's" },
-        { .name = "grad-clip-norm", .kind = CLI_TEXT, .to = &clip, .value = "X",
+        { .name = "grad-clip-norm",
+          .kind = CLI_TEXT,
+          .to = &clip,
+          .value = "X",
           .help = "bound on the gradient's norm" },
-        { .name = "seed", .kind = CLI_COUNT, .to = &seed, .value = "K", .high = 9000000000000000,
+        { .name = "seed",
+          .kind = CLI_COUNT,
+          .to = &seed,
+          .value = "K",
+          .high = 9000000000000000,
           .help = "seed of weights and data" },
-        { .name = "out", .kind = CLI_TEXT, .to = &out, .value = "DIR", .help = "folder of the run" },
-        { .name = "resume", .kind = CLI_FLAG, .to = &resume, .help = "go on with the run in that folder" },
-        { .name = "save-frequency", .kind = CLI_COUNT, .to = &minutes, .value = "M", .low = 1, .high = 10000,
+        { .name = "out",
+          .kind = CLI_TEXT,
+          .to = &out,
+          .value = "DIR",
+          .help = "folder of the run" },
+        { .name = "resume",
+          .kind = CLI_FLAG,
+          .to = &resume,
+          .help = "go on with the run in that folder" },
+        { .name = "save-frequency",
+          .kind = CLI_COUNT,
+          .to = &minutes,
+          .value = "M",
+          .low = 1,
+          .high = 10000,
           .help = "minutes between checkpoints" },
-        { .name = "memory", .kind = CLI_TEXT, .to = &memory, .value = "SIZE",
+        { .name = "memory",
+          .kind = CLI_TEXT,
+          .to = &memory,
+          .value = "SIZE",
           .help = "for activations; beyond it they are computed twice" },
-        { .name = "threads", .kind = CLI_COUNT, .to = &threads, .value = "T", .high = 256,
+        { .name = "threads",
+          .kind = CLI_COUNT,
+          .to = &threads,
+          .value = "T",
+          .high = 256,
           .help = "0: all cores" },
-        { .name = "set", .kind = CLI_TEXT, .to = &(const char *){ NULL }, .value = "KEY=VALUE",
+        { .name = "set",
+          .kind = CLI_TEXT,
+          .to = &(const char *){ NULL },
+          .value = "KEY=VALUE",
           .help = "any key of model or training, any number of times" },
         { .name = "json", .kind = CLI_FLAG, .to = &json, .help = "the result as a JSON object" },
         { .name = "quiet", .kind = CLI_FLAG, .to = &quiet, .help = "no progress line (-q)" },
@@ -112,12 +162,17 @@ int cli_train(const cli_command *self, int argc, char **argv)
     snip_status st;
     model_config m;
     train_config c;
-    train_watch watch = { .line = show_line, .context = &quiet, .stop = &stop, .log_seconds = 5,
-                          .save_seconds = 60 * (double)minutes, .memory = read_bytes(memory),
+    train_watch watch = { .line = show_line,
+                          .context = &quiet,
+                          .stop = &stop,
+                          .log_seconds = 5,
+                          .save_seconds = 60 * (double)minutes,
+                          .memory = read_bytes(memory),
                           .threads = threads ? (int)threads : omp_get_max_threads() };
     if (watch.memory == 0)
         return cli_fail(self, CLI_MISUSED, "--memory wants a size such as 4G, not '%.40s'", memory);
-    if (model_config_preset(&m, preset, &st) != SNIP_OK || train_config_preset(&c, preset, &st) != SNIP_OK)
+    if (model_config_preset(&m, preset, &st) != SNIP_OK ||
+        train_config_preset(&c, preset, &st) != SNIP_OK)
         return cli_fail(self, CLI_MISUSED, "%s", st.msg);
     c.seed = seed;
     c.steps = steps ? steps : c.steps;
@@ -149,10 +204,11 @@ int cli_train(const cli_command *self, int argc, char **argv)
     if (good != SNIP_OK)
         return cli_fail_status(self, &st);
     if (json)
-        return cli_print_json(self, json_pack("{s:I,s:I,s:b,s:s}", "steps", (json_int_t)done, "samples",
-                                              (json_int_t)(done * c.batch), "finished", done >= c.steps,
-                                              "out", out));
+        return cli_print_json(self, json_pack("{s:I,s:I,s:b,s:s}", "steps", (json_int_t)done,
+                                              "samples", (json_int_t)(done * c.batch), "finished",
+                                              done >= c.steps, "out", out));
     printf("%s after %llu of %llu steps; the model is %s/model.safetensors\n",
-           done >= c.steps ? "done" : "stopped", (unsigned long long)done, (unsigned long long)c.steps, out);
+           done >= c.steps ? "done" : "stopped", (unsigned long long)done,
+           (unsigned long long)c.steps, out);
     return cli_finish(self);
 }

@@ -58,8 +58,12 @@ static int read_variables(data_formula *f, const char *s, arena *a)
         if (!read_number(&s, &f->low[n]) || *s != ':')
             return 0;
         s++;
-        if (!read_number(&s, &f->high[n]) || f->high[n] < f->low[n])
+        if (!read_number(&s, &f->high[n]) || f->high[n] < f->low[n] ||
+            !isfinite(f->high[n] - f->low[n]))
             return 0;
+        for (size_t k = 0; k < n; k++)
+            if (strcmp(names[k], names[n]) == 0)
+                return 0;
         n++;
         while (*s == ' ')
             s++;
@@ -148,7 +152,9 @@ static int read_axis(const char **s, axis *out)
             return 0;
         ++*s;
     }
-    return out->step > 0 && out->high >= out->low;
+    double count = out->kind == 'E' ? (out->high - out->low) / out->step : out->step;
+    return out->step > 0 && out->high >= out->low && count < GRID_MAX &&
+           (out->kind == 'E' || out->step == floor(out->step));
 }
 
 /* Axes of all variables from `U[..]` (for all) or `name:U[..] name:U[..]`. */
@@ -163,13 +169,15 @@ static int read_axes(const data_formula *f, axis *axes)
         return 1;
     }
     size_t found = 0;
+    for (size_t j = 0; j < f->names.count; j++)
+        axes[j].kind = 0;
     while (*s) {
         size_t length = strcspn(s, ":"), j = 0;
         while (j < f->names.count &&
                (strlen(f->names.name[j]) != length || memcmp(f->names.name[j], s, length) != 0))
             j++;
         s += length;
-        if (j == f->names.count || *s++ != ':' || !read_axis(&s, &axes[j]))
+        if (j == f->names.count || axes[j].kind || *s++ != ':' || !read_axis(&s, &axes[j]))
             return 0;
         found++;
         while (*s == ' ')
@@ -279,9 +287,9 @@ static snip_code sample_trajectories(const data_corpus *c, const data_formula *f
             system[n++] = &c->formula[i];
     const char *s = f->sampling + 4;
     double step, count, starts = 0;
-    int good = system[1] && system[0]->names.count == 2 && system[1]->names.count == 2 &&
-               read_number(&s, &step) && *s++ == ',' && read_number(&s, &count) && *s++ == ',' &&
-               step > 0 && count >= 1 && count < 100000;
+    int good = system[1] && f->names.count == 2 && system[0]->names.count == 2 &&
+               system[1]->names.count == 2 && read_number(&s, &step) && *s++ == ',' &&
+               read_number(&s, &count) && *s++ == ',' && step > 0 && count >= 1 && count < 100000;
     for (const char *p = s; good && *p; p++)
         starts += *p == '(';
     if (!good || starts == 0 || starts > 1000)

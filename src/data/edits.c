@@ -366,16 +366,18 @@ size_t data_edits_evaluation(data_variant *out, expr e, data_family family, size
     if (n == (size_t)-1 || data_behaviours_add(&seen, y) < 0)
         return (size_t)-1;
     for (size_t k = 0; k < n; k++) {
+        arena_pos mark = arena_mark(a);
         data_variant v = { .edit = edits[k], .e = data_edit_apply(e, &edits[k], a) };
         if (!v.e.node || !(v.y = values_of(v.e, x, rows, a)))
             return (size_t)-1;
-        if (!fits_sequence(v.e) || !data_values_fit(v.y, rows))
-            continue;
-        int new = data_behaviours_add(&seen, v.y);
+        int fits = fits_sequence(v.e) && data_values_fit(v.y, rows);
+        int new = fits ? data_behaviours_add(&seen, v.y) : 0;
         if (new < 0)
             return (size_t)-1;
         if (new)
             out[kept++] = v;
+        else
+            arena_reset(a, mark);
     }
     return kept;
 }

@@ -42,7 +42,7 @@ static double constant(const expr_node *node)
     case EXPR_E:
         return M_E;
     case EXPR_GAMMA:
-        return 0.57721566490153286061;
+        return EXPR_EULER_GAMMA;
     default:
         return node->value;
     }

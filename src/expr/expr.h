@@ -75,8 +75,8 @@ snip_code expr_parse(expr *out, const char *text, const expr_names *names, arena
  * memory is out. */
 char *expr_print(expr e, snip_format format, const expr_names *names, int digits, arena *a);
 
-/* Writes the shortest decimal that reads back to v, as Python's repr does (`8.0`, `1e-07`); buf
- * holds 32 bytes. */
+/* Writes the shortest of 15 to 17 digits that reads back to v, with a point or an exponent (`8.0`,
+ * `1e-07`); buf holds 32 bytes. */
 void expr_print_number(char *buf, double v);
 
 /* Fills y, a value per row of the columns x[0], x[1], ...; returns how many are finite, or

@@ -30,7 +30,7 @@ snip_code expr_pool_flatten(expr *out, const expr_pool *p, int root, arena *a, s
 /* Whether `name` can stand in a formula without quotes. */
 int expr_is_identifier(const char *name);
 
-/* The index of a variable spelled x0, x_0 or X0, or -1; text[*length] ends the digits. */
+/* The index of a variable spelled x0, x_0 or X0 in text[0..length), or -1. */
 int expr_variable_index(const char *text, size_t length);
 
 #endif

@@ -78,9 +78,11 @@ static int number(rewriter *w, double v)
     return add(w, (expr_node){ .op = EXPR_NUMBER, .value = v }, -1, -1, v, v);
 }
 
-static int usable(double v)
+/* A constant that can stand for what it was computed from: neither overflowed nor underflowed. Zero
+ * is fine where it is exact. */
+static int usable(double v, int zero_is_exact)
 {
-    return isfinite(v) && (v == 0 || fabs(v) >= DBL_MIN);
+    return isfinite(v) && (fabs(v) >= DBL_MIN || (v == 0 && zero_is_exact));
 }
 
 /* The range of op over [low, high]. What is not listed is unbounded. */
@@ -147,8 +149,10 @@ static int unary(rewriter *w, expr_op op, int a)
     if (is_number(w, a)) {
         double x = value(w, a), v;
         expr_vec_best()->unary[op](&v, &x, 1);
-        if (!usable(v))
-            return refuse(w, "the constant part %s(%g) is not a finite number", expr_ops[op].name,
+        int rounds_to_zero = x != 0 && (op == EXPR_EXP || op == EXPR_INV || op == EXPR_POW2 ||
+                                        op == EXPR_POW3 || op == EXPR_EXP2);
+        if (!usable(v, !rounds_to_zero))
+            return refuse(w, "the constant part %s(%g) is not a usable number", expr_ops[op].name,
                           x);
         return number(w, v);
     }
@@ -196,11 +200,16 @@ static int commutative(rewriter *w, expr_op op, int a, int b)
                                                                      : -1;
         if (inner >= 0) {
             double x = value(w, a), y = value(w, inner), v = op == EXPR_ADD ? x + y : x * y;
-            if (usable(v))
-                return inner == b ? number(w, v)
-                                  : commutative(w, op, number(w, v), at(w, b)->kid[1]);
+            if (usable(v, op == EXPR_ADD || x == 0 || y == 0)) {
+                if (inner == b)
+                    return number(w, v);
+                int rest = at(w, b)->kid[1];
+                if (v == (op == EXPR_ADD ? 0 : 1)) /* the constants have cancelled */
+                    return rest;
+                return commutative(w, op, number(w, v), rest);
+            }
             if (inner == b)
-                return refuse(w, "a constant part is not a finite number");
+                return refuse(w, "a constant part is not a usable number");
         }
     }
     return binary(w, op, a, b);
@@ -216,15 +225,6 @@ static int product(rewriter *w, int a, int b)
     return commutative(w, EXPR_MUL, a, b);
 }
 
-static int negative(rewriter *w, int a)
-{
-    if (a < 0)
-        return -1;
-    if (is(w, a, EXPR_SUB))
-        return binary(w, EXPR_SUB, at(w, a)->kid[1], at(w, a)->kid[0]);
-    return product(w, number(w, -1), a);
-}
-
 static int difference(rewriter *w, int a, int b)
 {
     if (a < 0 || b < 0)
@@ -232,6 +232,15 @@ static int difference(rewriter *w, int a, int b)
     if (is_number(w, b))
         return sum(w, number(w, -value(w, b)), a);
     return binary(w, EXPR_SUB, a, b);
+}
+
+static int negative(rewriter *w, int a)
+{
+    if (a < 0)
+        return -1;
+    if (is(w, a, EXPR_SUB))
+        return difference(w, at(w, a)->kid[1], at(w, a)->kid[0]);
+    return product(w, number(w, -1), a);
 }
 
 static int quotient(rewriter *w, int a, int b)
@@ -244,7 +253,7 @@ static int quotient(rewriter *w, int a, int b)
         return unary(w, EXPR_INV, b);
     if (is_number(w, a) && is_number(w, b)) { /* 2/3 rounded once, not twice */
         double v = value(w, a) / value(w, b);
-        if (usable(v))
+        if (usable(v, value(w, a) == 0))
             return number(w, v);
     }
     return product(w, a, unary(w, EXPR_INV, b));
@@ -286,9 +295,10 @@ static int power(rewriter *w, int a, int b)
     double n = value(w, b);
     if (is_number(w, a)) {
         double v = pow(value(w, a), n);
-        return usable(v) ? number(w, v)
-                         : refuse(w, "the constant part pow(%g, %g) is not a finite number",
-                                  value(w, a), n);
+        return usable(v, value(w, a) == 0)
+                   ? number(w, v)
+                   : refuse(w, "the constant part pow(%g, %g) is not a usable number", value(w, a),
+                            n);
     }
     if (n == 0)
         return number(w, 1);
@@ -307,6 +317,10 @@ static int power(rewriter *w, int a, int b)
     }
     if (positive(w, a))
         return power_of_positive(w, a, b);
+    if (m == floor(m))
+        return refuse(
+            w, "no rewriting of 'pow' with exponent %g: beyond %d only a positive base has one", n,
+            INTEGER_POWER_MAX);
     return refuse(w,
                   "no exact rewriting of 'pow' with exponent %g: its base is not known to be "
                   "positive",
@@ -418,7 +432,7 @@ static int rewrite_leaf(rewriter *w, const expr_node *n)
     case EXPR_E:
         return number(w, M_E);
     case EXPR_GAMMA:
-        return number(w, 0.57721566490153286061);
+        return number(w, EXPR_EULER_GAMMA);
     default:
         return number(w, n->value);
     }

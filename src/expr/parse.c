@@ -110,25 +110,32 @@ int expr_variable_index(const char *text, size_t length)
     return index;
 }
 
-/* The variable called text[0..length), or -1; a name of the table goes first. */
+/* The variable called text[0..length), or -1. A name of the table goes first; x0, x1, ... count its
+ * columns unless it has other columns of such names, which would make them ambiguous. */
 static int find_variable(const parser *p, const char *text, size_t length)
 {
-    if (p->names)
-        for (size_t i = 0; i < p->names->count; i++)
-            if (strlen(p->names->name[i]) == length && memcmp(p->names->name[i], text, length) == 0)
-                return (int)i;
-    return expr_variable_index(text, length);
+    int counted = 1;
+    for (size_t i = 0; p->names && i < p->names->count; i++) {
+        const char *name = p->names->name[i];
+        size_t n = strlen(name);
+        if (n == length && memcmp(name, text, length) == 0)
+            return (int)i;
+        int index = expr_variable_index(name, n);
+        counted &= index < 0 || (size_t)index == i;
+    }
+    return counted ? expr_variable_index(text, length) : -1;
 }
 
 static int add_variable(parser *p, int index, size_t pos)
 {
-    int most = p->names ? (int)p->names->count : EXPR_VARIABLES_MAX;
-    if (index >= most) {
-        if (p->names)
-            return fail_at(p, pos, "variable x%d: there are only %d inputs (x0 to x%d)", index,
-                           most, most - 1);
-        return fail_at(p, pos, "variable x%d: the largest index is %d", index, most - 1);
-    }
+    if (p->names && p->names->count == 0)
+        return fail_at(p, pos, "there are no inputs");
+    if (p->names && (size_t)index >= p->names->count)
+        return fail_at(p, pos, "variable x%d: there are only %zu inputs (x0 to x%zu)", index,
+                       p->names->count, p->names->count - 1);
+    if (index >= EXPR_VARIABLES_MAX)
+        return fail_at(p, pos, "variable x%d: the largest index is %d", index,
+                       EXPR_VARIABLES_MAX - 1);
     return add_node(p, (expr_node){ .op = EXPR_VARIABLE, .var = (uint16_t)index }, -1, -1);
 }
 
@@ -280,6 +287,11 @@ static int parse_call(parser *p, int op, const char *name, size_t length, size_t
         int argument = parse_sum(p);
         if (argument < 0)
             return -1;
+        if (count >= 2 && (op == EXPR_MIN || op == EXPR_MAX)) { /* of any number, from the left */
+            kid[0] = add_op(p, (expr_op)op, kid[0], kid[1]);
+            kid[1] = argument;
+            continue;
+        }
         if (count < 2)
             kid[count] = argument;
         count++;
@@ -347,7 +359,7 @@ static int parse_number(parser *p)
     return add_number(p, value, integer, start);
 }
 
-/* A name between quotes or braces, where \_ stands for _. Ends after `closing`. */
+/* A name between backquotes, or between the braces of LaTeX where \_ stands for _. */
 static int parse_quoted(parser *p, char closing, size_t pos)
 {
     const char *s = p->text + p->pos;
@@ -356,7 +368,7 @@ static int parse_quoted(parser *p, char closing, size_t pos)
         return fail_nomem(p);
     size_t length = 0, i = 0;
     for (; s[i] && s[i] != closing; i++)
-        if (s[i] != '\\')
+        if (s[i] != '\\' || closing == '`')
             name[length++] = s[i];
     if (!s[i])
         return fail_at(p, pos, "quoted name without its closing '%c'", closing);
@@ -527,10 +539,10 @@ static int prefix_word(parser *p, const char *s, size_t length, size_t pos)
     size_t number = number_length(s + sign, &integer);
     if (number && number + (size_t)sign == length)
         return add_number(p, strtod(s, NULL), integer, pos);
-    int variable = find_variable(p, s, length);
+    int op = expr_op_find(s, length); /* operators go first: prefix is a notation for programs */
+    int variable = op >= 0 && expr_ops[op].arity > 0 ? -1 : find_variable(p, s, length);
     if (variable >= 0)
         return add_variable(p, variable, pos);
-    int op = expr_op_find(s, length);
     if (op < 0)
         return fail_at(p, pos, "unknown operator or name '%.*s'", shown, s);
     return add_op(p, (expr_op)op, -1, -1);
@@ -579,8 +591,12 @@ static snip_code parse_prefix(expr *out, parser *p)
 /* Prefix text has commas outside of all brackets; infix text has none there. */
 static int is_prefix(const char *text)
 {
-    int depth = 0;
+    int depth = 0, quoted = 0;
     for (const char *c = text; *c; c++) {
+        if (*c == '`')
+            quoted = !quoted;
+        if (quoted)
+            continue;
         if (*c == '(' || *c == '{')
             depth++;
         else if (*c == ')' || *c == '}')
@@ -595,11 +611,7 @@ snip_code expr_parse(expr *out, const char *text, const expr_names *names, arena
                      snip_status *st)
 {
     snip_status own = { .code = SNIP_OK }; /* the code is needed even if the caller does not ask */
-    parser p = { .text = text,
-                 .names = names && names->count ? names : NULL,
-                 .pool = { .a = a },
-                 .a = a,
-                 .st = st ? st : &own };
+    parser p = { .text = text, .names = names, .pool = { .a = a }, .a = a, .st = st ? st : &own };
     *out = (expr){ NULL, 0 };
     return is_prefix(text) ? parse_prefix(out, &p) : parse_infix(out, &p);
 }

@@ -21,6 +21,10 @@ typedef struct printer {
 
 void expr_print_number(char *buf, double v)
 {
+    if (isnan(v)) { /* never -nan */
+        strcpy(buf, "nan");
+        return;
+    }
     for (int digits = 15; digits <= 17; digits++) {
         snprintf(buf, 32, "%.*g", digits, v);
         if (strtod(buf, NULL) == v)
@@ -133,6 +137,13 @@ static level level_of(const printer *p, size_t i)
         return POWER;
     case EXPR_EXP:
         return latex ? POWER : ATOM;
+    case EXPR_LOG2: /* sympy has no such functions, so they are spelled out */
+    case EXPR_LOG10:
+        return p->format == SNIP_SYMPY ? PRODUCT : ATOM;
+    case EXPR_EXPM1:
+        return p->format == SNIP_SYMPY ? SUM : ATOM;
+    case EXPR_EXP2:
+        return p->format == SNIP_SYMPY ? POWER : ATOM;
     default:
         return ATOM;
     }
@@ -200,6 +211,25 @@ static void put_integer_power(printer *p, size_t i, int n)
              : p->format == SNIP_SYMPY ? "**%d"
                                        : "^%d",
              n);
+}
+
+/* What sympy has no function for. */
+static void put_spelled_out(printer *p, size_t i)
+{
+    static const struct {
+        expr_op op;
+        const char *before, *after;
+    } spelled[] = {
+        { EXPR_LOG2, "log(", ")/log(2)" }, { EXPR_LOG10, "log(", ")/log(10)" },
+        { EXPR_LOG1P, "log(1 + ", ")" },   { EXPR_EXPM1, "exp(", ") - 1" },
+        { EXPR_EXP2, "2**(", ")" },
+    };
+    for (size_t k = 0; k < sizeof spelled / sizeof *spelled; k++)
+        if (spelled[k].op == p->e.node[i].op) {
+            text_add(&p->t, "%s", spelled[k].before);
+            put(p, i + 1);
+            text_add(&p->t, "%s", spelled[k].after);
+        }
 }
 
 static void put(printer *p, size_t i)
@@ -286,6 +316,16 @@ static void put(printer *p, size_t i)
         } else {
             put_call(p, i);
         }
+        break;
+    case EXPR_LOG2:
+    case EXPR_LOG10:
+    case EXPR_LOG1P:
+    case EXPR_EXPM1:
+    case EXPR_EXP2:
+        if (p->format == SNIP_SYMPY)
+            put_spelled_out(p, i);
+        else
+            put_call(p, i);
         break;
     default:
         put_call(p, i);

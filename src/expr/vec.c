@@ -82,11 +82,7 @@ SLEEF_UNARY(do_tan, SLEEF(tan, u10))
 SLEEF_UNARY(do_arcsin, SLEEF(asin, u10))
 SLEEF_UNARY(do_arccos, SLEEF(acos, u10))
 SLEEF_UNARY(do_arctan, SLEEF(atan, u10))
-SLEEF_UNARY(do_sinh, SLEEF(sinh, u10))
-SLEEF_UNARY(do_cosh, SLEEF(cosh, u10))
 SLEEF_UNARY(do_tanh, SLEEF(tanh, u10))
-SLEEF_UNARY(do_arcsinh, SLEEF(asinh, u10))
-SLEEF_UNARY(do_arccosh, SLEEF(acosh, u10))
 SLEEF_UNARY(do_arctanh, SLEEF(atanh, u10))
 SLEEF_UNARY(do_expm1, SLEEF(expm1, u10))
 SLEEF_UNARY(do_exp2, SLEEF(exp2, u10))
@@ -94,7 +90,26 @@ SLEEF_UNARY(do_cbrt, SLEEF(cbrt, u10))
 SLEEF_UNARY(log_ieee, SLEEF(log, u10))
 SLEEF_UNARY(log2_ieee, SLEEF(log2, u10))
 SLEEF_UNARY(log10_ieee, SLEEF(log10, u10))
-SLEEF_UNARY(log1p_ieee, SLEEF(log1p, u10))
+
+/* SLEEF overflows inside these for large arguments; there the C library takes over. */
+#define SLEEF_BELOW(name, function, limit, beyond)                                                 \
+    static void name(double *y, const double *x, size_t n)                                         \
+    {                                                                                              \
+        for (size_t i = 0; i < n; i += LANES) {                                                    \
+            double in[LANES] = { 0 }, out[LANES];                                                  \
+            size_t now = n - i < LANES ? n - i : LANES;                                            \
+            memcpy(in, x + i, now * sizeof *x);                                                    \
+            store(out, function(load(in)));                                                        \
+            for (size_t l = 0; l < now; l++)                                                       \
+                y[i + l] = fabs(in[l]) > limit ? beyond(in[l]) : out[l];                           \
+        }                                                                                          \
+    }
+
+SLEEF_BELOW(do_sinh, SLEEF(sinh, u10), 700, sinh)
+SLEEF_BELOW(do_cosh, SLEEF(cosh, u10), 700, cosh)
+SLEEF_BELOW(do_arcsinh, SLEEF(asinh, u10), 1e150, asinh)
+SLEEF_BELOW(do_arccosh, SLEEF(acosh, u10), 1e150, acosh)
+SLEEF_BELOW(log1p_ieee, SLEEF(log1p, u10), 1e300, log1p)
 
 /* A logarithm is -inf at its pole only, and NaN is what the reference gives there. */
 #define POLE_IS_NAN(name, ieee)                                                                    \
@@ -125,7 +140,7 @@ static double cube(double a)
 {
     double p = a * a, q = p * a;
     double low = __builtin_fma(p, a, -q) + __builtin_fma(a, a, -p) * a;
-    return fabs(q) <= DBL_MAX ? q + low : q;
+    return fabs(q) <= DBL_MAX && low != 0 ? q + low : q; /* -0.0 keeps its sign */
 }
 LOOP_UNARY(do_pow3, cube(a))
 

@@ -15,8 +15,11 @@ safetensors_entry *model_entries(const model *m, const float *w, const char *suf
         const model_tensor *t = &m->tensor[k];
         text name = { .a = a };
         text_add(&name, "%s%s", t->name, suffix);
-        e[k] = (safetensors_entry){ .name = text_end(&name), .dtype = "F32", .rank = t->cols ? 2 : 1,
-                                    .shape = { t->rows, t->cols }, .data = w + t->offset,
+        e[k] = (safetensors_entry){ .name = text_end(&name),
+                                    .dtype = "F32",
+                                    .rank = t->cols ? 2 : 1,
+                                    .shape = { t->rows, t->cols },
+                                    .data = w + t->offset,
                                     .bytes = model_tensor_size(t) * sizeof *w };
         if (!e[k].name)
             return NULL;
@@ -37,14 +40,14 @@ snip_code model_take(const model *m, float *w, const safetensors_file *f, const 
         size_t rank = t->cols ? 2 : 1;
         if (strcmp(e->dtype, "F32") != 0 || e->rank != rank || e->shape[0] != t->rows ||
             (rank == 2 && e->shape[1] != t->cols))
-            return status_fail(st, SNIP_FORMAT, 0, "%s: tensor '%s' is not F32 of shape %zu x %zu", path,
-                               name, t->rows, t->cols ? t->cols : 1);
+            return status_fail(st, SNIP_FORMAT, 0, "%s: tensor '%s' is not F32 of shape %zu x %zu",
+                               path, name, t->rows, t->cols ? t->cols : 1);
         float *to = w + t->offset;
         memcpy(to, e->data, e->bytes);
         for (size_t i = 0; i < model_tensor_size(t); i++)
             if (!isfinite(to[i]))
-                return status_fail(st, SNIP_FORMAT, 0, "%s: tensor '%s' holds a number that is not finite",
-                                   path, name);
+                return status_fail(st, SNIP_FORMAT, 0,
+                                   "%s: tensor '%s' holds a number that is not finite", path, name);
     }
     return SNIP_OK;
 }
@@ -79,8 +82,8 @@ static snip_code read_config(model_config *out, const safetensors_file *f, const
     const char *text = json_string_value(json_object_get(f->metadata, "config"));
     json_error_t error;
     if (!text)
-        return status_fail(st, SNIP_FORMAT, 0, "%s: not a snip model: its metadata have no configuration",
-                           path);
+        return status_fail(st, SNIP_FORMAT, 0,
+                           "%s: not a snip model: its metadata have no configuration", path);
     json_t *o = json_loads(text, JSON_REJECT_DUPLICATES, &error);
     snip_status why = { 0 };
     snip_code code = model_config_read(out, o, &why);
@@ -102,8 +105,8 @@ snip_code model_load(model **out, const char *path, json_t **metadata, arena *a,
     if (code == SNIP_OK)
         code = model_take(m, m->w, &f, "", path, st);
     if (code == SNIP_OK && f.count != m->tensors)
-        code = status_fail(st, SNIP_FORMAT, 0, "%s: holds %zu tensors, the model has %zu", path, f.count,
-                           m->tensors);
+        code = status_fail(st, SNIP_FORMAT, 0, "%s: holds %zu tensors, the model has %zu", path,
+                           f.count, m->tensors);
     if (code == SNIP_OK) {
         *out = m;
         if (metadata)

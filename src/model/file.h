@@ -5,8 +5,8 @@
 #include "base/safetensors.h"
 #include "model/model.h"
 
-/* Entries for the parameters `w` (laid out as m->w) of all tensors; `suffix` is added to their names. The
- * names live in `a`. NULL when memory is out. */
+/* Entries for the parameters `w` (laid out as m->w) of all tensors; `suffix` is added to their
+ * names. The names live in `a`. NULL when memory is out. */
 safetensors_entry *model_entries(const model *m, const float *w, const char *suffix, arena *a);
 
 /* Copies tensors named with `suffix` from a file into w. Wrong shapes, missing tensors and numbers

@@ -63,7 +63,7 @@ snip_code snip_expr_parse(snip_expr **out, const char *text, const char *const *
         return status_nomem(st);
     }
     locale_t before = uselocale(c);
-    snip_code code = expr_parse(&h->e, text, &h->names, h->a, st);
+    snip_code code = expr_parse(&h->e, text, names ? &h->names : NULL, h->a, st);
     uselocale(before);
     freelocale(c);
     if (code == SNIP_OK)

@@ -46,7 +46,8 @@ static snip_code make_tables(drawn *d, const data_sample *s, const data_perturbe
 {
     size_t n = how->points, dim = (size_t)s->dim, most = 2 * d->count;
     int *chosen = arena_array(a, s->points, sizeof *chosen);
-    uint16_t *x = arena_array(a, n * 3 * dim, sizeof *x), *y = arena_array(a, most * n * 3, sizeof *y);
+    uint16_t *x = arena_array(a, n * 3 * dim, sizeof *x),
+             *y = arena_array(a, most * n * 3, sizeof *y);
     if (!chosen || !x || !y)
         return SNIP_NOMEM;
     for (size_t i = 0; i < s->points; i++)
@@ -66,7 +67,8 @@ static snip_code make_tables(drawn *d, const data_sample *s, const data_perturbe
             d->table_variant[count] = k;
             d->table_subtree[count++] = subtree;
         }
-    d->table.group = (model_table_group){ .points = n, .dim = s->dim, .x = x, .count = count, .y = y };
+    d->table.group =
+        (model_table_group){ .points = n, .dim = s->dim, .x = x, .count = count, .y = y };
     return good ? SNIP_OK : SNIP_UNSUPPORTED;
 }
 

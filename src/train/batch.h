@@ -11,8 +11,8 @@
 
 typedef struct train_batch_how {
     train_stage stage;
-    size_t size;    /* samples */
-    size_t points;  /* points kept of each sample's DATA_POINTS, drawn at random */
+    size_t size;   /* samples */
+    size_t points; /* points kept of each sample's DATA_POINTS, drawn at random */
     uint64_t seed;
     rng_stream stream;
 } train_batch_how;
@@ -22,9 +22,9 @@ typedef struct train_formula {
     data_tokens tokens;
     nn_path *path;
     size_t variant;
-    int alone;           /* a subtree on its own (gives o), else a parent (gives gs and c) */
-    int whole, part;     /* which rows of a parent are wanted */
-    size_t first, end;   /* the subtree's tokens within the parent */
+    int alone;         /* a subtree on its own (gives o), else a parent (gives gs and c) */
+    int whole, part;   /* which rows of a parent are wanted */
+    size_t first, end; /* the subtree's tokens within the parent */
 } train_formula;
 
 /* Values on one X, and the rows that they give. */

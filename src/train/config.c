@@ -20,7 +20,10 @@ static const struct key {
     double low, high;
     const char *const *choices;
 } keys[] = {
-#define KEY(name, kind, low, high, choices) { #name, kind, offsetof(train_config, name), low, high, choices }
+#define KEY(name, kind, low, high, choices)                                                        \
+    {                                                                                              \
+#name, kind, offsetof(train_config, name), low, high, choices                              \
+    }
     KEY(stage, CHOICE, 0, 0, stages),
     KEY(steps, WHOLE, 1, 1e12, NULL),
     KEY(seed, WHOLE, 0, 9e15, NULL),
@@ -42,10 +45,21 @@ enum { KEYS = sizeof keys / sizeof *keys };
 
 snip_code train_config_preset(train_config *out, const char *name, snip_status *st)
 {
-    const train_config paper = { .stage = TRAIN_S5, .steps = 100000, .batch = 64, .points = 200,
-                                 .schedule = TRAIN_ISQRT, .lr = 4e-5, .lr_start = 1e-7, .warmup = 10000,
-                                 .clip = 0.5, .beta1 = 0.9, .beta2 = 0.999, .eps = 1e-8, .tau_global = 1,
-                                 .tau_local = 0.1, .lambda = 1 };
+    const train_config paper = { .stage = TRAIN_S5,
+                                 .steps = 100000,
+                                 .batch = 64,
+                                 .points = 200,
+                                 .schedule = TRAIN_ISQRT,
+                                 .lr = 4e-5,
+                                 .lr_start = 1e-7,
+                                 .warmup = 10000,
+                                 .clip = 0.5,
+                                 .beta1 = 0.9,
+                                 .beta2 = 0.999,
+                                 .eps = 1e-8,
+                                 .tau_global = 1,
+                                 .tau_local = 0.1,
+                                 .lambda = 1 };
     model_config known;
     snip_code code = model_config_preset(&known, name, st);
     if (code != SNIP_OK)
@@ -97,8 +111,8 @@ static snip_code set(train_config *c, const struct key *k, const char *value, sn
     double v = strtod(value, &end);
     int whole = k->kind != REAL;
     if (end == value || *end || !(v >= k->low && v <= k->high) || (whole && v != floor(v)))
-        return status_fail(st, SNIP_FORMAT, 0, "%s is a%s number from %g to %g, not '%.40s'", k->name,
-                           whole ? " whole" : "", k->low, k->high, value);
+        return status_fail(st, SNIP_FORMAT, 0, "%s is a%s number from %g to %g, not '%.40s'",
+                           k->name, whole ? " whole" : "", k->low, k->high, value);
     if (k->kind == WHOLE)
         *(uint64_t *)field(c, k) = (uint64_t)v;
     else if (k->kind == SIZE)
@@ -119,8 +133,9 @@ snip_code train_config_set(train_config *c, const char *key, const char *value, 
 snip_code train_config_check(const train_config *c, const model_config *m, snip_status *st)
 {
     if (c->points > (size_t)m->points)
-        return status_fail(st, SNIP_FORMAT, 0, "training points = %zu exceed the model's points = %d",
-                           c->points, m->points);
+        return status_fail(st, SNIP_FORMAT, 0,
+                           "training points = %zu exceed the model's points = %d", c->points,
+                           m->points);
     if (c->schedule == TRAIN_LINEAR && c->steps <= c->warmup)
         return status_fail(st, SNIP_FORMAT, 0, "steps = %llu leave nothing after warmup = %llu",
                            (unsigned long long)c->steps, (unsigned long long)c->warmup);
@@ -149,7 +164,8 @@ snip_code train_config_read(train_config *c, const json_t *o, snip_status *st)
         if (json_is_number(v))
             snprintf(text, sizeof text, "%.17g", json_number_value(v));
         else if (!json_is_string(v))
-            return status_fail(st, SNIP_FORMAT, 0, "the training settings have no '%s'", keys[i].name);
+            return status_fail(st, SNIP_FORMAT, 0, "the training settings have no '%s'",
+                               keys[i].name);
         snip_code code = set(c, &keys[i], json_is_string(v) ? json_string_value(v) : text, st);
         if (code != SNIP_OK)
             return code;

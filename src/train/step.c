@@ -9,7 +9,8 @@
 
 enum { CHUNK_TOKENS = 1024 }; /* activations of a chunk stay near the core */
 
-/* A few sequences that go through an encoder together. `row` says where each embedded row belongs. */
+/* A few sequences that go through an encoder together. `row` says where each embedded row belongs.
+ */
 typedef struct chunk {
     int numeric;
     model_formulas formulas;
@@ -18,7 +19,7 @@ typedef struct chunk {
     struct {
         train_view view;
         size_t variant;
-    } *row;
+    } * row;
     int thread;       /* who does it */
     model_pass *pass; /* if kept */
     float *z, *dz;
@@ -27,10 +28,10 @@ typedef struct chunk {
 struct train_step {
     int threads;
     size_t memory, size;
-    arena *plan;   /* chunks and rows of the current step */
-    arena **keep;  /* per thread: activations of this step */
-    arena **tmp;   /* per thread: what a chunk needs while it runs */
-    float **grad;  /* per thread, beyond the first */
+    arena *plan;  /* chunks and rows of the current step */
+    arena **keep; /* per thread: activations of this step */
+    arena **tmp;  /* per thread: what a chunk needs while it runs */
+    float **grad; /* per thread, beyond the first */
 };
 
 void train_step_free(train_step *s)
@@ -111,8 +112,12 @@ static int make_formula_chunk(chunk *c, const train_formula *f, size_t from, siz
             span[c->rows++] = (nn_span){ at + g->first, at + g->end, 0 };
         }
     }
-    c->formulas = (model_formulas){ .count = count, .offsets = offsets, .token = token,
-                                    .path = f[from].path ? path : NULL, .rows = c->rows, .span = span };
+    c->formulas = (model_formulas){ .count = count,
+                                    .offsets = offsets,
+                                    .token = token,
+                                    .path = f[from].path ? path : NULL,
+                                    .rows = c->rows,
+                                    .span = span };
     return 1;
 }
 
@@ -192,7 +197,8 @@ static int run_backward(chunk *c, const model *m, float *grad, arena *tmp)
 static double chunk_flops(const chunk *c, const model *m)
 {
     const model_config *f = &m->config;
-    double d = f->d, n = (double)c->tokens, each = f->layers * (8 * d * d + 4 * d * (double)f->ff), sum;
+    double d = f->d, n = (double)c->tokens, each = f->layers * (8 * d * d + 4 * d * (double)f->ff),
+           sum;
     double squares = 0; /* of the sequences' lengths */
     if (c->numeric) {
         double e = 3.0 * f->embed, width = e * (f->dims + 1);
@@ -240,7 +246,8 @@ typedef struct work {
     float *row[TRAIN_VIEWS], *drow[TRAIN_VIEWS];
 } work;
 
-static int plan_work(work *w, train_step *s, const model *m, const train_batch *b, train_times *times)
+static int plan_work(work *w, train_step *s, const model *m, const train_batch *b,
+                     train_times *times)
 {
     size_t latent = (size_t)m->config.latent;
     arena_reset(s->plan, 0);
@@ -286,8 +293,8 @@ static int embed_all(work *w, train_step *s, const model *m, int keep)
     }
     for (size_t i = 0; i < w->n; i++)
         for (size_t r = 0; r < w->c[i].rows; r++)
-            memcpy(w->row[w->c[i].row[r].view] + w->c[i].row[r].variant * latent, w->c[i].z + r * latent,
-                   latent * sizeof *w->c[i].z);
+            memcpy(w->row[w->c[i].row[r].view] + w->c[i].row[r].variant * latent,
+                   w->c[i].z + r * latent, latent * sizeof *w->c[i].z);
     return !failed;
 }
 
@@ -298,7 +305,8 @@ static int gradient_all(work *w, train_step *s, const model *m, int keep, float 
     int failed = 0;
     for (size_t i = 0; i < w->n; i++)
         for (size_t r = 0; r < w->c[i].rows; r++)
-            memcpy(w->c[i].dz + r * latent, w->drow[w->c[i].row[r].view] + w->c[i].row[r].variant * latent,
+            memcpy(w->c[i].dz + r * latent,
+                   w->drow[w->c[i].row[r].view] + w->c[i].row[r].variant * latent,
                    latent * sizeof *w->c[i].dz);
 #pragma omp parallel num_threads(s->threads)
     {
@@ -330,8 +338,8 @@ snip_code train_step_gradient(train_step *s, const model *m, const train_batch *
         return status_nomem(st);
     double embedded = clock_now();
     times->forward = embedded - start;
-    if (!train_objective(terms, w.drow, w.row, b->item, b->k, b->variants, (size_t)m->config.latent, how,
-                         s->plan))
+    if (!train_objective(terms, w.drow, w.row, b->item, b->k, b->variants, (size_t)m->config.latent,
+                         how, s->plan))
         return status_nomem(st);
     double judged = clock_now();
     times->objective = judged - embedded;

@@ -21,12 +21,12 @@ typedef struct run {
     const train_watch *watch;
     const char *out;
     model *m;
-    arena *a;          /* lives as long as the run */
-    arena **draw;      /* per thread: the batch */
+    arena *a;     /* lives as long as the run */
+    arena **draw; /* per thread: the batch */
     train_step *step;
     float *grad, *moment1, *moment2;
-    uint64_t t;        /* steps made */
-    double seconds;    /* of training, earlier sessions included */
+    uint64_t t;     /* steps made */
+    double seconds; /* of training, earlier sessions included */
     FILE *log;
 } run;
 
@@ -109,16 +109,19 @@ static snip_code save(run *r, snip_status *st)
 }
 
 /* Whether two settings are the same run: all keys, but steps only where the schedule needs them. */
-static snip_code same_run(json_t *theirs, const train_config *ours, const char *path, snip_status *st)
+static snip_code same_run(json_t *theirs, const train_config *ours, const char *path,
+                          snip_status *st)
 {
     json_t *mine = train_config_json(ours);
     snip_code code = SNIP_OK;
-    for (void *at = json_object_iter(mine); at && code == SNIP_OK; at = json_object_iter_next(mine, at)) {
+    for (void *at = json_object_iter(mine); at && code == SNIP_OK;
+         at = json_object_iter_next(mine, at)) {
         const char *key = json_object_iter_key(at);
         if (strcmp(key, "steps") == 0 && ours->schedule != TRAIN_LINEAR)
             continue;
         if (!json_equal(json_object_iter_value(at), json_object_get(theirs, key)))
-            code = status_fail(st, SNIP_FORMAT, 0, "%s: was trained with another '%s'; resume with the same settings",
+            code = status_fail(st, SNIP_FORMAT, 0,
+                               "%s: was trained with another '%s'; resume with the same settings",
                                path, key);
     }
     json_decref(mine);
@@ -142,7 +145,8 @@ static snip_code load_state(run *r, const char *path, snip_status *st)
     const char *steps = json_string_value(json_object_get(f.metadata, "steps"));
     const char *seconds = json_string_value(json_object_get(f.metadata, "seconds"));
     json_t *theirs = settings ? json_loads(settings, 0, NULL) : NULL;
-    json_t *shape = config ? json_loads(config, 0, NULL) : NULL, *mine = model_config_json(&r->m->config);
+    json_t *shape = config ? json_loads(config, 0, NULL) : NULL,
+           *mine = model_config_json(&r->m->config);
     if (!theirs || !shape || !steps || !seconds)
         code = status_fail(st, SNIP_FORMAT, 0, "%s: not the state of a training run", path);
     else if (!json_equal(shape, mine))
@@ -183,7 +187,7 @@ static snip_code open_log(run *r, snip_status *st)
     }
     if (old)
         fclose(old);
-    if (new && fclose(new) != 0)
+    if (new &&fclose(new) != 0)
         good = 0;
     good = good && rename(fresh, path) == 0 && (r->log = fopen(path, "a")) != NULL;
     if (!good)
@@ -195,7 +199,8 @@ static snip_code open_log(run *r, snip_status *st)
 }
 
 /* Mean of 1/log2(1 + rank) for ranks up to 10, and the share of them: queries in rows of a. */
-static void retrieval(const float *a, const float *b, size_t n, size_t latent, double *ndcg, double *recall)
+static void retrieval(const float *a, const float *b, size_t n, size_t latent, double *ndcg,
+                      double *recall)
 {
     const nn_kernels *k = nn_kernels_best();
     *ndcg = *recall = 0;
@@ -222,8 +227,10 @@ static void retrieval(const float *a, const float *b, size_t n, size_t latent, d
 static snip_code check(run *r, json_t *line, snip_status *st)
 {
     const train_batch_how how = { .stage = r->c->stage == TRAIN_S0 ? TRAIN_S0 : TRAIN_S1,
-                                  .size = CHECK_PAIRS, .points = (size_t)r->m->config.points,
-                                  .seed = r->c->seed, .stream = RNG_VALIDATION };
+                                  .size = CHECK_PAIRS,
+                                  .points = (size_t)r->m->config.points,
+                                  .seed = r->c->seed,
+                                  .stream = RNG_VALIDATION };
     train_batch b;
     float *row[TRAIN_VIEWS];
     double ndcg[2], recall[2];
@@ -236,17 +243,19 @@ static snip_code check(run *r, json_t *line, snip_status *st)
     retrieval(row[TRAIN_GS], row[TRAIN_GV], CHECK_PAIRS, latent, &ndcg[0], &recall[0]);
     retrieval(row[TRAIN_GV], row[TRAIN_GS], CHECK_PAIRS, latent, &ndcg[1], &recall[1]);
     json_object_set_new(line, "held_out",
-                        json_pack("{s:i,s:[f,f],s:[f,f]}", "pairs", CHECK_PAIRS, "ndcg10", ndcg[0], ndcg[1],
-                                  "r10", recall[0], recall[1]));
+                        json_pack("{s:i,s:[f,f],s:[f,f]}", "pairs", CHECK_PAIRS, "ndcg10", ndcg[0],
+                                  ndcg[1], "r10", recall[0], recall[1]));
     return SNIP_OK;
 }
 
-static json_t *log_line(const run *r, const train_terms *terms, double norm, double rate, double speed)
+static json_t *log_line(const run *r, const train_terms *terms, double norm, double rate,
+                        double speed)
 {
-    json_t *o = json_pack("{s:I,s:I,s:f,s:f,s:f,s:f,s:f,s:f,s:f,s:f}", "step", (json_int_t)r->t, "samples",
-                          (json_int_t)(r->t * r->c->batch), "seconds", r->seconds, "loss", terms->total,
-                          "global", terms->global, "context", terms->context, "standalone",
-                          terms->standalone, "grad_norm", norm, "lr", rate, "samples_per_second", speed);
+    json_t *o =
+        json_pack("{s:I,s:I,s:f,s:f,s:f,s:f,s:f,s:f,s:f,s:f}", "step", (json_int_t)r->t, "samples",
+                  (json_int_t)(r->t * r->c->batch), "seconds", r->seconds, "loss", terms->total,
+                  "global", terms->global, "context", terms->context, "standalone",
+                  terms->standalone, "grad_norm", norm, "lr", rate, "samples_per_second", speed);
     if (r->m->config.similarity == MODEL_COSINE) {
         json_object_set_new(o, "scale_global", json_real(exp((double)r->m->w[r->m->scale_global])));
         json_object_set_new(o, "scale_local", json_real(exp((double)r->m->w[r->m->scale_local])));
@@ -254,15 +263,17 @@ static json_t *log_line(const run *r, const train_terms *terms, double norm, dou
     return o;
 }
 
-static void tell(const run *r, const train_terms *terms, double norm, double speed, const json_t *line)
+static void tell(const run *r, const train_terms *terms, double norm, double speed,
+                 const json_t *line)
 {
     char text[256];
     double left = (double)(r->c->steps - r->t) * (double)r->c->batch / speed;
     const json_t *held = json_object_get(line, "held_out");
     int n = snprintf(text, sizeof text,
-                     "step %llu of %llu, loss %.4f (%.3f + %.3f + %.3f), gradient %.3g, %.0f samples/s, %.0f s left",
-                     (unsigned long long)r->t, (unsigned long long)r->c->steps, terms->total, terms->global,
-                     terms->context, terms->standalone, norm, speed, left);
+                     "step %llu of %llu, loss %.4f (%.3f + %.3f + %.3f), gradient %.3g, %.0f "
+                     "samples/s, %.0f s left",
+                     (unsigned long long)r->t, (unsigned long long)r->c->steps, terms->total,
+                     terms->global, terms->context, terms->standalone, norm, speed, left);
     if (held && n > 0 && (size_t)n < sizeof text)
         snprintf(text + n, sizeof text - (size_t)n, "; held out nDCG@10 %.1f / %.1f %%",
                  100 * json_number_value(json_array_get(json_object_get(held, "ndcg10"), 0)),
@@ -274,14 +285,16 @@ static void tell(const run *r, const train_terms *terms, double norm, double spe
 /* Adam on all cores, each its share of the parameters. */
 static void update(run *r, double norm, double rate)
 {
-    const nn_adam how = { .beta1 = (float)r->c->beta1, .beta2 = (float)r->c->beta2,
-                          .eps = (float)r->c->eps, .clip = (float)r->c->clip };
+    const nn_adam how = { .beta1 = (float)r->c->beta1,
+                          .beta2 = (float)r->c->beta2,
+                          .eps = (float)r->c->eps,
+                          .clip = (float)r->c->clip };
     size_t n = r->m->size, parts = (size_t)r->watch->threads;
 #pragma omp parallel for num_threads(r->watch->threads) schedule(static)
     for (size_t p = 0; p < parts; p++) {
         size_t from = n * p / parts, to = n * (p + 1) / parts;
-        nn_adam_update(r->m->w + from, r->moment1 + from, r->moment2 + from, r->grad + from, to - from, &how,
-                       rate, r->t, norm);
+        nn_adam_update(r->m->w + from, r->moment1 + from, r->moment2 + from, r->grad + from,
+                       to - from, &how, rate, r->t, norm);
     }
     if (r->m->config.similarity == MODEL_COSINE) {
         float most = (float)log(scale_most);
@@ -293,11 +306,16 @@ static void update(run *r, double norm, double rate)
 
 static snip_code one_step(run *r, train_terms *terms, double *norm, double *rate, snip_status *st)
 {
-    const train_batch_how what = { .stage = (train_stage)r->c->stage, .size = r->c->batch,
-                                   .points = r->c->points, .seed = r->c->seed, .stream = RNG_TRAIN };
+    const train_batch_how what = { .stage = (train_stage)r->c->stage,
+                                   .size = r->c->batch,
+                                   .points = r->c->points,
+                                   .seed = r->c->seed,
+                                   .stream = RNG_TRAIN };
     train_how how = { .stage = (train_stage)r->c->stage,
-                      .cosine = r->m->config.similarity == MODEL_COSINE, .tau_global = r->c->tau_global,
-                      .tau_local = r->c->tau_local, .lambda = r->c->lambda };
+                      .cosine = r->m->config.similarity == MODEL_COSINE,
+                      .tau_global = r->c->tau_global,
+                      .tau_local = r->c->tau_local,
+                      .lambda = r->c->lambda };
     if (how.cosine) {
         how.scale_global = exp((double)r->m->w[r->m->scale_global]);
         how.scale_local = exp((double)r->m->w[r->m->scale_local]);
@@ -305,7 +323,8 @@ static snip_code one_step(run *r, train_terms *terms, double *norm, double *rate
     train_batch b;
     train_times times;
     uint64_t first = r->t * r->c->batch;
-    snip_code code = train_batch_draw(&b, &what, first, r->m->vocab, r->draw, r->watch->threads, st);
+    snip_code code =
+        train_batch_draw(&b, &what, first, r->m->vocab, r->draw, r->watch->threads, st);
     if (code == SNIP_OK)
         code = train_step_gradient(r->step, r->m, &b, &how, r->grad, terms, &times, st);
     if (code != SNIP_OK)
@@ -313,7 +332,8 @@ static snip_code one_step(run *r, train_terms *terms, double *norm, double *rate
     *norm = sqrt(nn_kernels_best()->square_sum(r->grad, r->m->size));
     if (!isfinite(terms->total) || !isfinite(*norm))
         return status_fail(st, SNIP_FORMAT, 0,
-                           "the loss is not finite at step %llu (samples %llu to %llu); the last good checkpoint is "
+                           "the loss is not finite at step %llu (samples %llu to %llu); the last "
+                           "good checkpoint is "
                            "%.60s/state.safetensors",
                            (unsigned long long)r->t + 1, (unsigned long long)first,
                            (unsigned long long)(first + r->c->batch - 1), r->out);
@@ -346,8 +366,10 @@ static snip_code loop(run *r, snip_status *st)
             if (save_now)
                 code = check(r, line, st);
             char *text = json_dumps(line, JSON_COMPACT | JSON_REAL_PRECISION(9));
-            if (code == SNIP_OK && text && (fprintf(r->log, "%s\n", text) < 0 || fflush(r->log) != 0))
-                code = status_fail(st, SNIP_IO, 0, "%s/log.jsonl: cannot write: %s", r->out, strerror(errno));
+            if (code == SNIP_OK && text &&
+                (fprintf(r->log, "%s\n", text) < 0 || fflush(r->log) != 0))
+                code = status_fail(st, SNIP_IO, 0, "%s/log.jsonl: cannot write: %s", r->out,
+                                   strerror(errno));
             tell(r, &terms, norm, speed, line);
             free(text);
             json_decref(line);
@@ -389,7 +411,8 @@ static snip_code open_folder(const char *out, const char *state, int resume, sni
     if (resume && !there)
         return status_fail(st, SNIP_IO, 0, "%s: holds no training run to resume", out);
     if (!resume && there)
-        return status_fail(st, SNIP_IO, 0, "%s: holds a training run already; --resume goes on with it", out);
+        return status_fail(st, SNIP_IO, 0,
+                           "%s: holds a training run already; --resume goes on with it", out);
     return SNIP_OK;
 }
 

@@ -18,7 +18,7 @@ typedef enum train_schedule { TRAIN_ISQRT, TRAIN_LINEAR, TRAIN_CONSTANT } train_
 
 /* How a model is trained. Numbers that change the result; all are in the files' metadata. */
 typedef struct train_config {
-    int stage;           /* train_stage */
+    int stage; /* train_stage */
     uint64_t steps, seed;
     size_t batch;        /* samples per step */
     size_t points;       /* points per table in training */
@@ -28,7 +28,7 @@ typedef struct train_config {
     double clip;         /* bound on the gradient's norm, 0: none */
     double beta1, beta2, eps;
     double tau_global, tau_local; /* temperatures of inner products */
-    double lambda;       /* weight of the local terms */
+    double lambda;                /* weight of the local terms */
 } train_config;
 
 /* The settings that go with a preset: the paper's, or those that suit small models. */
@@ -56,8 +56,8 @@ typedef struct train_watch {
 
 /* Trains in folder `out` until c->steps are done or *stop is set. With `resume` it goes on from the
  * folder's state, which must have been made with the same settings (more steps are fine while the
- * schedule does not depend on them); without, the folder must not hold a run. *done is the last step
- * made. */
+ * schedule does not depend on them); without, the folder must not hold a run. *done is the last
+ * step made. */
 snip_code train_run(const model_config *m, const train_config *c, const char *out, int resume,
                     const train_watch *watch, uint64_t *done, snip_status *st);
 

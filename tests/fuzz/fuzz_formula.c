@@ -17,7 +17,7 @@ static void check(int good)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    static const char *const names[] = { "v", "m_1", "speed [m/s]", "x0" };
+    static const char *const names[] = { "v", "m_1", "speed [m/s]", "x3" };
     const expr_names known = { names, 4 };
     arena *a = arena_new((size_t)64 << 20);
     char *text = arena_text(a, (const char *)data, size);
@@ -25,6 +25,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     snip_status st = { 0 };
     if (expr_parse(&e, text, &known, a, &st) != SNIP_OK)
         check(st.code != SNIP_SYNTAX || st.pos <= strlen(text));
+    else if ((text = expr_print(e, SNIP_INFIX, &known, 0, a)) != NULL)
+        check(expr_parse(&back, text, &known, a, &st) != SNIP_OK
+                  ? strstr(st.msg, "nested") != NULL || st.code == SNIP_NOMEM
+                  : expr_same(e, back));
+    text = arena_text(a, (const char *)data, size);
     if (expr_parse(&e, text, NULL, a, &st) != SNIP_OK) {
         check(e.node == NULL && st.pos <= strlen(text) && st.msg[0]);
     } else {
