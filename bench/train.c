@@ -1,0 +1,125 @@
+/* train.c - a training step by part, beside the machine's own rate on the same matrix products. */
+#include "bench.h"
+
+#include <math.h>
+#include <omp.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+
+#include "base/clock.h"
+#include "train/trainer.h"
+
+/* GFLOP/s of the products of one layer on chunks of the trainer's size, all cores at once: forward, and
+ * backward for inputs and weights. */
+static double product_rate(const model_config *c, int threads, double seconds)
+{
+    enum { ROWS = 1024 };
+    const size_t d = (size_t)c->d, ff = (size_t)c->ff;
+    const size_t shapes[][2] = { { d, 3 * d }, { d, d }, { d, ff }, { ff, d } }; /* in, out */
+    double flops = 0, start = clock_now();
+    int failed = 0;
+#pragma omp parallel num_threads(threads) reduction(+ : flops)
+    {
+        arena *a = arena_new(0);
+        size_t most = 4 * (ff > 3 * d ? ff : 3 * d);
+        float *x = a ? arena_zero(a, ROWS * most * sizeof *x) : NULL;
+        float *w = a ? arena_zero(a, most * most * sizeof *w) : NULL;
+        float *y = a ? arena_zero(a, ROWS * most * sizeof *y) : NULL;
+        if (!x || !w || !y)
+#pragma omp atomic write
+            failed = 1;
+        while (x && w && y && clock_now() - start < seconds)
+            for (int s = 0; s < 4; s++) {
+                size_t in = shapes[s][0], out = shapes[s][1];
+                nn_gemm(0, 1, ROWS, out, in, 1, x, in, w, in, 0, y, out);
+                nn_gemm(0, 0, ROWS, in, out, 1, y, out, w, in, 0, x, in);
+                nn_gemm(1, 0, out, in, ROWS, 1, y, out, x, in, 0, w, in);
+                flops += 6.0 * ROWS * (double)in * (double)out;
+            }
+        arena_free(a);
+    }
+    return failed ? 0 : flops / (clock_now() - start) * 1e-9;
+}
+
+json_t *bench_train(const char *preset, const char *stage, size_t batch, int threads, double seconds)
+{
+    model_config mc;
+    train_config tc;
+    if (model_config_preset(&mc, preset, NULL) != SNIP_OK || train_config_preset(&tc, preset, NULL) != SNIP_OK ||
+        train_config_set(&tc, "stage", stage, NULL) != SNIP_OK)
+        return NULL;
+    if (batch)
+        tc.batch = batch;
+    arena *a = arena_new(0), *draw[256] = { NULL };
+    model *m = NULL;
+    for (int t = 0; t < threads; t++)
+        draw[t] = arena_new(0);
+    float *grad = NULL, *m1 = NULL, *m2 = NULL;
+    if (a && model_new(&m, &mc, a, NULL) == SNIP_OK) {
+        model_start(m, 1);
+        grad = arena_zero(a, m->size * sizeof *grad);
+        m1 = arena_zero(a, m->size * sizeof *m1);
+        m2 = arena_zero(a, m->size * sizeof *m2);
+    }
+    train_step *s = m2 ? train_step_new(m, threads, (size_t)8 << 30) : NULL;
+    const train_batch_how what = { .stage = (train_stage)tc.stage, .size = tc.batch, .points = tc.points,
+                                   .seed = 1, .stream = RNG_BENCH };
+    const train_how how = { .stage = (train_stage)tc.stage, .cosine = mc.similarity == MODEL_COSINE,
+                            .tau_global = 1, .tau_local = 0.1, .scale_global = 14, .scale_local = 14,
+                            .lambda = 1 };
+    const nn_adam adam = { .beta1 = 0.9f, .beta2 = 0.999f, .eps = 1e-8f, .clip = 1 };
+    train_times sum = { 0 }, one;
+    double start = 0, total = 0, best = INFINITY;
+    size_t steps = 0, variants = 0;
+    int good = s != NULL;
+    for (uint64_t i = 0; good && (i < 2 || total < seconds); i++) {
+        train_batch b;
+        train_terms terms;
+        double t0 = clock_now();
+        good = train_batch_draw(&b, &what, i * tc.batch, m->vocab, draw, threads, NULL) == SNIP_OK;
+        double t1 = clock_now();
+        good = good && train_step_gradient(s, m, &b, &how, grad, &terms, &one, NULL) == SNIP_OK;
+        double t2 = clock_now();
+        double norm = sqrt(nn_kernels_best()->square_sum(grad, m->size));
+        nn_adam_update(m->w, m1, m2, grad, m->size, &adam, 1e-5, i + 1, norm);
+        double t3 = clock_now();
+        if (i == 0) { /* the first step touches memory for the first time */
+            start = t3;
+            continue;
+        }
+        sum.draw += t1 - t0;
+        sum.forward += one.forward;
+        sum.objective += one.objective;
+        sum.backward += one.backward;
+        sum.update += t3 - t2;
+        sum.flops += one.flops;
+        sum.tokens += one.tokens;
+        variants += b.variants;
+        best = fmin(best, t3 - t0);
+        total = t3 - start;
+        steps++;
+    }
+    double n = (double)steps, rate = good ? product_rate(&mc, threads, fmin(seconds, 3)) : 0;
+    struct rusage usage;
+    getrusage(RUSAGE_SELF, &usage);
+    double reached = sum.flops / (sum.forward + sum.backward) * 1e-9;
+    json_t *o = good ? json_pack("{s:s,s:s,s:s,s:I,s:i,s:I,s:f,s:f,s:{s:f,s:f,s:f,s:f,s:f},s:f,s:f,s:f,s:f,s:f,s:f,s:b,s:f}",
+                                 "bench", "train", "preset", preset, "stage", stage, "batch",
+                                 (json_int_t)tc.batch, "threads", threads, "steps", (json_int_t)steps,
+                                 "seconds_per_step", total / n, "best_seconds_per_step", best, "seconds", "draw",
+                                 sum.draw / n, "forward", sum.forward / n, "objective", sum.objective / n,
+                                 "backward", sum.backward / n, "optimizer", sum.update / n,
+                                 "samples_per_second", n * (double)tc.batch / total, "variants_per_step",
+                                 (double)variants / n, "tokens_per_step", (double)sum.tokens / n,
+                                 "gflop_per_step", sum.flops / n * 1e-9, "gflops", reached, "sgemm_gflops", rate,
+                                 "activations_kept", one.kept, "peak_memory_gb",
+                                 (double)usage.ru_maxrss / (1 << 20))
+                     : NULL;
+    if (o)
+        json_object_set_new(o, "ratio_to_sgemm", json_real(reached / rate));
+    train_step_free(s);
+    for (int t = 0; t < threads; t++)
+        arena_free(draw[t]);
+    arena_free(a);
+    return o;
+}
