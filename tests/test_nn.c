@@ -1,0 +1,264 @@
+/* test_nn.c - every layer against finite differences of its own forward pass, and Adam against the
+ * reference. Layers are run in float, so differences are taken over a step that float resolves and
+ * compared with the tolerance it allows; a plain double twin would only repeat the formula. */
+#include "support.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/rng.h"
+#include "base/safetensors.h"
+#include "nn/nn.h"
+
+static void fill(float *x, size_t n, rng *r, double scale)
+{
+    for (size_t i = 0; i < n; i++)
+        x[i] = (float)(scale * (2 * rng_uniform(r) - 1));
+}
+
+/* A layer as a function of one array: writes out(n_out) from in. */
+typedef struct layer {
+    void (*forward)(const struct layer *l, const float *in, float *out);
+    size_t in, out;
+    float *fixed[4];
+    size_t size[4];
+    const size_t *offsets;
+    const nn_span *spans;
+    const nn_path *paths;
+    arena *a;
+} layer;
+
+/* The gradient of weight.out for one array against central differences. */
+static void check_gradient(const char *name, const layer *l, float *in, const float *gradient,
+                           const float *weight)
+{
+    float *up = arena_array(l->a, l->out, sizeof *up), *down = arena_array(l->a, l->out, sizeof *down);
+    double worst = 0, largest = 0;
+    for (size_t i = 0; i < l->in; i++) {
+        float h = 1e-2f, kept = in[i];
+        in[i] = kept + h;
+        l->forward(l, in, up);
+        in[i] = kept - h;
+        l->forward(l, in, down);
+        in[i] = kept;
+        double slope = 0;
+        for (size_t k = 0; k < l->out; k++)
+            slope += (double)weight[k] * ((double)up[k] - (double)down[k]) / (2 * (double)h);
+        worst = fmax(worst, fabs(slope - (double)gradient[i]));
+        largest = fmax(largest, fabs(slope));
+    }
+    print_message("%-24s largest %.4f, worst difference %.6f\n", name, largest, worst);
+    assert_true(largest > 1e-2);
+    assert_true(worst < 3e-3 * largest + 1e-4);
+}
+
+static void linear(const layer *l, const float *in, float *out)
+{
+    nn_linear_forward(out, in, l->fixed[0], l->fixed[1], 5, 7, 3);
+}
+
+static void linear_in_weight(const layer *l, const float *in, float *out)
+{
+    nn_linear_forward(out, l->fixed[0], in, l->fixed[1], 5, 7, 3);
+}
+
+static void linear_has_its_gradient(void **state)
+{
+    arena *a = *state;
+    rng r;
+    rng_init(&r, 1, RNG_BENCH, 0);
+    float x[35], w[21], b[3], up[15], dx[35] = { 0 }, dw[21] = { 0 }, db[3] = { 0 };
+    fill(x, 35, &r, 1);
+    fill(w, 21, &r, 1);
+    fill(b, 3, &r, 1);
+    fill(up, 15, &r, 1);
+    nn_linear_backward(dx, dw, db, up, x, w, 5, 7, 3);
+    layer in_x = { .forward = linear, .in = 35, .out = 15, .fixed = { w, b }, .a = a };
+    layer in_w = { .forward = linear_in_weight, .in = 21, .out = 15, .fixed = { x, b }, .a = a };
+    check_gradient("linear, input", &in_x, x, dx, up);
+    check_gradient("linear, weight", &in_w, w, dw, up);
+    for (int k = 0; k < 3; k++) {
+        float sum = 0;
+        for (int i = 0; i < 5; i++)
+            sum += up[3 * i + k];
+        assert_true(fabsf(sum - db[k]) < 1e-5f);
+    }
+}
+
+static void norm(const layer *l, const float *in, float *out)
+{
+    float stats[8];
+    nn_kernels_best()->norm(out, stats, in, l->fixed[0], l->fixed[1], 4, 10);
+}
+
+static void norm_in_gain(const layer *l, const float *in, float *out)
+{
+    float stats[8];
+    nn_kernels_best()->norm(out, stats, l->fixed[0], in, l->fixed[1], 4, 10);
+}
+
+static void layer_norm_has_its_gradient(void **state)
+{
+    arena *a = *state;
+    rng r;
+    rng_init(&r, 2, RNG_BENCH, 0);
+    float x[40], g[10], b[10], up[40], y[40], stats[8], dx[40], dg[10] = { 0 }, db[10] = { 0 };
+    fill(x, 40, &r, 2);
+    fill(g, 10, &r, 1);
+    fill(b, 10, &r, 1);
+    fill(up, 40, &r, 1);
+    const nn_kernels *k = nn_kernels_best();
+    k->norm(y, stats, x, g, b, 4, 10);
+    k->norm_back(dx, dg, db, up, x, stats, g, 4, 10);
+    layer in_x = { .forward = norm, .in = 40, .out = 40, .fixed = { g, b }, .a = a };
+    layer in_g = { .forward = norm_in_gain, .in = 10, .out = 40, .fixed = { x, b }, .a = a };
+    check_gradient("layer norm, input", &in_x, x, dx, up);
+    check_gradient("layer norm, gain", &in_g, g, dg, up);
+}
+
+static void attention(const layer *l, const float *in, float *out)
+{
+    nn_attention_forward(out, in, l->offsets, 2, 8, 2, l->a);
+}
+
+static void attention_has_its_gradient(void **state)
+{
+    arena *a = *state;
+    rng r;
+    rng_init(&r, 3, RNG_BENCH, 0);
+    const size_t offsets[] = { 0, 3, 8 };
+    float qkv[8 * 24], up[64], dqkv[8 * 24];
+    fill(qkv, 8 * 24, &r, 1);
+    fill(up, 64, &r, 1);
+    assert_true(nn_attention_backward(dqkv, up, qkv, offsets, 2, 8, 2, a));
+    layer l = { .forward = attention, .in = 8 * 24, .out = 64, .offsets = offsets, .a = a };
+    check_gradient("attention", &l, qkv, dqkv, up);
+
+    /* Sequences do not see each other. */
+    float before[64], after[64];
+    attention(&l, qkv, before);
+    for (int i = 3 * 24; i < 8 * 24; i++)
+        qkv[i] += 1;
+    attention(&l, qkv, after);
+    assert_memory_equal(before, after, 3 * 8 * sizeof(float));
+}
+
+static void pool(const layer *l, const float *in, float *out)
+{
+    float weight[64];
+    nn_pool_forward(out, weight, in, l->fixed[0], 0.3f, l->spans, 3, 6);
+}
+
+static void pool_in_weight(const layer *l, const float *in, float *out)
+{
+    float weight[64];
+    nn_pool_forward(out, weight, l->fixed[0], in, 0.3f, l->spans, 3, 6);
+}
+
+static void pooling_has_its_gradient(void **state)
+{
+    arena *a = *state;
+    rng r;
+    rng_init(&r, 4, RNG_BENCH, 0);
+    const nn_span spans[] = { { 0, 4, 3 }, { 4, 9, 0 }, { 5, 7, 0 } }; /* pads, whole, a part */
+    float x[54], w[6], up[18], pooled[18], weight[64], dx[54] = { 0 }, dw[6] = { 0 };
+    fill(x, 54, &r, 1);
+    fill(w, 6, &r, 1);
+    fill(up, 18, &r, 1);
+    nn_pool_forward(pooled, weight, x, w, 0.3f, spans, 3, 6);
+    nn_pool_backward(dx, dw, up, weight, x, w, spans, 3, 6);
+    layer in_x = { .forward = pool, .in = 54, .out = 18, .fixed = { w }, .spans = spans, .a = a };
+    layer in_w = { .forward = pool_in_weight, .in = 6, .out = 18, .fixed = { x }, .spans = spans, .a = a };
+    check_gradient("pooling, input", &in_x, x, dx, up);
+    check_gradient("pooling, weight", &in_w, w, dw, up);
+    /* Pads take their share: the weights of the first span add up to less than one. */
+    float first = 0, second = 0;
+    for (int i = 0; i < 4; i++)
+        first += weight[i];
+    for (int i = 4; i < 9; i++)
+        second += weight[i];
+    assert_true(first < 0.9f && fabsf(second - 1) < 1e-6f);
+}
+
+static void tree(const layer *l, const float *in, float *out)
+{
+    memset(out, 0, 5 * 24 * sizeof *out);
+    nn_tree_forward(out, l->paths, in, 5, 3, 4);
+}
+
+static void tree_positions_have_their_gradient(void **state)
+{
+    const nn_path paths[] = { { 0, 0 }, { 1, 1 }, { 2, 2 }, { 5, 3 }, { 11, 9 } };
+    float theta[3] = { 0.5f, -0.3f, 1.1f }, up[120], dtheta[3] = { 0 };
+    rng r;
+    rng_init(&r, 5, RNG_BENCH, 0);
+    fill(up, 120, &r, 1);
+    nn_tree_backward(dtheta, up, paths, theta, 5, 3, 4);
+    layer l = { .forward = tree, .in = 3, .out = 120, .paths = paths, .a = *state };
+    check_gradient("tree positions", &l, theta, dtheta, up);
+}
+
+static const safetensors_entry *tensor(const safetensors_file *f, const char *part, int step,
+                                       const char *name)
+{
+    char key[32];
+    snprintf(key, sizeof key, "%s%d.%s", part, step, name);
+    const safetensors_entry *e = safetensors_find(f, key);
+    if (!e)
+        fail_msg("no %s", key);
+    return e;
+}
+
+/* The optimizer alone, on two small tensors with given gradients. */
+static void adam_updates_as_the_reference_does(void **state)
+{
+    arena *a = *state;
+    const char *folder = getenv("SNIP_GOLDEN"), *tests = getenv("SNIP_TESTS");
+    char path[1024];
+    snprintf(path, sizeof path, "%s%s/model-s0/optimizer-toy-f32.safetensors",
+             folder && *folder ? folder : tests ? tests : "tests", folder && *folder ? "" : "/golden");
+    safetensors_file f;
+    snip_status st;
+    if (safetensors_read(&f, path, a, &st) != SNIP_OK)
+        fail_msg("%s", st.msg);
+    json_t *o = golden_json("model-s0/optimizer-toy.json"), *steps = json_object_get(o, "steps");
+    float w[26], m[26] = { 0 }, v[26] = { 0 }, g[26];
+    memcpy(w, tensor(&f, "w", 0, "a")->data, 20);
+    memcpy(w + 5, tensor(&f, "w", 0, "b")->data, 84);
+    const nn_adam how = { .beta1 = 0.9f, .beta2 = 0.999f, .eps = 1e-8f,
+                          .clip = (float)json_number_value(json_object_get(o, "clip_grad_norm")) };
+    assert_true(json_array_size(steps) >= 10);
+    for (int t = 1; t <= (int)json_array_size(steps); t++) {
+        json_t *s = json_array_get(steps, (size_t)t - 1);
+        memcpy(g, tensor(&f, "g", t, "a")->data, 20);
+        memcpy(g + 5, tensor(&f, "g", t, "b")->data, 84);
+        double length = sqrt(nn_kernels_best()->square_sum(g, 26));
+        assert_true(fabs(length - json_number_value(json_object_get(s, "grad_norm_before_clip"))) <
+                    1e-5 * (1 + length));
+        nn_adam_update(w, m, v, g, 26, &how, json_number_value(json_object_get(s, "lr")), (uint64_t)t,
+                       length);
+        float want[26];
+        memcpy(want, tensor(&f, "w", t, "a")->data, 20);
+        memcpy(want + 5, tensor(&f, "w", t, "b")->data, 84);
+        for (int i = 0; i < 26; i++)
+            if (!(fabsf(w[i] - want[i]) < 1e-6f))
+                fail_msg("step %d, number %d: %g, expected %g", t, i, (double)w[i], (double)want[i]);
+    }
+    json_decref(o);
+    safetensors_close(&f);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        ARENA_TEST(linear_has_its_gradient),
+        ARENA_TEST(layer_norm_has_its_gradient),
+        ARENA_TEST(attention_has_its_gradient),
+        ARENA_TEST(pooling_has_its_gradient),
+        ARENA_TEST(tree_positions_have_their_gradient),
+        ARENA_TEST(adam_updates_as_the_reference_does),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
