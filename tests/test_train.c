@@ -1,0 +1,332 @@
+/* test_train.c - batches, chunked gradients, exact resumption, and that it learns. */
+#include "support.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "train/trainer.h"
+
+/* A model small enough for many steps. */
+static model_config small_model(void)
+{
+    model_config c;
+    model_config_preset(&c, "tiny", NULL);
+    c.d = 32;
+    c.ff = 64;
+    c.latent = 16;
+    c.channels = 1;
+    c.embed = 4;
+    return c;
+}
+
+/* Loss and gradient of one batch of 8 samples. */
+static train_terms gradient(model *m, int stage, int cosine, int threads, size_t memory, float *grad,
+                            int *kept)
+{
+    arena *draw[2] = { arena_new(0), arena_new(0) };
+    train_step *s = train_step_new(m, threads, memory);
+    const train_batch_how what = { .stage = (train_stage)stage, .size = 8, .points = 24, .seed = 3,
+                                   .stream = RNG_TRAIN };
+    const train_how how = { .stage = (train_stage)stage, .cosine = cosine, .tau_global = 1,
+                            .tau_local = 0.1, .scale_global = cosine ? exp((double)m->w[m->scale_global]) : 0,
+                            .scale_local = cosine ? exp((double)m->w[m->scale_local]) : 0, .lambda = 0.7 };
+    train_batch b;
+    train_terms terms;
+    train_times times;
+    snip_status st;
+    if (train_batch_draw(&b, &what, 40, m->vocab, draw, threads, &st) != SNIP_OK ||
+        train_step_gradient(s, m, &b, &how, grad, &terms, &times, &st) != SNIP_OK)
+        fail_msg("%s", st.msg);
+    if (kept)
+        *kept = times.kept;
+    train_step_free(s);
+    arena_free(draw[0]);
+    arena_free(draw[1]);
+    return terms;
+}
+
+/* The loss along the gradient: its slope must be the gradient's length, in every stage and for both
+ * kinds of norm, similarity and pooling. */
+static void the_gradient_is_the_slope_of_the_loss(void **state)
+{
+    arena *a = *state;
+    for (int kind = 0; kind < 2; kind++)
+        for (int stage = 0; stage < TRAIN_STAGES; stage++) {
+            model_config c = small_model();
+            if (kind == 0) {
+                c.similarity = MODEL_DOT;
+                c.pooling = MODEL_POOL_PADS;
+                c.norm = MODEL_POST_NORM;
+                c.point_positions = 1;
+            }
+            model *m;
+            assert_int_equal(model_new(&m, &c, a, NULL), SNIP_OK);
+            model_start(m, 5);
+            float *g = arena_array(a, m->size, sizeof *g), *other = arena_array(a, m->size, sizeof *g);
+            float *w = arena_copy(a, m->w, m->size * sizeof *w);
+            gradient(m, stage, kind, 2, (size_t)1 << 30, g, NULL);
+            double length = sqrt(nn_kernels_best()->square_sum(g, m->size)), h = 2e-3, loss[2];
+            for (int side = 0; side < 2; side++) {
+                for (size_t i = 0; i < m->size; i++)
+                    m->w[i] = w[i] + (float)((side ? h : -h) * (double)g[i] / length);
+                loss[side] = gradient(m, stage, kind, 2, (size_t)1 << 30, other, NULL).total;
+            }
+            double slope = (loss[1] - loss[0]) / (2 * h);
+            print_message("S%d %s: slope %.5f, gradient %.5f\n", stage, kind ? "pre-norm, cosine" : "post-norm, dot",
+                          slope, length);
+            assert_true(fabs(slope - length) < 0.01 * length);
+        }
+}
+
+static void recomputed_chunks_give_the_same_gradient(void **state)
+{
+    arena *a = *state;
+    model_config c = small_model();
+    model *m;
+    assert_int_equal(model_new(&m, &c, a, NULL), SNIP_OK);
+    model_start(m, 5);
+    float *kept = arena_array(a, m->size, sizeof *kept), *again = arena_array(a, m->size, sizeof *again);
+    int was_kept;
+    train_terms t = gradient(m, TRAIN_S5, 1, 2, (size_t)1 << 30, kept, &was_kept), u;
+    assert_true(was_kept);
+    u = gradient(m, TRAIN_S5, 1, 2, 1, again, &was_kept);
+    assert_false(was_kept);
+    assert_memory_equal(&t, &u, sizeof t);
+    assert_memory_equal(kept, again, m->size * sizeof *kept);
+    /* Another number of threads adds up in another order. */
+    gradient(m, TRAIN_S5, 1, 1, 1, again, NULL);
+    double length = sqrt(nn_kernels_best()->square_sum(kept, m->size)), worst = 0;
+    for (size_t i = 0; i < m->size; i++)
+        worst = fmax(worst, fabs((double)kept[i] - (double)again[i]));
+    assert_true(worst < 1e-5 * length);
+}
+
+static void stages_read_what_they_say(void **state)
+{
+    arena *draw[1] = { arena_new(0) };
+    const data_vocab *v = data_vocab_new(10, *state);
+    for (int stage = 0; stage < TRAIN_STAGES; stage++) {
+        const train_batch_how what = { .stage = (train_stage)stage, .size = 12, .points = 16, .seed = 1,
+                                       .stream = RNG_TRAIN };
+        train_batch b;
+        assert_int_equal(train_batch_draw(&b, &what, 0, v, draw, 1, NULL), SNIP_OK);
+        size_t rows[TRAIN_VIEWS] = { 0 }, want[TRAIN_VIEWS] = { 0 };
+        for (size_t i = 0; i < b.formulas; i++) {
+            const train_formula *f = &b.formula[i];
+            rows[f->alone ? TRAIN_O : TRAIN_GS] += (size_t)f->whole;
+            rows[TRAIN_C] += (size_t)f->part;
+            assert_int_equal(f->path != NULL, stage >= TRAIN_S1);
+            assert_true(!f->part || (f->first > 0 && f->first < f->end && f->end < f->tokens.count));
+        }
+        for (size_t i = 0; i < b.tables; i++)
+            for (size_t k = 0; k < b.table[i].group.count; k++)
+                rows[b.table[i].is_subtree[k] ? TRAIN_P : TRAIN_GV]++;
+        for (int view = 0; view < TRAIN_VIEWS; view++) {
+            for (size_t i = 0; i < b.variants; i++)
+                want[view] += (size_t)train_reads((train_stage)stage, (train_view)view, b.k[i]);
+            assert_int_equal(rows[view], want[view]);
+        }
+        assert_true(stage < TRAIN_S2 ? b.variants == 12 : b.variants > 15);
+    }
+    arena_free(draw[0]);
+}
+
+static void the_rate_follows_its_schedule(void **state)
+{
+    (void)state;
+    train_config c;
+    assert_int_equal(train_config_preset(&c, "paper", NULL), SNIP_OK);
+    json_t *steps = json_object_get(golden_json("model-s0/steps.json"), "f32");
+    for (size_t i = 0; i < json_array_size(steps); i++)
+        assert_true(fabs(train_rate(&c, i + 1) -
+                         json_number_value(json_object_get(json_array_get(steps, i), "lr"))) < 1e-15);
+    assert_true(fabs(train_rate(&c, 10001) - 4e-5) < 1e-15);
+    assert_true(fabs(train_rate(&c, 40001) - 2e-5) < 1e-15);
+    c.schedule = TRAIN_LINEAR;
+    assert_true(fabs(train_rate(&c, 55001) - 2e-5) < 1e-12);
+    assert_true(train_rate(&c, 100001) == 0);
+}
+
+/* Runs ------------------------------------------------------------------------------------------ */
+
+static char folder[64];
+
+static void new_folder(void)
+{
+    strcpy(folder, "/tmp/snip-run-XXXXXX");
+    assert_non_null(mkdtemp(folder));
+    rmdir(folder); /* the trainer makes it */
+}
+
+static void remove_folder(void)
+{
+    static const char *const files[] = { "state.safetensors", "model.safetensors", "log.jsonl" };
+    char path[128];
+    for (size_t i = 0; i < COUNT(files); i++) {
+        snprintf(path, sizeof path, "%s/%s", folder, files[i]);
+        unlink(path);
+    }
+    rmdir(folder);
+}
+
+static train_config short_run(uint64_t steps)
+{
+    train_config c;
+    train_config_preset(&c, "tiny", NULL);
+    c.schedule = TRAIN_CONSTANT;
+    c.warmup = 4;
+    c.batch = 6;
+    c.points = 16;
+    c.steps = steps;
+    return c;
+}
+
+static snip_code train(const model_config *m, const train_config *c, int resume, uint64_t *done,
+                       snip_status *st)
+{
+    const train_watch watch = { .log_seconds = 0, .save_seconds = 1e9, .memory = (size_t)1 << 30, .threads = 2 };
+    return train_run(m, c, folder, resume, &watch, done, st);
+}
+
+static char *read_all(const char *name, size_t *size, arena *a)
+{
+    char path[128], *bytes;
+    snip_status st;
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    if (file_read(&bytes, size, path, a, &st) != SNIP_OK)
+        fail_msg("%s", st.msg);
+    return bytes;
+}
+
+/* The weights at the end of a file; metadata differ by the seconds spent. */
+static void resumed_runs_end_the_same(void **state)
+{
+    arena *a = *state;
+    model_config m = small_model();
+    train_config whole = short_run(12), part = short_run(5);
+    uint64_t done;
+    snip_status st;
+    size_t n, k, bytes;
+    new_folder();
+    assert_int_equal(train(&m, &whole, 0, &done, &st), SNIP_OK);
+    assert_int_equal(done, 12);
+    char *once = read_all("state.safetensors", &n, a), *log = read_all("log.jsonl", &bytes, a);
+    remove_folder();
+    assert_int_equal(train(&m, &part, 0, &done, &st), SNIP_OK);
+    assert_int_equal(train(&m, &whole, 1, &done, &st), SNIP_OK);
+    assert_int_equal(done, 12);
+    char *twice = read_all("state.safetensors", &k, a), *log2 = read_all("log.jsonl", &bytes, a);
+    model *shape;
+    assert_int_equal(model_new(&shape, &m, a, NULL), SNIP_OK);
+    size_t data = 3 * shape->size * sizeof(float);
+    assert_true(n > data && k > data);
+    assert_memory_equal(once + n - data, twice + k - data, data);
+    /* Losses too: the same numbers on the lines of the same steps. */
+    for (int step = 1; step <= 12; step++) {
+        size_t e1 = strcspn(log, "\n"), e2 = strcspn(log2, "\n");
+        json_t *p = json_loadb(log, e1, 0, NULL), *q = json_loadb(log2, e2, 0, NULL);
+        assert_int_equal(json_integer_value(json_object_get(p, "step")), step);
+        assert_true(json_equal(json_object_get(p, "loss"), json_object_get(q, "loss")));
+        assert_true(json_equal(json_object_get(p, "grad_norm"), json_object_get(q, "grad_norm")));
+        json_decref(p);
+        json_decref(q);
+        log += e1 + 1;
+        log2 += e2 + 1;
+    }
+    remove_folder();
+}
+
+static void runs_are_not_mixed_up(void **state)
+{
+    (void)state;
+    model_config m = small_model(), other = m;
+    train_config c = short_run(2), d = c;
+    uint64_t done;
+    snip_status st;
+    new_folder();
+    assert_int_equal(train(&m, &c, 1, &done, &st), SNIP_IO);
+    assert_non_null(strstr(st.msg, "no training run to resume"));
+    assert_int_equal(train(&m, &c, 0, &done, &st), SNIP_OK);
+    assert_int_equal(train(&m, &c, 0, &done, &st), SNIP_IO);
+    assert_non_null(strstr(st.msg, "holds a training run already"));
+    d.lr = 0.5;
+    assert_int_equal(train(&m, &d, 1, &done, &st), SNIP_FORMAT);
+    assert_non_null(strstr(st.msg, "another 'lr'"));
+    other.ff = 128;
+    assert_int_equal(train(&other, &c, 1, &done, &st), SNIP_FORMAT);
+    assert_non_null(strstr(st.msg, "another model configuration"));
+    assert_int_equal(train(&m, &c, 1, &done, &st), SNIP_OK); /* nothing was overwritten */
+    remove_folder();
+    strcpy(folder, "/proc/snip");
+    assert_int_equal(train(&m, &c, 0, &done, &st), SNIP_IO);
+    assert_non_null(strstr(st.msg, "cannot make this folder"));
+}
+
+static void a_loss_that_is_not_finite_stops(void **state)
+{
+    (void)state;
+    model_config m = small_model();
+    train_config c = short_run(200);
+    uint64_t done;
+    snip_status st;
+    m.similarity = MODEL_DOT;
+    c.lr = c.lr_start = 10;
+    c.clip = 0;
+    c.tau_local = c.tau_global = 1e-4;
+    new_folder();
+    assert_int_equal(train(&m, &c, 0, &done, &st), SNIP_FORMAT);
+    if (!strstr(st.msg, "not finite at step") || !strstr(st.msg, "state.safetensors"))
+        fail_msg("%s", st.msg);
+    remove_folder();
+}
+
+/* A tiny model trained for less than a minute finds formulas by their values and values by their
+ * formulas: chance among 256 pairs is 1.8 % nDCG@10. */
+static void a_tiny_model_learns(void **state)
+{
+    arena *a = *state;
+    model_config m;
+    train_config c;
+    uint64_t done;
+    snip_status st;
+    size_t size;
+    model_config_preset(&m, "tiny", NULL);
+    train_config_preset(&c, "tiny", NULL);
+    c.stage = TRAIN_S1;
+    c.steps = 800;
+    c.points = 24;
+    new_folder();
+    if (train(&m, &c, 0, &done, &st) != SNIP_OK)
+        fail_msg("%s", st.msg);
+    char *log = read_all("log.jsonl", &size, a), *last = log;
+    for (char *s = log; *s; s++)
+        if (s[0] == '\n' && s[1])
+            last = s + 1;
+    json_t *line = json_loads(last, 0, NULL);
+    json_t *ndcg = json_object_get(json_object_get(line, "held_out"), "ndcg10");
+    double forth = json_number_value(json_array_get(ndcg, 0)), back = json_number_value(json_array_get(ndcg, 1));
+    print_message("after %.0f s: nDCG@10 %.1f / %.1f %% of 256 held-out pairs\n",
+                  json_number_value(json_object_get(line, "seconds")), 100 * forth, 100 * back);
+    assert_true(forth > 0.2 && back > 0.2);
+    json_decref(line);
+    remove_folder();
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        ARENA_TEST(the_gradient_is_the_slope_of_the_loss),
+        ARENA_TEST(recomputed_chunks_give_the_same_gradient),
+        ARENA_TEST(stages_read_what_they_say),
+        cmocka_unit_test(the_rate_follows_its_schedule),
+        ARENA_TEST(resumed_runs_end_the_same),
+        ARENA_TEST(runs_are_not_mixed_up),
+        cmocka_unit_test(a_loss_that_is_not_finite_stops),
+        ARENA_TEST(a_tiny_model_learns),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
