@@ -9,7 +9,9 @@
 json_t *bench_gen(double seconds);
 json_t *bench_eval(double seconds);
 
-/* A step of `preset` at `stage`, on `threads` cores; batch 0: the preset's. NULL also for unknown names. */
-json_t *bench_train(const char *preset, const char *stage, size_t batch, int threads, double seconds);
+/* A step of `preset` at `stage`, on `threads` cores; batch 0: the preset's. NULL also for unknown
+ * names. */
+json_t *bench_train(const char *preset, const char *stage, size_t batch, int threads,
+                    double seconds);
 
 #endif

@@ -9,8 +9,8 @@
 #include "base/clock.h"
 #include "train/trainer.h"
 
-/* GFLOP/s of the products of one layer on chunks of the trainer's size, all cores at once: forward, and
- * backward for inputs and weights. */
+/* GFLOP/s of the products of one layer on chunks of the trainer's size, all cores at once: forward,
+ * and backward for inputs and weights. */
 static double product_rate(const model_config *c, int threads, double seconds)
 {
     enum { ROWS = 1024 };
@@ -41,15 +41,18 @@ static double product_rate(const model_config *c, int threads, double seconds)
     return failed ? 0 : flops / (clock_now() - start) * 1e-9;
 }
 
-json_t *bench_train(const char *preset, const char *stage, size_t batch, int threads, double seconds)
+json_t *bench_train(const char *preset, const char *stage, size_t batch, int threads,
+                    double seconds)
 {
     model_config mc;
     train_config tc;
-    if (model_config_preset(&mc, preset, NULL) != SNIP_OK || train_config_preset(&tc, preset, NULL) != SNIP_OK ||
+    if (model_config_preset(&mc, preset, NULL) != SNIP_OK ||
+        train_config_preset(&tc, preset, NULL) != SNIP_OK ||
         train_config_set(&tc, "stage", stage, NULL) != SNIP_OK)
         return NULL;
     if (batch)
         tc.batch = batch;
+    omp_set_num_threads(threads); /* products outside of a parallel region too */
     arena *a = arena_new(0), *draw[256] = { NULL };
     model *m = NULL;
     for (int t = 0; t < threads; t++)
@@ -61,11 +64,18 @@ json_t *bench_train(const char *preset, const char *stage, size_t batch, int thr
         m1 = arena_zero(a, m->size * sizeof *m1);
         m2 = arena_zero(a, m->size * sizeof *m2);
     }
-    train_step *s = m2 ? train_step_new(m, threads, (size_t)8 << 30) : NULL;
-    const train_batch_how what = { .stage = (train_stage)tc.stage, .size = tc.batch, .points = tc.points,
-                                   .seed = 1, .stream = RNG_BENCH };
-    const train_how how = { .stage = (train_stage)tc.stage, .cosine = mc.similarity == MODEL_COSINE,
-                            .tau_global = 1, .tau_local = 0.1, .scale_global = 14, .scale_local = 14,
+    train_step *s = m2 ? train_step_new(m, threads, (size_t)8 << 30, NULL) : NULL;
+    const train_batch_how what = { .stage = (train_stage)tc.stage,
+                                   .size = tc.batch,
+                                   .points = tc.points,
+                                   .seed = 1,
+                                   .stream = RNG_BENCH };
+    const train_how how = { .stage = (train_stage)tc.stage,
+                            .cosine = mc.similarity == MODEL_COSINE,
+                            .tau_global = 1,
+                            .tau_local = 0.1,
+                            .scale_global = 14,
+                            .scale_local = 14,
                             .lambda = 1 };
     const nn_adam adam = { .beta1 = 0.9f, .beta2 = 0.999f, .eps = 1e-8f, .clip = 1 };
     train_times sum = { 0 }, one;
@@ -103,18 +113,20 @@ json_t *bench_train(const char *preset, const char *stage, size_t batch, int thr
     struct rusage usage;
     getrusage(RUSAGE_SELF, &usage);
     double reached = sum.flops / (sum.forward + sum.backward) * 1e-9;
-    json_t *o = good ? json_pack("{s:s,s:s,s:s,s:I,s:i,s:I,s:f,s:f,s:{s:f,s:f,s:f,s:f,s:f},s:f,s:f,s:f,s:f,s:f,s:f,s:b,s:f}",
-                                 "bench", "train", "preset", preset, "stage", stage, "batch",
-                                 (json_int_t)tc.batch, "threads", threads, "steps", (json_int_t)steps,
-                                 "seconds_per_step", total / n, "best_seconds_per_step", best, "seconds", "draw",
-                                 sum.draw / n, "forward", sum.forward / n, "objective", sum.objective / n,
-                                 "backward", sum.backward / n, "optimizer", sum.update / n,
-                                 "samples_per_second", n * (double)tc.batch / total, "variants_per_step",
-                                 (double)variants / n, "tokens_per_step", (double)sum.tokens / n,
-                                 "gflop_per_step", sum.flops / n * 1e-9, "gflops", reached, "sgemm_gflops", rate,
-                                 "activations_kept", one.kept, "peak_memory_gb",
-                                 (double)usage.ru_maxrss / (1 << 20))
-                     : NULL;
+    json_t *o =
+        good ? json_pack("{s:s,s:s,s:s,s:I,s:i,s:I,s:f,s:f,s:{s:f,s:f,s:f,s:f,s:f},s:f,s:f,s:f,s:f,"
+                         "s:f,s:f,s:b,s:f}",
+                         "bench", "train", "preset", preset, "stage", stage, "batch",
+                         (json_int_t)tc.batch, "threads", threads, "steps", (json_int_t)steps,
+                         "seconds_per_step", total / n, "best_seconds_per_step", best, "seconds",
+                         "draw", sum.draw / n, "forward", sum.forward / n, "objective",
+                         sum.objective / n, "backward", sum.backward / n, "optimizer",
+                         sum.update / n, "samples_per_second", n * (double)tc.batch / total,
+                         "variants_per_step", (double)variants / n, "tokens_per_step",
+                         (double)sum.tokens / n, "gflop_per_step", sum.flops / n * 1e-9, "gflops",
+                         reached, "sgemm_gflops", rate, "activations_kept", one.kept,
+                         "peak_memory_gb", (double)usage.ru_maxrss / (1 << 20))
+             : NULL;
     if (o)
         json_object_set_new(o, "ratio_to_sgemm", json_real(reached / rate));
     train_step_free(s);

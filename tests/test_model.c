@@ -336,7 +336,7 @@ static train_terms run_stage(golden *g, train_stage stage, float *grad, float *r
                latent * sizeof *zv);
     train_how how = { .stage = stage, .tau_global = 1, .tau_local = 0.1, .lambda = 1 };
     train_terms terms;
-    assert_true(train_objective(&terms, drows, rows, g->item, g->k, m, latent, &how, g->a));
+    assert_true(train_objective(&terms, drows, rows, g->item, g->k, m, 0, m, latent, &how, g->a));
     memcpy(dz, drows[TRAIN_GS], m * latent * sizeof *dz);
     memcpy(dz + m * latent, drows[TRAIN_C], m * latent * sizeof *dz);
     for (size_t i = 0; i < 2 * m; i++)
@@ -460,8 +460,8 @@ static void add_drift(void *context, size_t at, float value)
     d->worst = fmax(d->worst, off);
 }
 
-/* Five updates on the golden batch: the weights move as the reference's do. Entries are about 5e-7 and
- * floats near 1 are 1.2e-7 apart. */
+/* Five updates on the golden batch: the weights move as the reference's do. Entries are about 5e-7
+ * and floats near 1 are 1.2e-7 apart. */
 static void five_updates_move_the_weights_alike(void **state)
 {
     golden *g = *state;
@@ -475,16 +475,15 @@ static void five_updates_move_the_weights_alike(void **state)
         snprintf(name, sizeof name, "model-s%d/steps.json", stage);
         json_t *o = golden_json(name), *steps = json_object_get(o, "f32"), *s;
         size_t t;
-        json_array_foreach(steps, t, s)
-        {
+        json_array_foreach (steps, t, s) {
             train_terms terms = run_stage(g, (train_stage)stage, grad, rows);
             double loss = json_number_value(json_object_get(s, "loss_before"));
             double norm = sqrt(nn_kernels_best()->square_sum(grad, n));
             assert_true(fabs(terms.total - loss) < 2e-5 * loss);
-            assert_true(fabs(norm - json_number_value(json_object_get(s, "grad_norm_before_clip"))) <
-                        2e-4 * norm);
-            nn_adam_update(g->m->w, m1, m2, grad, n, &how, json_number_value(json_object_get(s, "lr")), t + 1,
-                           norm);
+            assert_true(fabs(norm - json_number_value(json_object_get(
+                                        s, "grad_norm_before_clip"))) < 2e-4 * norm);
+            nn_adam_update(g->m->w, m1, m2, grad, n, &how,
+                           json_number_value(json_object_get(s, "lr")), t + 1, norm);
         }
         json_decref(o);
         snprintf(name, sizeof name, "model-s%d/delta-5.safetensors", stage);

@@ -34,7 +34,8 @@ typedef struct layer {
 static void check_gradient(const char *name, const layer *l, float *in, const float *gradient,
                            const float *weight)
 {
-    float *up = arena_array(l->a, l->out, sizeof *up), *down = arena_array(l->a, l->out, sizeof *down);
+    float *up = arena_array(l->a, l->out, sizeof *up),
+          *down = arena_array(l->a, l->out, sizeof *down);
     double worst = 0, largest = 0;
     for (size_t i = 0; i < l->in; i++) {
         float h = 1e-2f, kept = in[i];
@@ -170,7 +171,9 @@ static void pooling_has_its_gradient(void **state)
     nn_pool_forward(pooled, weight, x, w, 0.3f, spans, 3, 6);
     nn_pool_backward(dx, dw, up, weight, x, w, spans, 3, 6);
     layer in_x = { .forward = pool, .in = 54, .out = 18, .fixed = { w }, .spans = spans, .a = a };
-    layer in_w = { .forward = pool_in_weight, .in = 6, .out = 18, .fixed = { x }, .spans = spans, .a = a };
+    layer in_w = {
+        .forward = pool_in_weight, .in = 6, .out = 18, .fixed = { x }, .spans = spans, .a = a
+    };
     check_gradient("pooling, input", &in_x, x, dx, up);
     check_gradient("pooling, weight", &in_w, w, dw, up);
     /* Pads take their share: the weights of the first span add up to less than one. */
@@ -218,7 +221,10 @@ static void adam_updates_as_the_reference_does(void **state)
     const char *folder = getenv("SNIP_GOLDEN"), *tests = getenv("SNIP_TESTS");
     char path[1024];
     snprintf(path, sizeof path, "%s%s/model-s0/optimizer-toy-f32.safetensors",
-             folder && *folder ? folder : tests ? tests : "tests", folder && *folder ? "" : "/golden");
+             folder && *folder ? folder
+             : tests           ? tests
+                               : "tests",
+             folder && *folder ? "" : "/golden");
     safetensors_file f;
     snip_status st;
     if (safetensors_read(&f, path, a, &st) != SNIP_OK)
@@ -227,7 +233,9 @@ static void adam_updates_as_the_reference_does(void **state)
     float w[26], m[26] = { 0 }, v[26] = { 0 }, g[26];
     memcpy(w, tensor(&f, "w", 0, "a")->data, 20);
     memcpy(w + 5, tensor(&f, "w", 0, "b")->data, 84);
-    const nn_adam how = { .beta1 = 0.9f, .beta2 = 0.999f, .eps = 1e-8f,
+    const nn_adam how = { .beta1 = 0.9f,
+                          .beta2 = 0.999f,
+                          .eps = 1e-8f,
                           .clip = (float)json_number_value(json_object_get(o, "clip_grad_norm")) };
     assert_true(json_array_size(steps) >= 10);
     for (int t = 1; t <= (int)json_array_size(steps); t++) {
@@ -237,14 +245,15 @@ static void adam_updates_as_the_reference_does(void **state)
         double length = sqrt(nn_kernels_best()->square_sum(g, 26));
         assert_true(fabs(length - json_number_value(json_object_get(s, "grad_norm_before_clip"))) <
                     1e-5 * (1 + length));
-        nn_adam_update(w, m, v, g, 26, &how, json_number_value(json_object_get(s, "lr")), (uint64_t)t,
-                       length);
+        nn_adam_update(w, m, v, g, 26, &how, json_number_value(json_object_get(s, "lr")),
+                       (uint64_t)t, length);
         float want[26];
         memcpy(want, tensor(&f, "w", t, "a")->data, 20);
         memcpy(want + 5, tensor(&f, "w", t, "b")->data, 84);
         for (int i = 0; i < 26; i++)
             if (!(fabsf(w[i] - want[i]) < 1e-6f))
-                fail_msg("step %d, number %d: %g, expected %g", t, i, (double)w[i], (double)want[i]);
+                fail_msg("step %d, number %d: %g, expected %g", t, i, (double)w[i],
+                         (double)want[i]);
     }
     json_decref(o);
     safetensors_close(&f);

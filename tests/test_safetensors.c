@@ -27,7 +27,8 @@ static snip_code parse(const char *header, size_t bytes, arena *a, snip_status *
 }
 
 #define T(name, dtype, shape, begin, end)                                                          \
-    "\"" name "\":{\"dtype\":\"" dtype "\",\"shape\":" shape ",\"data_offsets\":[" begin "," end "]}"
+    "\"" name "\":{\"dtype\":\"" dtype "\",\"shape\":" shape ",\"data_offsets\":[" begin "," end   \
+    "]}"
 
 static const struct {
     const char *header;
@@ -42,7 +43,8 @@ static const struct {
     { "[]", 0, "not a JSON object" },
     { "{", 0, "not a JSON object" },
     { "{\"a\":1}", 0, "not described by" },
-    { "{" T("a", "F32", "[2]", "0", "8") "," T("a", "F32", "[2]", "8", "16") "}", 16, "not a JSON object" },
+    { "{" T("a", "F32", "[2]", "0", "8") "," T("a", "F32", "[2]", "8", "16") "}", 16,
+      "not a JSON object" },
     { "{\"__metadata__\":{\"k\":1}}", 0, "something else than strings" },
     { "{\"__metadata__\":[]}", 0, "not an object" },
     { "{" T("a", "F31", "[2]", "0", "8") "}", 8, "unknown dtype" },
@@ -63,7 +65,8 @@ static void broken_headers_are_refused(void **state)
     for (size_t i = 0; i < COUNT(cases); i++) {
         snip_status st = { 0 };
         snip_code code = parse(cases[i].header, cases[i].bytes, *state, &st);
-        if (cases[i].message ? code != SNIP_FORMAT || !strstr(st.msg, cases[i].message) : code != SNIP_OK)
+        if (cases[i].message ? code != SNIP_FORMAT || !strstr(st.msg, cases[i].message)
+                             : code != SNIP_OK)
             fail_msg("%s: %s", cases[i].header, st.msg);
     }
     snip_status st;
@@ -122,7 +125,8 @@ static void models_come_back_as_they_were(void **state)
     clean();
 }
 
-/* Cut anywhere, or with one byte of its header changed: refused or (if the change is harmless) read. */
+/* Cut anywhere, or with one byte of its header changed: refused or (if the change is harmless)
+ * read. */
 static void damaged_models_never_crash(void **state)
 {
     (void)state;
@@ -206,8 +210,8 @@ static void the_paper_s_tensors_are_the_reference_s(void **state)
         char module[32], name[64], shape[32], full[112];
         unsigned long size;
         size_t n = strcspn(s, "\n");
-        if (sscanf(s, "%31s %63s %31s %lu", module, name, shape, &size) == 4 && strcmp(name, "TOTAL") != 0 &&
-            strncmp(s, "all", 3) != 0) {
+        if (sscanf(s, "%31s %63s %31s %lu", module, name, shape, &size) == 4 &&
+            strcmp(name, "TOTAL") != 0 && strncmp(s, "all", 3) != 0) {
             snprintf(full, sizeof full, "%s.%s", module, name);
             const model_tensor *t = model_find(m, full);
             if (!t)

@@ -24,16 +24,21 @@ static model_config small_model(void)
 }
 
 /* Loss and gradient of one batch of 8 samples. */
-static train_terms gradient(model *m, int stage, int cosine, int threads, size_t memory, float *grad,
-                            int *kept)
+static train_terms gradient(model *m, int stage, int cosine, int threads, size_t memory,
+                            float *grad, int *kept)
 {
     arena *draw[2] = { arena_new(0), arena_new(0) };
-    train_step *s = train_step_new(m, threads, memory);
-    const train_batch_how what = { .stage = (train_stage)stage, .size = 8, .points = 24, .seed = 3,
-                                   .stream = RNG_TRAIN };
-    const train_how how = { .stage = (train_stage)stage, .cosine = cosine, .tau_global = 1,
-                            .tau_local = 0.1, .scale_global = cosine ? exp((double)m->w[m->scale_global]) : 0,
-                            .scale_local = cosine ? exp((double)m->w[m->scale_local]) : 0, .lambda = 0.7 };
+    train_step *s = train_step_new(m, threads, memory, NULL);
+    const train_batch_how what = {
+        .stage = (train_stage)stage, .size = 8, .points = 24, .seed = 3, .stream = RNG_TRAIN
+    };
+    const train_how how = { .stage = (train_stage)stage,
+                            .cosine = cosine,
+                            .tau_global = 1,
+                            .tau_local = 0.1,
+                            .scale_global = cosine ? exp((double)m->w[m->scale_global]) : 0,
+                            .scale_local = cosine ? exp((double)m->w[m->scale_local]) : 0,
+                            .lambda = 0.7 };
     train_batch b;
     train_terms terms;
     train_times times;
@@ -66,7 +71,8 @@ static void the_gradient_is_the_slope_of_the_loss(void **state)
             model *m;
             assert_int_equal(model_new(&m, &c, a, NULL), SNIP_OK);
             model_start(m, 5);
-            float *g = arena_array(a, m->size, sizeof *g), *other = arena_array(a, m->size, sizeof *g);
+            float *g = arena_array(a, m->size, sizeof *g),
+                  *other = arena_array(a, m->size, sizeof *g);
             float *w = arena_copy(a, m->w, m->size * sizeof *w);
             gradient(m, stage, kind, 2, (size_t)1 << 30, g, NULL);
             double length = sqrt(nn_kernels_best()->square_sum(g, m->size)), h = 2e-3, loss[2];
@@ -76,8 +82,8 @@ static void the_gradient_is_the_slope_of_the_loss(void **state)
                 loss[side] = gradient(m, stage, kind, 2, (size_t)1 << 30, other, NULL).total;
             }
             double slope = (loss[1] - loss[0]) / (2 * h);
-            print_message("S%d %s: slope %.5f, gradient %.5f\n", stage, kind ? "pre-norm, cosine" : "post-norm, dot",
-                          slope, length);
+            print_message("S%d %s: slope %.5f, gradient %.5f\n", stage,
+                          kind ? "pre-norm, cosine" : "post-norm, dot", slope, length);
             assert_true(fabs(slope - length) < 0.01 * length);
         }
 }
@@ -89,7 +95,8 @@ static void recomputed_chunks_give_the_same_gradient(void **state)
     model *m;
     assert_int_equal(model_new(&m, &c, a, NULL), SNIP_OK);
     model_start(m, 5);
-    float *kept = arena_array(a, m->size, sizeof *kept), *again = arena_array(a, m->size, sizeof *again);
+    float *kept = arena_array(a, m->size, sizeof *kept),
+          *again = arena_array(a, m->size, sizeof *again);
     int was_kept;
     train_terms t = gradient(m, TRAIN_S5, 1, 2, (size_t)1 << 30, kept, &was_kept), u;
     assert_true(was_kept);
@@ -110,8 +117,9 @@ static void stages_read_what_they_say(void **state)
     arena *draw[1] = { arena_new(0) };
     const data_vocab *v = data_vocab_new(10, *state);
     for (int stage = 0; stage < TRAIN_STAGES; stage++) {
-        const train_batch_how what = { .stage = (train_stage)stage, .size = 12, .points = 16, .seed = 1,
-                                       .stream = RNG_TRAIN };
+        const train_batch_how what = {
+            .stage = (train_stage)stage, .size = 12, .points = 16, .seed = 1, .stream = RNG_TRAIN
+        };
         train_batch b;
         assert_int_equal(train_batch_draw(&b, &what, 0, v, draw, 1, NULL), SNIP_OK);
         size_t rows[TRAIN_VIEWS] = { 0 }, want[TRAIN_VIEWS] = { 0 };
@@ -120,7 +128,8 @@ static void stages_read_what_they_say(void **state)
             rows[f->alone ? TRAIN_O : TRAIN_GS] += (size_t)f->whole;
             rows[TRAIN_C] += (size_t)f->part;
             assert_int_equal(f->path != NULL, stage >= TRAIN_S1);
-            assert_true(!f->part || (f->first > 0 && f->first < f->end && f->end < f->tokens.count));
+            assert_true(!f->part ||
+                        (f->first > 0 && f->first < f->end && f->end < f->tokens.count));
         }
         for (size_t i = 0; i < b.tables; i++)
             for (size_t k = 0; k < b.table[i].group.count; k++)
@@ -142,8 +151,8 @@ static void the_rate_follows_its_schedule(void **state)
     assert_int_equal(train_config_preset(&c, "paper", NULL), SNIP_OK);
     json_t *steps = json_object_get(golden_json("model-s0/steps.json"), "f32");
     for (size_t i = 0; i < json_array_size(steps); i++)
-        assert_true(fabs(train_rate(&c, i + 1) -
-                         json_number_value(json_object_get(json_array_get(steps, i), "lr"))) < 1e-15);
+        assert_true(fabs(train_rate(&c, i + 1) - json_number_value(json_object_get(
+                                                     json_array_get(steps, i), "lr"))) < 1e-15);
     assert_true(fabs(train_rate(&c, 10001) - 4e-5) < 1e-15);
     assert_true(fabs(train_rate(&c, 40001) - 2e-5) < 1e-15);
     c.schedule = TRAIN_LINEAR;
@@ -151,7 +160,8 @@ static void the_rate_follows_its_schedule(void **state)
     assert_true(train_rate(&c, 100001) == 0);
 }
 
-/* Runs ------------------------------------------------------------------------------------------ */
+/* Runs ------------------------------------------------------------------------------------------
+ */
 
 static char folder[64];
 
@@ -188,7 +198,9 @@ static train_config short_run(uint64_t steps)
 static snip_code train(const model_config *m, const train_config *c, int resume, uint64_t *done,
                        snip_status *st)
 {
-    const train_watch watch = { .log_seconds = 0, .save_seconds = 1e9, .memory = (size_t)1 << 30, .threads = 2 };
+    const train_watch watch = {
+        .log_seconds = 0, .save_seconds = 1e9, .memory = (size_t)1 << 30, .threads = 2
+    };
     return train_run(m, c, folder, resume, &watch, done, st);
 }
 
@@ -308,7 +320,8 @@ static void a_tiny_model_learns(void **state)
             last = s + 1;
     json_t *line = json_loads(last, 0, NULL);
     json_t *ndcg = json_object_get(json_object_get(line, "held_out"), "ndcg10");
-    double forth = json_number_value(json_array_get(ndcg, 0)), back = json_number_value(json_array_get(ndcg, 1));
+    double forth = json_number_value(json_array_get(ndcg, 0)),
+           back = json_number_value(json_array_get(ndcg, 1));
     print_message("after %.0f s: nDCG@10 %.1f / %.1f %% of 256 held-out pairs\n",
                   json_number_value(json_object_get(line, "seconds")), 100 * forth, 100 * back);
     assert_true(forth > 0.2 && back > 0.2);

@@ -64,13 +64,29 @@ int cli_bench(const cli_command *self, int argc, char **argv)
           .low = 1,
           .high = 3600,
           .help = "how long to measure" },
-        { .name = "preset", .kind = CLI_CHOICE, .to = &preset, .value = "NAME", .choices = presets,
+        { .name = "preset",
+          .kind = CLI_CHOICE,
+          .to = &preset,
+          .value = "NAME",
+          .choices = presets,
           .help = "train: the model" },
-        { .name = "stage", .kind = CLI_CHOICE, .to = &stage, .value = "S", .choices = stages,
+        { .name = "stage",
+          .kind = CLI_CHOICE,
+          .to = &stage,
+          .value = "S",
+          .choices = stages,
           .help = "train: the objective" },
-        { .name = "batch-size", .kind = CLI_COUNT, .to = &batch, .value = "B", .high = 100000,
+        { .name = "batch-size",
+          .kind = CLI_COUNT,
+          .to = &batch,
+          .value = "B",
+          .high = 100000,
           .help = "train: samples per step; 0: the preset's" },
-        { .name = "threads", .kind = CLI_COUNT, .to = &threads, .value = "T", .high = 256,
+        { .name = "threads",
+          .kind = CLI_COUNT,
+          .to = &threads,
+          .value = "T",
+          .high = 256,
           .help = "train: cores; 0: all" },
         { .name = "json", .kind = CLI_FLAG, .to = &json, .help = "a JSON object a line" },
     };
@@ -79,8 +95,11 @@ int cli_bench(const cli_command *self, int argc, char **argv)
         return code;
     if (n > 1)
         return cli_fail(self, CLI_MISUSED, "wants one benchmark; see snip bench --help");
-    const request q = { .seconds = (double)seconds, .preset = presets[preset], .stage = stages[stage],
-                        .batch = batch, .threads = threads ? (int)threads : omp_get_max_threads() };
+    const request q = { .seconds = (double)seconds,
+                        .preset = presets[preset],
+                        .stage = stages[stage],
+                        .batch = batch,
+                        .threads = threads ? (int)threads : omp_get_max_threads() };
     for (int i = 0; i < BENCHES; i++) {
         if (n == 1 && strcmp(argv[0], benches[i].name) != 0)
             continue;
@@ -98,6 +117,7 @@ int cli_bench(const cli_command *self, int argc, char **argv)
         }
     }
     if (!found)
-        return cli_fail(self, CLI_MISUSED, "there is no benchmark '%.40s' (gen, eval, train)", argv[0]);
+        return cli_fail(self, CLI_MISUSED, "there is no benchmark '%.40s' (gen, eval, train)",
+                        argv[0]);
     return cli_finish(self);
 }

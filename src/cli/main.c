@@ -75,7 +75,8 @@ const cli_command cli_commands[] = {
       cli_info },
     { "bench", "measure the speed of a part on this machine", "[gen|eval|train] [options]",
       "gen: accepted samples per second on one core, tokens included, by part. eval: nanoseconds\n"
-      "per node and point, beside a plain loop over the C library's functions in the same run. train: a\n"
+      "per node and point, beside a plain loop over the C library's functions in the same run. "
+      "train: a\n"
       "training step by part, beside this machine's rate on the same matrix products.\n",
       "snip bench gen\n"
       "snip bench eval --json\n"

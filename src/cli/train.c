@@ -64,7 +64,7 @@ int cli_train(const cli_command *self, int argc, char **argv)
     const char *preset = "small", *out = NULL, *memory = "4G", *stage = NULL, *rate = NULL,
                *clip = NULL;
     const char *sets[64];
-    uint64_t steps = 0, batch = 0, seed = 0, warmup = 0, minutes = 5, threads = 0;
+    uint64_t steps = 0, batch = 0, seed = 0, warmup = 0, minutes = 5, every = 0, threads = 0;
     int resume = 0, quiet = 0, json = 0, code, n_sets = 0;
 
     /* --set may be given many times: it is taken out before the rest is parsed. */
@@ -132,6 +132,12 @@ int cli_train(const cli_command *self, int argc, char **argv)
           .low = 1,
           .high = 10000,
           .help = "minutes between checkpoints" },
+        { .name = "save-steps",
+          .kind = CLI_COUNT,
+          .to = &every,
+          .value = "N",
+          .high = 1000000000000,
+          .help = "and every N updates; 0: never" },
         { .name = "memory",
           .kind = CLI_TEXT,
           .to = &memory,
@@ -167,6 +173,7 @@ int cli_train(const cli_command *self, int argc, char **argv)
                           .stop = &stop,
                           .log_seconds = 5,
                           .save_seconds = 60 * (double)minutes,
+                          .save_steps = every,
                           .memory = read_bytes(memory),
                           .threads = threads ? (int)threads : omp_get_max_threads() };
     if (watch.memory == 0)
@@ -197,12 +204,23 @@ int cli_train(const cli_command *self, int argc, char **argv)
     struct sigaction act = { .sa_handler = on_signal };
     sigaction(SIGINT, &act, NULL);
     sigaction(SIGTERM, &act, NULL);
-    uint64_t done;
+    uint64_t done = 0;
+    watch.ranks = ranks_start();
+    int me = ranks_me(watch.ranks);
+    if (me)
+        quiet = 1;
     good = train_run(&m, &c, out, resume, &watch, &done, &st);
     if (!quiet && isatty(STDERR_FILENO))
         fputc('\n', stderr);
-    if (good != SNIP_OK)
-        return cli_fail_status(self, &st);
+    if (good != SNIP_OK) {
+        code = cli_fail_status(self, &st);
+        ranks_abort(watch.ranks, code); /* the others may be waiting for us */
+        ranks_stop(watch.ranks);
+        return code;
+    }
+    ranks_stop(watch.ranks);
+    if (me)
+        return CLI_DONE;
     if (json)
         return cli_print_json(self, json_pack("{s:I,s:I,s:b,s:s}", "steps", (json_int_t)done,
                                               "samples", (json_int_t)(done * c.batch), "finished",

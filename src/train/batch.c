@@ -121,7 +121,8 @@ static snip_code draw_one(drawn *d, const train_batch_how *how, uint64_t index, 
 }
 
 /* Puts the drawn samples together, in their order. */
-static int collect(train_batch *out, const drawn *all, size_t size, arena *a)
+static int collect(train_batch *out, const drawn *all, size_t size, const train_batch_how *how,
+                   arena *a)
 {
     size_t most = size * (1 + DATA_ATTEMPTS);
     *out = (train_batch){ .tables = size,
@@ -144,7 +145,7 @@ static int collect(train_batch *out, const drawn *all, size_t size, arena *a)
             t->variant[k] = out->variants + d->table_variant[k];
         for (size_t k = 0; k < d->count; k++) {
             size_t variant = out->variants++;
-            out->item[variant] = (int)i;
+            out->item[variant] = (int)(how->offset + i * (how->every ? how->every : 1));
             out->k[variant] = (int)k;
             for (int alone = 0; alone < 2; alone++)
                 if (alone ? d->has_alone[k] : d->has_parent[k]) {
@@ -162,17 +163,20 @@ snip_code train_batch_draw(train_batch *out, const train_batch_how *how, uint64_
 {
     for (int t = 0; t < threads; t++)
         arena_reset(a[t], 0);
-    drawn *all = arena_array(a[0], how->size, sizeof *all);
+    size_t every = how->every ? how->every : 1,
+           size = (how->size - how->offset + every - 1) / every;
+    drawn *all = arena_array(a[0], size, sizeof *all);
     if (!all)
         return status_nomem(st);
 #pragma omp parallel for schedule(dynamic, 4) num_threads(threads)
-    for (size_t i = 0; i < how->size; i++)
-        all[i].code = draw_one(&all[i], how, first + i, v, a[omp_get_thread_num()]);
-    for (size_t i = 0; i < how->size; i++)
+    for (size_t i = 0; i < size; i++)
+        all[i].code =
+            draw_one(&all[i], how, first + how->offset + i * every, v, a[omp_get_thread_num()]);
+    for (size_t i = 0; i < size; i++)
         if (all[i].code != SNIP_OK)
             return all[i].code == SNIP_NOMEM
                        ? status_nomem(st)
                        : status_fail(st, all[i].code, 0, "sample %llu cannot be used for training",
-                                     (unsigned long long)(first + i));
-    return collect(out, all, how->size, a[0]) ? SNIP_OK : status_nomem(st);
+                                     (unsigned long long)(first + how->offset + i * every));
+    return collect(out, all, size, how, a[0]) ? SNIP_OK : status_nomem(st);
 }

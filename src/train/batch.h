@@ -11,8 +11,9 @@
 
 typedef struct train_batch_how {
     train_stage stage;
-    size_t size;   /* samples */
-    size_t points; /* points kept of each sample's DATA_POINTS, drawn at random */
+    size_t size;          /* samples */
+    size_t every, offset; /* of which only offset, offset + every, ... are drawn; 0, 0: all */
+    size_t points;        /* points kept of each sample's DATA_POINTS, drawn at random */
     uint64_t seed;
     rng_stream stream;
 } train_batch_how;

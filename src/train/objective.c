@@ -24,15 +24,24 @@ int train_reads(train_stage stage, train_view v, int k)
 /* Rows taken out of a matrix, normalised if asked. */
 typedef struct picked {
     size_t count;
-    size_t *from; /* rows of the matrix */
+    size_t first, end; /* those of our own variants */
+    size_t *from;      /* rows of the matrix */
     float *row, *grad, *length;
 } picked;
 
-static int pick(picked *out, const float *matrix, const int *k, size_t variants, size_t latent,
-                int originals, int cosine, arena *a)
+/* Which rows to pick, and which of them are ours. */
+typedef struct choice {
+    const int *k;
+    size_t variants, own_first, own_end, latent;
+    int cosine;
+} choice;
+
+static int pick(picked *out, const float *matrix, const choice *c, int originals, arena *a)
 {
     const nn_kernels *kernel = nn_kernels_best();
-    out->count = 0;
+    const int *k = c->k, cosine = c->cosine;
+    size_t variants = c->variants, latent = c->latent;
+    out->count = out->first = out->end = 0;
     out->from = arena_array(a, variants, sizeof *out->from);
     out->row = arena_array(a, variants * latent, sizeof *out->row);
     out->grad = arena_zero(a, variants * latent * sizeof *out->grad);
@@ -52,6 +61,10 @@ static int pick(picked *out, const float *matrix, const int *k, size_t variants,
             out->length[out->count] = length;
         }
         out->from[out->count++] = i;
+        if (i < c->own_first)
+            out->first = out->count;
+        if (i < c->own_end)
+            out->end = out->count;
     }
     return 1;
 }
@@ -60,7 +73,7 @@ static int pick(picked *out, const float *matrix, const int *k, size_t variants,
 static void put_back(float *grad, const picked *p, size_t latent, int cosine)
 {
     const nn_kernels *kernel = nn_kernels_best();
-    for (size_t i = 0; i < p->count; i++) {
+    for (size_t i = p->first; i < p->end; i++) {
         float *g = p->grad + i * latent, *to = grad + p->from[i] * latent;
         const float *hat = p->row + i * latent;
         float along = cosine ? kernel->dot(g, hat, latent) : 0;
@@ -128,10 +141,12 @@ static int contrast(double *both, double *sv, double *vs, double *dscale, picked
             ds[r * m + j] += (float)(each * exp(scale * ((double)s[r * m + j] - top)) / sum);
         ds[i * m + j] -= (float)each;
     }
-    for (size_t i = 0; i < n * m; i++)
+    for (size_t i = a->first * m; i < a->end * m; i++)
         *dscale += (double)ds[i] * (double)s[i];
-    nn_gemm(0, 0, n, latent, m, (float)scale, ds, m, b->row, latent, 1, a->grad, latent);
-    nn_gemm(1, 0, m, latent, n, (float)scale, ds, m, a->row, latent, 1, b->grad, latent);
+    nn_gemm(0, 0, a->end - a->first, latent, m, (float)scale, ds + a->first * m, m, b->row, latent,
+            1, a->grad + a->first * latent, latent);
+    nn_gemm(1, 0, b->end - b->first, latent, n, (float)scale, ds + b->first, m, a->row, latent, 1,
+            b->grad + b->first * latent, latent);
     *sv = forth / (double)n;
     *vs = back / (double)n;
     *both = 0.5 * (*sv + *vs);
@@ -140,8 +155,8 @@ static int contrast(double *both, double *sv, double *vs, double *dscale, picked
 }
 
 int train_objective(train_terms *out, float *const grad[TRAIN_VIEWS], float *const row[TRAIN_VIEWS],
-                    const int *item, const int *k, size_t variants, size_t latent,
-                    const train_how *how, arena *tmp)
+                    const int *item, const int *k, size_t variants, size_t own_first,
+                    size_t own_end, size_t latent, const train_how *how, arena *tmp)
 {
     *out = (train_terms){ 0 };
     arena_pos mark = arena_mark(tmp);
@@ -149,9 +164,15 @@ int train_objective(train_terms *out, float *const grad[TRAIN_VIEWS], float *con
     double global = cosine ? how->scale_global : 1 / how->tau_global;
     double local = cosine ? how->scale_local : 1 / how->tau_local;
     contest everyone = { .everyone = 1 }, some = { .everyone = !few_local, .item = item, .k = k };
+    const choice which = { .k = k,
+                           .variants = variants,
+                           .own_first = own_first,
+                           .own_end = own_end,
+                           .latent = latent,
+                           .cosine = cosine };
     picked s, v;
-    int good = pick(&s, row[TRAIN_GS], k, variants, latent, few_global, cosine, tmp) &&
-               pick(&v, row[TRAIN_GV], k, variants, latent, few_global, cosine, tmp) &&
+    int good = pick(&s, row[TRAIN_GS], &which, few_global, tmp) &&
+               pick(&v, row[TRAIN_GV], &which, few_global, tmp) &&
                contrast(&out->global, &out->global_sv, &out->global_vs, &out->dscale_global, &s, &v,
                         latent, &everyone, global, 1, tmp);
     if (good) {
@@ -159,14 +180,14 @@ int train_objective(train_terms *out, float *const grad[TRAIN_VIEWS], float *con
         put_back(grad[TRAIN_GV], &v, latent, cosine);
     }
     if (good && how->stage >= TRAIN_S2) {
-        good = pick(&v, row[TRAIN_P], k, variants, latent, 0, cosine, tmp) &&
-               pick(&s, row[TRAIN_C], k, variants, latent, few_local, cosine, tmp) &&
+        good = pick(&v, row[TRAIN_P], &which, 0, tmp) &&
+               pick(&s, row[TRAIN_C], &which, few_local, tmp) &&
                contrast(&out->context, &out->context_sv, &out->context_vs, &out->dscale_local, &s,
                         &v, latent, &some, local, how->lambda, tmp);
         if (good)
             put_back(grad[TRAIN_C], &s, latent, cosine);
         if (good && how->stage >= TRAIN_S3) {
-            good = pick(&s, row[TRAIN_O], k, variants, latent, few_local, cosine, tmp) &&
+            good = pick(&s, row[TRAIN_O], &which, few_local, tmp) &&
                    contrast(&out->standalone, &out->standalone_sv, &out->standalone_vs,
                             &out->dscale_local, &s, &v, latent, &some, local, how->lambda, tmp);
             if (good)

@@ -46,10 +46,12 @@ typedef struct train_terms {
 } train_terms;
 
 /* Computes the terms and adds the gradients to grad[v], matrices of the same shape. item[] and k[]
- * describe the variants; item i's original comes before its variants. Returns 0 when memory is out.
- * `tmp` is left as found. */
+ * describe the variants; item i's original comes before its variants. Only the gradients of
+ * variants [own_first, own_end) are computed: with several ranks each sees all rows and works out
+ * its own; the gradients for the scales are then those of the own symbols, to be added up. Returns
+ * 0 when memory is out. `tmp` is left as found. */
 int train_objective(train_terms *out, float *const grad[TRAIN_VIEWS], float *const row[TRAIN_VIEWS],
-                    const int *item, const int *k, size_t variants, size_t latent,
-                    const train_how *how, arena *tmp);
+                    const int *item, const int *k, size_t variants, size_t own_first,
+                    size_t own_end, size_t latent, const train_how *how, arena *tmp);
 
 #endif

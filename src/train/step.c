@@ -27,6 +27,7 @@ typedef struct chunk {
 
 struct train_step {
     int threads;
+    ranks *ranks;
     size_t memory, size;
     arena *plan;  /* chunks and rows of the current step */
     arena **keep; /* per thread: activations of this step */
@@ -53,12 +54,13 @@ void train_step_free(train_step *s)
     free(s);
 }
 
-train_step *train_step_new(const model *m, int threads, size_t memory)
+train_step *train_step_new(const model *m, int threads, size_t memory, ranks *r)
 {
     train_step *s = calloc(1, sizeof *s);
     if (!s)
         return NULL;
     s->threads = threads;
+    s->ranks = r;
     s->memory = memory;
     s->size = m->size;
     s->plan = arena_new(0);
@@ -220,13 +222,16 @@ static double chunk_flops(const chunk *c, const model *m)
     return 3 * (sum + 2.0 * (double)c->rows * d * f->latent);
 }
 
-/* All chunks of a thread, forward (embedding them) or backward. Returns 0 when memory is out. */
+/* Forward runs all chunks; backward those of one encoder. */
+enum { FORWARD, NUMERIC, SYMBOLIC };
+
+/* The chunks of a thread. Returns 0 when memory is out. */
 static int run_thread(train_step *s, const model *m, chunk *c, size_t n, int thread, int keep,
                       int backward, float *grad)
 {
     int good = 1;
     for (size_t i = 0; i < n && good; i++) {
-        if (c[i].thread != thread)
+        if (c[i].thread != thread || (backward && c[i].numeric != (backward == NUMERIC)))
             continue;
         arena *a = keep ? s->keep[thread] : s->tmp[thread];
         arena_pos mark = arena_mark(s->tmp[thread]);
@@ -287,7 +292,7 @@ static int embed_all(work *w, train_step *s, const model *m, int keep)
     int failed = 0;
 #pragma omp parallel num_threads(s->threads)
     {
-        if (!run_thread(s, m, w->c, w->n, omp_get_thread_num(), keep, 0, NULL))
+        if (!run_thread(s, m, w->c, w->n, omp_get_thread_num(), keep, FORWARD, NULL))
 #pragma omp atomic write
             failed = 1;
     }
@@ -298,36 +303,97 @@ static int embed_all(work *w, train_step *s, const model *m, int keep)
     return !failed;
 }
 
-/* Runs all chunks backward; the threads' gradients are added up in their order. */
+/* Runs the chunks of one encoder backward; the threads' gradients of its parameters [from, to) are
+ * added up in the threads' order. */
+static int encoder_gradient(work *w, train_step *s, const model *m, int keep, int which,
+                            float *grad, size_t from, size_t to)
+{
+    int failed = 0;
+#pragma omp parallel num_threads(s->threads)
+    {
+        int t = omp_get_thread_num();
+        float *own = t ? s->grad[t] : grad;
+        memset(own + from, 0, (to - from) * sizeof *own);
+        if (!run_thread(s, m, w->c, w->n, t, keep, which, own))
+#pragma omp atomic write
+            failed = 1;
+#pragma omp barrier
+        size_t first = from + (to - from) * (size_t)t / (size_t)s->threads;
+        size_t end = from + (to - from) * ((size_t)t + 1) / (size_t)s->threads;
+        for (int other = 1; other < s->threads; other++)
+            nn_kernels_best()->add(grad + first, s->grad[other] + first, end - first);
+    }
+    return !failed;
+}
+
+/* The whole gradient. The numeric encoder's parameters come first in the array and are done first,
+ * so their sum over the ranks travels while the symbolic encoder is at work. */
 static int gradient_all(work *w, train_step *s, const model *m, int keep, float *grad)
 {
-    size_t latent = (size_t)m->config.latent;
-    int failed = 0;
+    size_t latent = (size_t)m->config.latent, border = m->symbolic.table;
     for (size_t i = 0; i < w->n; i++)
         for (size_t r = 0; r < w->c[i].rows; r++)
             memcpy(w->c[i].dz + r * latent,
                    w->drow[w->c[i].row[r].view] + w->c[i].row[r].variant * latent,
                    latent * sizeof *w->c[i].dz);
-#pragma omp parallel num_threads(s->threads)
-    {
-        int t = omp_get_thread_num();
-        float *own = t ? s->grad[t] : grad;
-        memset(own, 0, s->size * sizeof *own);
-        if (!run_thread(s, m, w->c, w->n, t, keep, 1, own))
-#pragma omp atomic write
-            failed = 1;
-#pragma omp barrier
-        size_t from = s->size * (size_t)t / (size_t)s->threads;
-        size_t to = s->size * ((size_t)t + 1) / (size_t)s->threads;
-        for (int other = 1; other < s->threads; other++)
-            nn_kernels_best()->add(grad + from, s->grad[other] + from, to - from);
-    }
-    return !failed;
+    if (!encoder_gradient(w, s, m, keep, NUMERIC, grad, 0, border))
+        return 0;
+    ranks_sum_begin(s->ranks, grad, border);
+    return encoder_gradient(w, s, m, keep, SYMBOLIC, grad, border, s->size);
 }
 
-snip_code train_step_gradient(train_step *s, const model *m, const train_batch *b,
-                              const train_how *how, float *grad, train_terms *terms,
-                              train_times *times, snip_status *st)
+/* The objective on the rows of all ranks; gradients of our own rows go to w->drow. Returns 0 when
+ * memory is out. */
+static int judge(work *w, train_step *s, const train_batch *b, const train_how *how, size_t latent,
+                 train_terms *terms)
+{
+    int count = ranks_count(s->ranks), me = ranks_me(s->ranks);
+    if (count == 1)
+        return train_objective(terms, w->drow, w->row, b->item, b->k, b->variants, 0, b->variants,
+                               latent, how, s->plan);
+    size_t *sizes = arena_array(s->plan, (size_t)count, sizeof *sizes), total = 0, first = 0;
+    if (!sizes)
+        return 0;
+    ranks_share_size(s->ranks, b->variants, sizes);
+    for (int r = 0; r < count; r++) {
+        first += r < me ? sizes[r] : 0;
+        total += sizes[r];
+    }
+    int *item = arena_array(s->plan, total, sizeof *item),
+        *k = arena_array(s->plan, total, sizeof *k);
+    float *row[TRAIN_VIEWS], *drow[TRAIN_VIEWS];
+    int good = item && k;
+    for (int v = 0; v < TRAIN_VIEWS && good; v++) {
+        row[v] = arena_array(s->plan, total * latent, sizeof **row);
+        drow[v] = arena_zero(s->plan, total * latent * sizeof **drow);
+        good = row[v] && drow[v];
+    }
+    if (!good)
+        return 0;
+    ranks_gather_ints(s->ranks, b->item, item, sizes);
+    ranks_gather_ints(s->ranks, b->k, k, sizes);
+    for (int v = 0; v < TRAIN_VIEWS; v++)
+        ranks_gather_floats(s->ranks, w->row[v], row[v], sizes, latent);
+    if (!train_objective(terms, drow, row, item, k, total, first, first + b->variants, latent, how,
+                         s->plan))
+        return 0;
+    for (int v = 0; v < TRAIN_VIEWS; v++)
+        memcpy(w->drow[v], drow[v] + first * latent, b->variants * latent * sizeof **drow);
+    return 1;
+}
+
+/* Matrix products outside of a parallel region use as many threads as OpenMP would: no more than
+ * ours. */
+static int limit_threads(int threads)
+{
+    int before = omp_get_max_threads();
+    omp_set_num_threads(threads);
+    return before;
+}
+
+static snip_code gradient_of(train_step *s, const model *m, const train_batch *b,
+                             const train_how *how, float *grad, train_terms *terms,
+                             train_times *times, snip_status *st)
 {
     double start = clock_now();
     work w;
@@ -338,8 +404,7 @@ snip_code train_step_gradient(train_step *s, const model *m, const train_batch *
         return status_nomem(st);
     double embedded = clock_now();
     times->forward = embedded - start;
-    if (!train_objective(terms, w.drow, w.row, b->item, b->k, b->variants, (size_t)m->config.latent,
-                         how, s->plan))
+    if (!judge(&w, s, b, how, (size_t)m->config.latent, terms))
         return status_nomem(st);
     double judged = clock_now();
     times->objective = judged - embedded;
@@ -349,8 +414,20 @@ snip_code train_step_gradient(train_step *s, const model *m, const train_batch *
         grad[m->scale_global] += (float)(terms->dscale_global * how->scale_global);
         grad[m->scale_local] += (float)(terms->dscale_local * how->scale_local);
     }
+    ranks_sum_begin(s->ranks, grad + m->symbolic.table, m->size - m->symbolic.table);
+    ranks_wait(s->ranks);
     times->backward = clock_now() - judged;
     return SNIP_OK;
+}
+
+snip_code train_step_gradient(train_step *s, const model *m, const train_batch *b,
+                              const train_how *how, float *grad, train_terms *terms,
+                              train_times *times, snip_status *st)
+{
+    int before = limit_threads(s->threads);
+    snip_code code = gradient_of(s, m, b, how, grad, terms, times, st);
+    omp_set_num_threads(before);
+    return code;
 }
 
 snip_code train_step_embed(train_step *s, const model *m, const train_batch *b,
@@ -358,7 +435,10 @@ snip_code train_step_embed(train_step *s, const model *m, const train_batch *b,
 {
     work w;
     train_times unused;
-    if (!plan_work(&w, s, m, b, &unused) || !embed_all(&w, s, m, 0))
+    int before = limit_threads(s->threads);
+    int good = plan_work(&w, s, m, b, &unused) && embed_all(&w, s, m, 0);
+    omp_set_num_threads(before);
+    if (!good)
         return status_nomem(st);
     memcpy(row, w.row, sizeof w.row);
     return SNIP_OK;

@@ -7,6 +7,7 @@
 #ifndef TRAIN_STEP_H
 #define TRAIN_STEP_H
 
+#include "base/ranks.h"
 #include "train/batch.h"
 
 typedef struct train_step train_step; /* workspace, reused from step to step */
@@ -19,8 +20,9 @@ typedef struct train_times {
     int kept; /* whether activations were kept */
 } train_times;
 
-/* `memory` bounds the bytes of kept activations. NULL when memory is out. */
-train_step *train_step_new(const model *m, int threads, size_t memory);
+/* `memory` bounds the bytes of kept activations. With several ranks each has its own samples;
+ * negatives are global and the gradient is that of all of them. NULL when memory is out. */
+train_step *train_step_new(const model *m, int threads, size_t memory, ranks *r);
 void train_step_free(train_step *s);
 
 /* Loss terms of the batch and the gradient of all parameters, in grad[0..m->size). Deterministic

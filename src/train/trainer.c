@@ -87,6 +87,8 @@ static snip_code save_state(const run *r, const char *path, const json_t *metada
 
 static snip_code save(run *r, snip_status *st)
 {
+    if (ranks_me(r->watch->ranks) != 0) /* all ranks hold the same weights; one writes them */
+        return SNIP_OK;
     char *state = join(r->out, "state.safetensors"), *weights = join(r->out, "model.safetensors");
     json_t *about = history(r);
     char *config = dump(model_config_json(&r->m->config));
@@ -308,6 +310,8 @@ static snip_code one_step(run *r, train_terms *terms, double *norm, double *rate
 {
     const train_batch_how what = { .stage = (train_stage)r->c->stage,
                                    .size = r->c->batch,
+                                   .every = (size_t)ranks_count(r->watch->ranks),
+                                   .offset = (size_t)ranks_me(r->watch->ranks),
                                    .points = r->c->points,
                                    .seed = r->c->seed,
                                    .stream = RNG_TRAIN };
@@ -343,6 +347,28 @@ static snip_code one_step(run *r, train_terms *terms, double *norm, double *rate
     return SNIP_OK;
 }
 
+/* Whether any rank was told to stop; all of them then do, after the same step. */
+static int asked_to_stop(const run *r)
+{
+    return ranks_max(r->watch->ranks, r->watch->stop && *r->watch->stop);
+}
+
+/* A log line, with the quick check before a checkpoint. Rank 0's business. */
+static snip_code report(run *r, const train_terms *terms, double norm, double rate, double speed,
+                        int checked, snip_status *st)
+{
+    json_t *line = log_line(r, terms, norm, rate, speed);
+    snip_code code = checked ? check(r, line, st) : SNIP_OK;
+    char *text = line ? json_dumps(line, JSON_COMPACT | JSON_REAL_PRECISION(9)) : NULL;
+    if (code == SNIP_OK && text && (fprintf(r->log, "%s\n", text) < 0 || fflush(r->log) != 0))
+        code =
+            status_fail(st, SNIP_IO, 0, "%s/log.jsonl: cannot write: %s", r->out, strerror(errno));
+    tell(r, terms, norm, speed, line);
+    free(text);
+    json_decref(line);
+    return code;
+}
+
 /* The loop: steps, a log line and a checkpoint now and then. */
 static snip_code loop(run *r, snip_status *st)
 {
@@ -350,7 +376,7 @@ static snip_code loop(run *r, snip_status *st)
     uint64_t logged_at = r->t;
     snip_code code = SNIP_OK;
     int unsaved = r->t == 0;
-    while (r->t < r->c->steps && code == SNIP_OK && !(r->watch->stop && *r->watch->stop)) {
+    while (r->t < r->c->steps && code == SNIP_OK && !asked_to_stop(r)) {
         train_terms terms;
         double norm = 0, rate = 0;
         code = one_step(r, &terms, &norm, &rate, st);
@@ -359,20 +385,14 @@ static snip_code loop(run *r, snip_status *st)
         unsaved = 1;
         double now = clock_now();
         r->seconds = earlier + now - start;
-        int last = r->t == r->c->steps, save_now = last || now - saved >= r->watch->save_seconds;
-        if (last || save_now || now - logged >= r->watch->log_seconds) {
+        int last = r->t == r->c->steps,
+            save_now = last || now - saved >= r->watch->save_seconds ||
+                       (r->watch->save_steps && r->t % r->watch->save_steps == 0);
+        save_now = ranks_first(r->watch->ranks, save_now); /* clocks differ: rank 0's decides */
+        if (ranks_me(r->watch->ranks) == 0 &&
+            (last || save_now || now - logged >= r->watch->log_seconds)) {
             double speed = (double)((r->t - logged_at) * r->c->batch) / (now - logged);
-            json_t *line = log_line(r, &terms, norm, rate, speed);
-            if (save_now)
-                code = check(r, line, st);
-            char *text = json_dumps(line, JSON_COMPACT | JSON_REAL_PRECISION(9));
-            if (code == SNIP_OK && text &&
-                (fprintf(r->log, "%s\n", text) < 0 || fflush(r->log) != 0))
-                code = status_fail(st, SNIP_IO, 0, "%s/log.jsonl: cannot write: %s", r->out,
-                                   strerror(errno));
-            tell(r, &terms, norm, speed, line);
-            free(text);
-            json_decref(line);
+            code = report(r, &terms, norm, rate, speed, save_now, st);
             logged = clock_now();
             logged_at = r->t;
         }
@@ -396,7 +416,7 @@ static int make_room(run *r, size_t memory)
     r->grad = arena_zero(r->a, bytes);
     r->moment1 = arena_zero(r->a, bytes);
     r->moment2 = arena_zero(r->a, bytes);
-    r->step = train_step_new(r->m, threads, memory);
+    r->step = train_step_new(r->m, threads, memory, r->watch->ranks);
     return r->draw && r->grad && r->moment1 && r->moment2 && r->step;
 }
 
@@ -426,13 +446,18 @@ snip_code train_run(const model_config *m, const train_config *c, const char *ou
         code = model_new(&r.m, m, r.a, st);
     if (code == SNIP_OK && !make_room(&r, watch->memory))
         code = status_nomem(st);
-    if (code == SNIP_OK)
+    if (code == SNIP_OK && ranks_me(watch->ranks) == 0)
         code = open_folder(out, state, resume, st);
+    if (code == SNIP_OK && c->batch < (size_t)ranks_count(watch->ranks))
+        code = status_fail(st, SNIP_FORMAT, 0, "a batch of %zu samples is too small for %d ranks",
+                           c->batch, ranks_count(watch->ranks));
+    if (ranks_max(watch->ranks, code != SNIP_OK) && code == SNIP_OK)
+        code = status_fail(st, SNIP_IO, 0, "another rank could not start");
     if (code == SNIP_OK && resume)
         code = load_state(&r, state, st);
     else if (code == SNIP_OK)
         model_start(r.m, c->seed);
-    if (code == SNIP_OK)
+    if (code == SNIP_OK && ranks_me(watch->ranks) == 0)
         code = open_log(&r, st);
     if (code == SNIP_OK && !resume)
         code = save(&r, st); /* a kill before the first checkpoint can be resumed too */

@@ -50,8 +50,10 @@ typedef struct train_watch {
     void *context;
     const volatile sig_atomic_t *stop; /* set from outside: save and return */
     double log_seconds, save_seconds;  /* how often */
+    uint64_t save_steps;               /* and at multiples of this step, 0: never */
     size_t memory;                     /* bytes for kept activations */
     int threads;
+    ranks *ranks; /* of a run under mpirun, else NULL */
 } train_watch;
 
 /* Trains in folder `out` until c->steps are done or *stop is set. With `resume` it goes on from the

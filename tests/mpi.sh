@@ -1,0 +1,63 @@
+#!/usr/bin/env bash
+# One, two and three ranks on the same samples: the same losses and gradients, and after 20 steps the
+# same weights. mpi.sh PROGRAM
+set -u
+snip=$(realpath "$1")
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 1
+# Ranks on one machine, as root in a container or not, and no network but this machine's own.
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
+export OMPI_MCA_btl=self,vader,tcp OMPI_MCA_btl_tcp_if_include=lo OMPI_MCA_oob_tcp_if_include=lo
+export OMPI_MCA_btl_vader_single_copy_mechanism=none OMPI_MCA_mpi_yield_when_idle=1
+
+settings="--preset tiny --stage S5 --steps 20 --batch-size 10 --threads 1 --quiet
+    --set points=24 --set d=32 --set ff=64 --set channels=1 --set schedule=constant --warmup 5 --lr 2e-4"
+for n in 1 2 3; do
+    if ! mpirun -n $n "$snip" train $settings --out run$n >out$n 2>&1; then
+        echo "FAILED: $n ranks"; cat out$n; exit 1
+    fi
+done
+# Without mpirun it is the same program.
+"$snip" train $settings --out alone >out0 2>&1 || { echo "FAILED: alone"; cat out0; exit 1; }
+
+python3 - <<'PY'
+import array, json, struct, sys
+
+def weights(path):
+    data = open(path, "rb").read()
+    n = struct.unpack("<Q", data[:8])[0]
+    values = array.array("f")
+    values.frombytes(data[8 + n :])
+    return values
+
+def last(folder):
+    return json.loads(open(folder + "/log.jsonl").readlines()[-1])
+
+passed = failed = 0
+def check(good, what):
+    global passed, failed
+    if good:
+        passed += 1
+    else:
+        failed += 1
+        print("FAILED:", what)
+
+one, log = weights("run1/model.safetensors"), last("run1")
+for name in ["alone", "run2", "run3"]:
+    other = weights(name + "/model.safetensors")
+    worst = max(abs(a - b) for a, b in zip(one, other))
+    moved = last(name)
+    check(len(one) == len(other) and worst < 1e-4, f"{name}: weights differ by {worst:g}")
+    for key in ["loss", "grad_norm"]:
+        check(abs(moved[key] - log[key]) < 1e-4 * abs(log[key]), f"{name}: {key} {moved[key]} against {log[key]}")
+    print(f"{name}: weights differ by at most {worst:.2g} from one rank's")
+print(f"{passed} passed, {failed} failed")
+sys.exit(failed > 0)
+PY
+code=$?
+
+# A batch that cannot be shared out is refused, and nobody hangs.
+timeout 60 mpirun -n 3 "$snip" train $settings --batch-size 2 --out tiny >out 2>&1
+[ $? -ne 0 ] && [ $? -ne 124 ] && grep -q 'too small for 3 ranks' out || { echo "FAILED: small batch"; cat out; code=1; }
+exit $code
