@@ -52,7 +52,7 @@ build-fuzz/build.ninja: | deps
 fuzz: build-fuzz/build.ninja
 	@ninja -C build-fuzz
 	@mkdir -p tests/fuzz/findings
-	@for t in formula table; do \
+	@for t in formula table model; do \
 	    mkdir -p build-fuzz/corpus-$$t && \
 	    build-fuzz/tests/fuzz_$$t -max_total_time=$(FUZZ_SECONDS) -max_len=4096 -timeout=10 \
 	        -artifact_prefix=tests/fuzz/findings/$$t- build-fuzz/corpus-$$t tests/fuzz/$$t || exit 1; \

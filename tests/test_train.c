@@ -174,7 +174,8 @@ static void new_folder(void)
 
 static void remove_folder(void)
 {
-    static const char *const files[] = { "state.safetensors", "model.safetensors", "log.jsonl" };
+    static const char *const files[] = { "state.safetensors", "model.safetensors", "log.jsonl",
+                                         "curves.html" };
     char path[128];
     for (size_t i = 0; i < COUNT(files); i++) {
         snprintf(path, sizeof path, "%s/%s", folder, files[i]);

@@ -91,27 +91,33 @@ static snip_code read_config(model_config *out, const safetensors_file *f, const
     return code == SNIP_OK ? code : status_fail(st, code, 0, "%s: %.160s", path, why.msg);
 }
 
-snip_code model_load(model **out, const char *path, json_t **metadata, arena *a, snip_status *st)
+snip_code model_read(model **out, const safetensors_file *f, const char *path, arena *a,
+                     snip_status *st)
 {
-    safetensors_file f;
     model_config config;
-    snip_code code = safetensors_read(&f, path, a, st);
-    if (code != SNIP_OK)
-        return code;
-    code = read_config(&config, &f, path, st);
     model *m = NULL;
+    snip_code code = read_config(&config, f, path, st);
     if (code == SNIP_OK)
         code = model_new(&m, &config, a, st);
     if (code == SNIP_OK)
-        code = model_take(m, m->w, &f, "", path, st);
-    if (code == SNIP_OK && f.count != m->tensors)
+        code = model_take(m, m->w, f, "", path, st);
+    if (code == SNIP_OK && f->count != m->tensors)
         code = status_fail(st, SNIP_FORMAT, 0, "%s: holds %zu tensors, the model has %zu", path,
-                           f.count, m->tensors);
-    if (code == SNIP_OK) {
+                           f->count, m->tensors);
+    if (code == SNIP_OK)
         *out = m;
-        if (metadata)
-            *metadata = json_incref(f.metadata);
-    }
+    return code;
+}
+
+snip_code model_load(model **out, const char *path, json_t **metadata, arena *a, snip_status *st)
+{
+    safetensors_file f;
+    snip_code code = safetensors_read(&f, path, a, st);
+    if (code != SNIP_OK)
+        return code;
+    code = model_read(out, &f, path, a, st);
+    if (code == SNIP_OK && metadata)
+        *metadata = json_incref(f.metadata);
     safetensors_close(&f);
     return code;
 }

@@ -17,6 +17,10 @@ snip_code model_take(const model *m, float *w, const safetensors_file *f, const 
 /* Writes a model. `history` is an object of strings for the metadata (stage, steps, ...). */
 snip_code model_save(const model *m, const char *path, const json_t *history, snip_status *st);
 
+/* The model in a file that has been read, in `a`; `path` is for messages. */
+snip_code model_read(model **out, const safetensors_file *f, const char *path, arena *a,
+                     snip_status *st);
+
 /* Reads a model into `a`. *metadata (if not NULL) receives the metadata; the caller releases it. */
 snip_code model_load(model **out, const char *path, json_t **metadata, arena *a, snip_status *st);
 

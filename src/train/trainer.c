@@ -11,6 +11,7 @@
 
 #include "base/clock.h"
 #include "model/file.h"
+#include "train/curves.h"
 
 enum { CHECK_PAIRS = 256 }; /* held-out pairs of the quick check */
 
@@ -99,7 +100,7 @@ static snip_code save(run *r, snip_status *st)
         if (code == SNIP_OK)
             code = model_save(r->m, weights, about, st);
         if (code == SNIP_OK && r->log)
-            fflush(r->log);
+            code = train_curves(r->out, st);
     } else {
         status_nomem(st);
     }

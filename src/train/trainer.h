@@ -4,6 +4,7 @@
  *     state.safetensors   weights, Adam's moments, step: what --resume reads
  *     model.safetensors   the weights with their configuration, for everything else
  *     log.jsonl           a line every few steps
+ *     curves.html         the same as curves
  * Files are replaced whole, never written in place. */
 #ifndef TRAIN_TRAINER_H
 #define TRAIN_TRAINER_H
