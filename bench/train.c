@@ -21,7 +21,7 @@ static double product_rate(const model_config *c, int threads, double seconds)
 #pragma omp parallel num_threads(threads) reduction(+ : flops)
     {
         arena *a = arena_new(0);
-        size_t most = 4 * (ff > 3 * d ? ff : 3 * d);
+        size_t most = ff > 3 * d ? ff : 3 * d;
         float *x = a ? arena_zero(a, ROWS * most * sizeof *x) : NULL;
         float *w = a ? arena_zero(a, most * most * sizeof *w) : NULL;
         float *y = a ? arena_zero(a, ROWS * most * sizeof *y) : NULL;

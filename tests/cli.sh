@@ -175,10 +175,48 @@ refuses 1 'line 1, byte 5' corpora --file broken.tsv
 refuses 1 "there is no formula 'nobody'" corpora --sample nobody
 refuses 2 "there is no corpus 'nobody'" corpora nobody
 
+# train and info
+small="--preset tiny --set d=16 --set ff=32 --set latent=16 --set channels=1 --set levels=8 --set layers=1
+    --set embed=2 --set dims=3 --set points=8 --batch-size 4 --steps 160 --quiet"
+shows 'done after 160 of 160 steps' train $small --out run
+shows '"finished":true' train $small --out run --resume --json
+shows 'stage *S5' info run/model.safetensors
+shows '"samples":"640"' info run/model.safetensors --json
+[ -s run/log.jsonl ] && [ -s run/curves.html ] && good || bad "train leaves no log or curves"
+before=$(cksum run/*)
+refuses 1 'holds a training run already' train $small --out run
+refuses 1 "another 'lr'" train $small --out run --resume --lr 0.5
+refuses 1 'another model configuration' train $small --out run --resume --set ff=64
+[ "$before" = "$(cksum run/*)" ] && good || bad "a refused run was touched"
+refuses 1 'holds no training run' train $small --out nothing --resume
+refuses 1 'cannot make this folder' train $small --out missing/run
+refuses 2 "there is no configuration key 'frob'" train $small --out r --set frob=1
+refuses 2 '2 \* channels \* levels = 8, but d = 16' train $small --out r --set levels=4
+refuses 2 'd = 16 is not a multiple of heads = 3' train $small --out r --set heads=3
+refuses 2 'heads is a whole number' train $small --out r --set heads=two
+refuses 2 "there is no preset 'huge'" train --preset huge --out r
+refuses 2 "there is no stage 'S6'" train $small --out r --stage S6
+refuses 2 'leave nothing after warmup' train $small --out r --steps 10
+refuses 2 'needs --out' train $small
+refuses 2 '--memory wants a size' train $small --out r --memory lots
+[ -e r ] && bad "a wrong call left a folder" || good
+"$snip" train $small --steps 100000 --set schedule=constant --out stopped 2>err >out & pid=$!
+sleep 1; kill -INT $pid; wait $pid; code=$?
+{ [ $code -eq 0 ] && grep -q '^stopped after' out && [ -s stopped/state.safetensors ]; } && good ||
+    bad "Ctrl-C does not save and stop ($code)"
+head -c 1000 run/model.safetensors >cut.safetensors
+refuses 1 'cut off' info cut.safetensors
+refuses 1 'not a snip model' info <(printf '\2\0\0\0\0\0\0\0{}')
+refuses 1 'No such file' info missing.safetensors
+refuses 2 'wants one model file' info
+if [ -e /dev/full ] && mkdir full && ln -s /dev/full full/state.safetensors.tmp 2>/dev/null; then
+    refuses 1 'cannot write' train $small --out full
+fi
+
 # the program itself
 shows 'Usage: snip COMMAND' --help
 shows 'Examples:' help calc
-for command in gen calc tokens edits corpora bench; do
+for command in gen calc tokens edits corpora train info bench; do
     shows "snip $command" $command --help
 done
 shows '^snip [0-9]' --version

@@ -40,8 +40,8 @@ static train_terms gradient(model *m, int stage, int cosine, int threads, size_t
                             .scale_local = cosine ? exp((double)m->w[m->scale_local]) : 0,
                             .lambda = 0.7 };
     train_batch b;
-    train_terms terms;
-    train_times times;
+    train_terms terms = { 0 };
+    train_times times = { 0 };
     snip_status st;
     if (train_batch_draw(&b, &what, 40, m->vocab, draw, threads, &st) != SNIP_OK ||
         train_step_gradient(s, m, &b, &how, grad, &terms, &times, &st) != SNIP_OK)

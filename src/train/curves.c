@@ -21,24 +21,22 @@ typedef struct curve {
 } curve;
 
 typedef struct figure {
-    const char *title, *unit;
+    const char *title;
     double factor;
     curve curve[4];
 } figure;
 
 static const figure figures[] = {
     { "Loss",
-      "",
       1,
       { { "total", "loss", -1 },
         { "global", "global", -1 },
         { "context", "context", -1 },
         { "standalone", "standalone", -1 } } },
-    { "Held-out retrieval, nDCG@10 among 256 pairs",
-      "%",
+    { "Held-out retrieval: nDCG@10 among 256 pairs, in per cent",
       100,
       { { "formula to values", "ndcg10", 0 }, { "values to formula", "ndcg10", 1 } } },
-    { "Speed", "samples/s", 1, { { "samples per second", "samples_per_second", -1 } } },
+    { "Speed: samples per second", 1, { { "samples per second", "samples_per_second", -1 } } },
 };
 
 /* Colours that stay apart for colour-blind readers (Okabe and Ito). */
@@ -80,7 +78,6 @@ static void axes(text *t, const figure *f, double most_x, double most_y)
     }
     text_add(t, "<text x='%d' y='%d' text-anchor='middle'>thousand samples seen</text>\n",
              (LEFT + WIDTH - RIGHT) / 2, HEIGHT - 8);
-    text_add(t, "<text x='%d' y='12' text-anchor='end'>%s</text>\n", LEFT - 6, f->unit);
 }
 
 static void add_figure(text *t, const figure *f, json_t *const *line, size_t n)
