@@ -10,6 +10,7 @@ cd "$work" || exit 1
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
 export OMPI_MCA_btl=self,vader,tcp OMPI_MCA_btl_tcp_if_include=lo OMPI_MCA_oob_tcp_if_include=lo
 export OMPI_MCA_btl_vader_single_copy_mechanism=none OMPI_MCA_mpi_yield_when_idle=1
+export ASAN_OPTIONS=detect_leaks=0 # OpenMPI keeps some memory to its end
 
 settings="--preset tiny --stage S5 --steps 20 --batch-size 10 --threads 1 --quiet
     --set points=24 --set d=32 --set ff=64 --set channels=1 --set schedule=constant --warmup 5 --lr 2e-4"

@@ -149,10 +149,11 @@ static void the_rate_follows_its_schedule(void **state)
     (void)state;
     train_config c;
     assert_int_equal(train_config_preset(&c, "paper", NULL), SNIP_OK);
-    json_t *steps = json_object_get(golden_json("model-s0/steps.json"), "f32");
+    json_t *golden = golden_json("model-s0/steps.json"), *steps = json_object_get(golden, "f32");
     for (size_t i = 0; i < json_array_size(steps); i++)
         assert_true(fabs(train_rate(&c, i + 1) - json_number_value(json_object_get(
                                                      json_array_get(steps, i), "lr"))) < 1e-15);
+    json_decref(golden);
     assert_true(fabs(train_rate(&c, 10001) - 4e-5) < 1e-15);
     assert_true(fabs(train_rate(&c, 40001) - 2e-5) < 1e-15);
     c.schedule = TRAIN_LINEAR;
