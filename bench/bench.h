@@ -4,12 +4,21 @@
 
 #include <jansson.h>
 
+#include "base/status.h"
+
 /* Each measures for about `seconds` on one core and returns its figures, NULL when memory is out.
  */
 json_t *bench_gen(double seconds);
 json_t *bench_eval(double seconds);
 
-/* A step of `preset` at `stage`, on `threads` cores; batch 0: the preset's. NULL also for unknown names. */
-json_t *bench_train(const char *preset, const char *stage, size_t batch, int threads, double seconds);
+/* A step of `preset` at `stage`, on `threads` cores; batch 0: the preset's. NULL also for unknown
+ * names. */
+json_t *bench_train(const char *preset, const char *stage, size_t batch, int threads,
+                    double seconds);
+
+/* Writes a batch of that kind to a file, with the weights it meets and the loss they give, for
+ * other implementations of the step. NULL with *st set when that fails. */
+json_t *bench_batch(const char *preset, const char *stage, size_t batch, int threads,
+                    const char *path, snip_status *st);
 
 #endif
