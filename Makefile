@@ -5,6 +5,7 @@
 #   make test       the test suite
 #   make test-asan  the same under address and undefined-behaviour sanitizers
 #   make bench      benchmarks
+#   make bench-torch  a training step beside the same step in PyTorch
 #   make fuzz       fuzz the formula and table readers (FUZZ_SECONDS=600 each)
 #   make lint       formatting, clang-tidy, cppcheck
 #   make format     put the sources into the house format
@@ -14,11 +15,12 @@ BUILD_PACKAGES = gcc libc6-dev meson ninja-build pkg-config python3 libsleef-dev
                  libxxhash-dev zlib1g-dev libdnnl-dev libopenmpi-dev openmpi-bin libcmocka-dev
 LINT_PACKAGES  = clang-format clang-tidy cppcheck
 FUZZ_PACKAGES  = clang
+TORCH_PACKAGES = python3-torch python3-numpy libopenblas0
 PREFIX  ?= /usr/local
 FUZZ_SECONDS ?= 600
 SOURCES  = $(shell find include src tests bench examples -name '*.[ch]')
 
-.PHONY: all demo test test-asan bench fuzz lint format install clean deps
+.PHONY: all demo test test-asan bench bench-torch fuzz lint format install clean deps
 
 all: build/build.ninja
 	@ninja -C build
@@ -44,6 +46,10 @@ test-asan: build-asan/build.ninja
 
 bench: all
 	@build/snip bench
+
+bench-torch: all
+	@scripts/deps.sh $(TORCH_PACKAGES)
+	@bench/torch/compare.py build/snip
 
 build-fuzz/build.ninja: | deps
 	@scripts/deps.sh $(FUZZ_PACKAGES)

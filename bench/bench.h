@@ -4,6 +4,8 @@
 
 #include <jansson.h>
 
+#include "base/status.h"
+
 /* Each measures for about `seconds` on one core and returns its figures, NULL when memory is out.
  */
 json_t *bench_gen(double seconds);
@@ -13,5 +15,10 @@ json_t *bench_eval(double seconds);
  * names. */
 json_t *bench_train(const char *preset, const char *stage, size_t batch, int threads,
                     double seconds);
+
+/* Writes a batch of that kind to a file, with the weights it meets and the loss they give, for
+ * other implementations of the step. NULL with *st set when that fails. */
+json_t *bench_batch(const char *preset, const char *stage, size_t batch, int threads,
+                    const char *path, snip_status *st);
 
 #endif

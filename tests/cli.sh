@@ -223,6 +223,9 @@ shows '^snip [0-9]' --version
 shows 'ratio_to_scalar' bench eval --seconds 1
 shows '"samples_per_second"' bench gen --seconds 1 --json
 refuses 2 "there is no command 'frob'" frob
+shows '"gradient_norm"' bench batch --preset tiny --batch-size 4 --out batch.safetensors --json
+refuses 2 "batch wants --out FILE" bench batch --preset tiny
+refuses 1 "cannot write" bench batch --preset tiny --batch-size 4 --out no/such/folder/file
 refuses 2 "there is no benchmark 'frob'" bench frob
 
 echo "$passed passed, $failed failed"

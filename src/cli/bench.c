@@ -11,27 +11,40 @@ typedef struct request {
     const char *preset, *stage;
     size_t batch;
     int threads;
+    const char *out;
 } request;
 
-static json_t *run_gen(const request *q)
+static json_t *run_gen(const request *q, snip_status *st)
 {
+    (void)st;
     return bench_gen(q->seconds);
 }
 
-static json_t *run_eval(const request *q)
+static json_t *run_eval(const request *q, snip_status *st)
 {
+    (void)st;
     return bench_eval(q->seconds);
 }
 
-static json_t *run_train(const request *q)
+static json_t *run_train(const request *q, snip_status *st)
 {
+    (void)st;
     return bench_train(q->preset, q->stage, q->batch, q->threads, q->seconds);
+}
+
+static json_t *run_batch(const request *q, snip_status *st)
+{
+    return bench_batch(q->preset, q->stage, q->batch, q->threads, q->out, st);
 }
 
 static const struct {
     const char *name;
-    json_t *(*run)(const request *q);
-} benches[] = { { "gen", run_gen }, { "eval", run_eval }, { "train", run_train } };
+    json_t *(*run)(const request *q, snip_status *st);
+    int only_by_name; /* not part of `snip bench` without a name */
+} benches[] = { { "gen", run_gen, 0 },
+                { "eval", run_eval, 0 },
+                { "train", run_train, 0 },
+                { "batch", run_batch, 1 } };
 enum { BENCHES = sizeof benches / sizeof *benches };
 
 static void print_figures(json_t *figures)
@@ -56,6 +69,7 @@ int cli_bench(const cli_command *self, int argc, char **argv)
     static const char *const stages[] = { "S0", "S1", "S2", "S3", "S4", "S5", NULL };
     uint64_t seconds = 3, batch = 0, threads = 0;
     int json = 0, code, found = 0, preset = 2, stage = 5;
+    const char *out = NULL;
     const cli_option options[] = {
         { .name = "seconds",
           .kind = CLI_COUNT,
@@ -69,25 +83,30 @@ int cli_bench(const cli_command *self, int argc, char **argv)
           .to = &preset,
           .value = "NAME",
           .choices = presets,
-          .help = "train: the model" },
+          .help = "train, batch: the model" },
         { .name = "stage",
           .kind = CLI_CHOICE,
           .to = &stage,
           .value = "S",
           .choices = stages,
-          .help = "train: the objective" },
+          .help = "train, batch: the objective" },
         { .name = "batch-size",
           .kind = CLI_COUNT,
           .to = &batch,
           .value = "B",
           .high = 100000,
-          .help = "train: samples per step; 0: the preset's" },
+          .help = "train, batch: samples per step; 0: the preset's" },
         { .name = "threads",
           .kind = CLI_COUNT,
           .to = &threads,
           .value = "T",
           .high = 256,
-          .help = "train: cores; 0: all" },
+          .help = "train, batch: cores; 0: all" },
+        { .name = "out",
+          .kind = CLI_TEXT,
+          .to = &out,
+          .value = "FILE",
+          .help = "batch: the file to write" },
         { .name = "json", .kind = CLI_FLAG, .to = &json, .help = "a JSON object a line" },
     };
     int n = cli_parse(self, options, sizeof options / sizeof *options, argc, argv, &code);
@@ -99,14 +118,21 @@ int cli_bench(const cli_command *self, int argc, char **argv)
                         .preset = presets[preset],
                         .stage = stages[stage],
                         .batch = batch,
-                        .threads = threads ? (int)threads : omp_get_max_threads() };
+                        .threads = threads ? (int)threads : omp_get_max_threads(),
+                        .out = out };
     for (int i = 0; i < BENCHES; i++) {
         if (n == 1 && strcmp(argv[0], benches[i].name) != 0)
             continue;
         found = 1;
-        json_t *figures = benches[i].run(&q);
+        if (n == 0 && benches[i].only_by_name)
+            continue;
+        if (benches[i].run == run_batch && !out)
+            return cli_fail(self, CLI_MISUSED, "batch wants --out FILE");
+        snip_status st;
+        status_nomem(&st);
+        json_t *figures = benches[i].run(&q, &st);
         if (!figures)
-            return cli_fail(self, CLI_FAILED, "out of memory");
+            return cli_fail_status(self, &st);
         if (json) {
             code = cli_print_json(self, figures);
             if (code != CLI_DONE)
@@ -117,7 +143,7 @@ int cli_bench(const cli_command *self, int argc, char **argv)
         }
     }
     if (!found)
-        return cli_fail(self, CLI_MISUSED, "there is no benchmark '%.40s' (gen, eval, train)",
-                        argv[0]);
+        return cli_fail(self, CLI_MISUSED,
+                        "there is no benchmark '%.40s' (gen, eval, train, batch)", argv[0]);
     return cli_finish(self);
 }

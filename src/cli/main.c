@@ -73,14 +73,17 @@ const cli_command cli_commands[] = {
       "snip info runs/tiny/model.safetensors\n"
       "snip info runs/tiny/model.safetensors --json\n",
       cli_info },
-    { "bench", "measure the speed of a part on this machine", "[gen|eval|train] [options]",
+    { "bench", "measure the speed of a part on this machine", "[gen|eval|train|batch] [options]",
       "gen: accepted samples per second on one core, tokens included, by part. eval: nanoseconds\n"
       "per node and point, beside a plain loop over the C library's functions in the same run. "
       "train: a\n"
-      "training step by part, beside this machine's rate on the same matrix products.\n",
+      "training step by part, beside this machine's rate on the same matrix products. batch: "
+      "writes a\n"
+      "training batch, weights and their loss to a file, for other implementations of the step.\n",
       "snip bench gen\n"
       "snip bench eval --json\n"
-      "snip bench train --preset small --stage S5\n",
+      "snip bench train --preset small --stage S5\n"
+      "snip bench batch --preset tiny --stage S5 --batch-size 8 --out batch.safetensors\n",
       cli_bench },
     { NULL, NULL, NULL, NULL, NULL, NULL },
 };
