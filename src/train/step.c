@@ -7,7 +7,9 @@
 
 #include "base/clock.h"
 
-enum { CHUNK_TOKENS = 1024 }; /* activations of a chunk stay near the core */
+/* Activations of a chunk stay near the core; small batches are cut finer, to keep all cores busy.
+ */
+enum { CHUNK_MOST = 1024, CHUNK_LEAST = 256, CHUNKS_PER_THREAD = 6 };
 
 /* A few sequences that go through an encoder together. `row` says where each embedded row belongs.
  */
@@ -20,6 +22,7 @@ typedef struct chunk {
         train_view view;
         size_t variant;
     } * row;
+    double cost;      /* floating-point operations */
     int thread;       /* who does it */
     model_pass *pass; /* if kept */
     float *z, *dz;
@@ -146,53 +149,33 @@ static int make_table_chunk(chunk *c, const train_table *t, size_t from, size_t 
 }
 
 /* Cuts the batch into chunks. Returns their number, or 0 when memory is out. */
-static size_t make_chunks(chunk **out, const train_batch *b, const model *m, arena *a)
+static size_t make_chunks(chunk **out, const train_batch *b, const model *m, int threads, arena *a)
 {
+    size_t total = 0, most;
+    for (size_t i = 0; i < b->tables; i++)
+        total += b->table[i].group.points * b->table[i].group.count;
+    for (size_t i = 0; i < b->formulas; i++)
+        total += b->formula[i].tokens.count;
+    most = total / ((size_t)threads * CHUNKS_PER_THREAD);
+    most = most > CHUNK_MOST ? CHUNK_MOST : most < CHUNK_LEAST ? CHUNK_LEAST : most;
     chunk *c = arena_zero(a, (b->formulas + b->tables) * sizeof *c);
     size_t n = 0;
     if (!c)
         return 0;
     *out = c;
     for (size_t from = 0, to; from < b->tables; from = to, n++) {
-        for (to = from; to < b->tables && (to == from || c[n].tokens < CHUNK_TOKENS); to++)
+        for (to = from; to < b->tables && (to == from || c[n].tokens < most); to++)
             c[n].tokens += b->table[to].group.points * b->table[to].group.count;
         if (!make_table_chunk(&c[n], b->table, from, to, a))
             return 0;
     }
     for (size_t from = 0, to; from < b->formulas; from = to, n++) {
-        for (to = from; to < b->formulas && (to == from || c[n].tokens < CHUNK_TOKENS); to++)
+        for (to = from; to < b->formulas && (to == from || c[n].tokens < most); to++)
             c[n].tokens += b->formula[to].tokens.count;
         if (!make_formula_chunk(&c[n], b->formula, from, to, m, a))
             return 0;
     }
     return n;
-}
-
-/* Each chunk goes to the thread with the least to do so far: balanced, and the same every time. */
-static void share_out(chunk *c, size_t n, int threads, const model *m)
-{
-    size_t load[256] = { 0 };
-    for (size_t i = 0; i < n; i++) {
-        int least = 0;
-        for (int t = 1; t < threads; t++)
-            if (load[t] < load[least])
-                least = t;
-        c[i].thread = least;
-        load[least] += model_pass_bytes(m, c[i].tokens, c[i].numeric);
-    }
-}
-
-static int run_forward(chunk *c, const model *m, arena *a)
-{
-    c->pass = c->numeric ? model_tables_forward(m, &c->tables, c->z, a)
-                         : model_formulas_forward(m, &c->formulas, c->z, a);
-    return c->pass != NULL;
-}
-
-static int run_backward(chunk *c, const model *m, float *grad, arena *tmp)
-{
-    return c->numeric ? model_tables_backward(m, &c->tables, c->pass, c->dz, grad, tmp)
-                      : model_formulas_backward(m, &c->formulas, c->pass, c->dz, grad, tmp);
 }
 
 /* Floating-point operations of the matrix products for one chunk, forward and backward. */
@@ -222,8 +205,53 @@ static double chunk_flops(const chunk *c, const model *m)
     return 3 * (sum + 2.0 * (double)c->rows * d * f->latent);
 }
 
-/* Forward runs all chunks; backward those of one encoder. */
-enum { FORWARD, NUMERIC, SYMBOLIC };
+static int by_cost(const void *a, const void *b)
+{
+    const chunk *x = *(const chunk *const *)a, *y = *(const chunk *const *)b;
+    if (x->cost != y->cost)
+        return x->cost > y->cost ? -1 : 1;
+    return (x > y) - (x < y);
+}
+
+/* The largest first, each chunk goes to the thread with the least to do so far: balanced, and the
+ * same every time. Returns 0 when memory is out. */
+static int share_out(chunk *c, size_t n, int threads, const model *m, arena *a)
+{
+    double load[256] = { 0 };
+    chunk **order = arena_array(a, n, sizeof *order);
+    if (!order)
+        return 0;
+    for (size_t i = 0; i < n; i++) {
+        c[i].cost = chunk_flops(&c[i], m);
+        order[i] = &c[i];
+    }
+    qsort(order, n, sizeof *order, by_cost);
+    for (size_t i = 0; i < n; i++) {
+        int least = 0;
+        for (int t = 1; t < threads; t++)
+            if (load[t] < load[least])
+                least = t;
+        order[i]->thread = least;
+        load[least] += order[i]->cost;
+    }
+    return 1;
+}
+
+static int run_forward(chunk *c, const model *m, arena *a)
+{
+    c->pass = c->numeric ? model_tables_forward(m, &c->tables, c->z, a)
+                         : model_formulas_forward(m, &c->formulas, c->z, a);
+    return c->pass != NULL;
+}
+
+static int run_backward(chunk *c, const model *m, float *grad, arena *tmp)
+{
+    return c->numeric ? model_tables_backward(m, &c->tables, c->pass, c->dz, grad, tmp)
+                      : model_formulas_backward(m, &c->formulas, c->pass, c->dz, grad, tmp);
+}
+
+/* Forward runs all chunks; backward all of them or those of one encoder. */
+enum { FORWARD, NUMERIC, SYMBOLIC, BOTH };
 
 /* The chunks of a thread. Returns 0 when memory is out. */
 static int run_thread(train_step *s, const model *m, chunk *c, size_t n, int thread, int keep,
@@ -231,7 +259,8 @@ static int run_thread(train_step *s, const model *m, chunk *c, size_t n, int thr
 {
     int good = 1;
     for (size_t i = 0; i < n && good; i++) {
-        if (c[i].thread != thread || (backward && c[i].numeric != (backward == NUMERIC)))
+        if (c[i].thread != thread || (backward == NUMERIC && !c[i].numeric) ||
+            (backward == SYMBOLIC && c[i].numeric))
             continue;
         arena *a = keep ? s->keep[thread] : s->tmp[thread];
         arena_pos mark = arena_mark(s->tmp[thread]);
@@ -257,7 +286,7 @@ static int plan_work(work *w, train_step *s, const model *m, const train_batch *
     size_t latent = (size_t)m->config.latent;
     arena_reset(s->plan, 0);
     *w = (work){ 0 };
-    w->n = make_chunks(&w->c, b, m, s->plan);
+    w->n = make_chunks(&w->c, b, m, s->threads, s->plan);
     if (w->n == 0)
         return 0;
     for (int v = 0; v < TRAIN_VIEWS; v++) {
@@ -275,9 +304,11 @@ static int plan_work(work *w, train_step *s, const model *m, const train_batch *
             return 0;
         w->bytes += model_pass_bytes(m, c->tokens, c->numeric);
         times->tokens += c->tokens;
-        times->flops += chunk_flops(c, m);
     }
-    share_out(w->c, w->n, s->threads, m);
+    if (!share_out(w->c, w->n, s->threads, m, s->plan))
+        return 0;
+    for (size_t i = 0; i < w->n; i++)
+        times->flops += w->c[i].cost;
     for (int t = 0; t < s->threads; t++) {
         arena_reset(s->keep[t], 0);
         arena_reset(s->tmp[t], 0);
@@ -303,7 +334,7 @@ static int embed_all(work *w, train_step *s, const model *m, int keep)
     return !failed;
 }
 
-/* Runs the chunks of one encoder backward; the threads' gradients of its parameters [from, to) are
+/* Runs chunks backward; the threads' gradients of the parameters [from, to) that they touch are
  * added up in the threads' order. */
 static int encoder_gradient(work *w, train_step *s, const model *m, int keep, int which,
                             float *grad, size_t from, size_t to)
@@ -326,8 +357,8 @@ static int encoder_gradient(work *w, train_step *s, const model *m, int keep, in
     return !failed;
 }
 
-/* The whole gradient. The numeric encoder's parameters come first in the array and are done first,
- * so their sum over the ranks travels while the symbolic encoder is at work. */
+/* The whole gradient. With several ranks the numeric encoder's parameters, which come first in the
+ * array, are done first: their sum travels while the symbolic encoder is at work. */
 static int gradient_all(work *w, train_step *s, const model *m, int keep, float *grad)
 {
     size_t latent = (size_t)m->config.latent, border = m->symbolic.table;
@@ -336,6 +367,8 @@ static int gradient_all(work *w, train_step *s, const model *m, int keep, float 
             memcpy(w->c[i].dz + r * latent,
                    w->drow[w->c[i].row[r].view] + w->c[i].row[r].variant * latent,
                    latent * sizeof *w->c[i].dz);
+    if (ranks_count(s->ranks) == 1)
+        return encoder_gradient(w, s, m, keep, BOTH, grad, 0, s->size);
     if (!encoder_gradient(w, s, m, keep, NUMERIC, grad, 0, border))
         return 0;
     ranks_sum_begin(s->ranks, grad, border);
