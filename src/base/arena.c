@@ -17,7 +17,7 @@ typedef struct block {
 
 struct arena {
     block *last;
-    block *spare; /* the largest block given back, kept for reuse */
+    block *spare; /* blocks given back, kept for reuse; linked by `before` */
     size_t limit;
 };
 
@@ -46,15 +46,22 @@ void arena_free(arena *a)
         a->last = b->before;
         block_free(b);
     }
-    block_free(a->spare);
+    while (a->spare) {
+        block *b = a->spare;
+        a->spare = b->before;
+        block_free(b);
+    }
     free(a);
 }
 
 static block *block_add(arena *a, size_t size)
 {
-    block *b = a->spare;
-    if (b && b->size >= size) {
-        a->spare = NULL;
+    block **at = &a->spare, *b;
+    while (*at && (*at)->size < size)
+        at = &(*at)->before;
+    b = *at;
+    if (b) {
+        *at = b->before;
     } else {
         /* Each block doubles the total, so that a growing arena stays a short list. */
         size_t want = a->last ? 2 * a->last->size : BLOCK_MIN;
@@ -140,12 +147,8 @@ void arena_reset(arena *a, arena_pos mark)
     while (a->last && a->last->start >= mark && a->last->before) {
         block *b = a->last;
         a->last = b->before;
-        if (!a->spare || a->spare->size < b->size) {
-            block_free(a->spare);
-            a->spare = b;
-        } else {
-            block_free(b);
-        }
+        b->before = a->spare;
+        a->spare = b;
     }
     if (a->last)
         a->last->used = mark - a->last->start;
