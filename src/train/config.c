@@ -65,7 +65,7 @@ snip_code train_config_preset(train_config *out, const char *name, snip_status *
     if (code != SNIP_OK)
         return code;
     *out = paper;
-    if (strcmp(name, "paper") != 0) { /* what suits small models (docs/recipe.md) */
+    if (strcmp(name, "paper") != 0) { /* what suits small models (docs/design.md, presets) */
         out->steps = 10000;
         out->batch = 48;
         out->points = 32;
