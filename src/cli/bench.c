@@ -1,5 +1,4 @@
 /* bench.c - `snip bench`: runs the benchmarks of bench/. */
-#include <omp.h>
 #include <string.h>
 
 #include "bench.h"
@@ -118,7 +117,7 @@ int cli_bench(const cli_command *self, int argc, char **argv)
                         .preset = presets[preset],
                         .stage = stages[stage],
                         .batch = batch,
-                        .threads = threads ? (int)threads : omp_get_max_threads(),
+                        .threads = cli_threads(threads),
                         .out = out };
     for (int i = 0; i < BENCHES; i++) {
         if (n == 1 && strcmp(argv[0], benches[i].name) != 0)

@@ -4,6 +4,7 @@
 #include <ctype.h>
 #include <errno.h>
 #include <math.h>
+#include <omp.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -229,6 +230,12 @@ int cli_print_json(const cli_command *self, json_t *value)
     if (bad && !ferror(stdout))
         return cli_fail(self, CLI_FAILED, "out of memory");
     return cli_finish(self);
+}
+
+int cli_threads(uint64_t asked)
+{
+    int all = omp_get_max_threads();
+    return asked ? (int)asked : all > 256 ? 256 : all;
 }
 
 json_t *cli_string(const char *s)

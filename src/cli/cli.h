@@ -80,6 +80,9 @@ int cli_print_json(const cli_command *self, json_t *value);
 /* Flushes standard output; CLI_FAILED with a message if something could not be written. */
 int cli_finish(const cli_command *self);
 
+/* How many threads to use when `asked` are wanted: all cores for 0, but no more than 256. */
+int cli_threads(uint64_t asked);
+
 /* A JSON string, whatever bytes s holds. */
 json_t *cli_string(const char *s);
 

@@ -1,5 +1,4 @@
 /* train.c - `snip train`: train a model, or go on with a run. */
-#include <omp.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -175,7 +174,7 @@ int cli_train(const cli_command *self, int argc, char **argv)
                           .save_seconds = 60 * (double)minutes,
                           .save_steps = every,
                           .memory = read_bytes(memory),
-                          .threads = threads ? (int)threads : omp_get_max_threads() };
+                          .threads = cli_threads(threads) };
     if (watch.memory == 0)
         return cli_fail(self, CLI_MISUSED, "--memory wants a size such as 4G, not '%.40s'", memory);
     if (model_config_preset(&m, preset, &st) != SNIP_OK ||
