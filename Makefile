@@ -20,6 +20,11 @@ PREFIX  ?= /usr/local
 FUZZ_SECONDS ?= 600
 SOURCES  = $(shell find include src tests bench examples -name '*.[ch]')
 
+# Golden data of another folder: tests run elsewhere, so a relative path is made absolute here.
+ifdef SNIP_GOLDEN
+export SNIP_GOLDEN := $(abspath $(SNIP_GOLDEN))
+endif
+
 .PHONY: all demo test test-asan bench bench-torch fuzz lint format install clean deps
 
 all: build/build.ninja
