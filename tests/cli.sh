@@ -189,7 +189,8 @@ refuses 1 "another 'lr'" train $small --out run --resume --lr 0.5
 refuses 1 'another model configuration' train $small --out run --resume --set ff=64
 [ "$before" = "$(cksum run/*)" ] && good || bad "a refused run was touched"
 refuses 1 'holds no training run' train $small --out nothing --resume
-refuses 1 'cannot make this folder' train $small --out missing/run
+refuses 1 'cannot make this folder' train $small --out t.csv/run
+shows 'done after' train $small --out deep/er/run
 refuses 2 "there is no configuration key 'frob'" train $small --out r --set frob=1
 refuses 2 '2 \* channels \* levels = 8, but d = 16' train $small --out r --set levels=4
 refuses 2 'd = 16 is not a multiple of heads = 3' train $small --out r --set heads=3

@@ -11,6 +11,7 @@
 /* What one layer keeps. `in` is its input, `mid` the value between its halves. */
 typedef struct layer_pass {
     float *in, *normed1, *stats1, *qkv, *o, *mid, *normed2, *stats2, *hidden;
+    float *sum2; /* post-norm: what the second norm takes */
 } layer_pass;
 
 struct model_pass {
@@ -87,13 +88,13 @@ static int encoder_forward(const model *m, const model_encoder *e, model_pass *p
         nn_linear_forward(x, y->hidden, w + l->ff2_w, w + l->ff2_b, n, ff, d);
         if (pre) {
             k->add(x, y->mid, n * d);
-        } else { /* the sum before the second norm replaces the one before the first's result */
+        } else {
             k->add(x, y->normed1, n * d);
-            y->normed2 = x;
+            y->sum2 = x;
             x = floats(a, n, d);
             if (!x)
                 return 0;
-            k->norm(x, y->stats2, y->normed2, w + l->norm2_g, w + l->norm2_b, n, d);
+            k->norm(x, y->stats2, y->sum2, w + l->norm2_g, w + l->norm2_b, n, d);
         }
     }
     p->top = p->out = x;
@@ -134,8 +135,8 @@ static int layer_backward(const model *m, const model_layer *l, const model_pass
     if (good) {
         /* The feed-forward half. */
         if (!pre) /* dx becomes the gradient of normed1 + ff(normed1) */
-            k->norm_back(dx, g + l->norm2_g, g + l->norm2_b, dx, y->normed2, y->stats2,
-                         w + l->norm2_g, n, d);
+            k->norm_back(dx, g + l->norm2_g, g + l->norm2_b, dx, y->sum2, y->stats2, w + l->norm2_g,
+                         n, d);
         const float *feed = pre ? y->normed2 : y->normed1;
         nn_linear_backward(dhidden, g + l->ff2_w, g + l->ff2_b, dx, y->hidden, w + l->ff2_w, n, ff,
                            d);
