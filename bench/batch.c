@@ -59,12 +59,17 @@ static void add_formulas(arrays *to, const train_batch *b)
     for (size_t i = 0; i < n && !to->failed; i++) {
         const train_formula *f = &b->formula[i];
         length[i] = (int32_t)f->tokens.count;
-        variant[i] = (int32_t)f->variant;
-        alone[i] = f->alone;
-        whole[i] = f->whole;
-        part[i] = f->part;
-        first[i] = (int32_t)f->first;
-        end[i] = (int32_t)f->end;
+        for (size_t r = 0; r < f->rows; r++) { /* one subtree per sample: all of one variant */
+            const train_row *row = &f->row[r];
+            variant[i] = (int32_t)row->variant;
+            alone[i] |= row->view == TRAIN_O;
+            whole[i] |= row->view != TRAIN_C;
+            if (row->view == TRAIN_C) {
+                part[i] = 1;
+                first[i] = (int32_t)row->first;
+                end[i] = (int32_t)row->end;
+            }
+        }
         for (size_t t = 0; t < WIDTH; t++)
             token[i * WIDTH + t] = t < f->tokens.count ? f->tokens.id[t] : DATA_PAD;
         for (size_t t = 0; f->path && t < f->tokens.count; t++) {
@@ -95,8 +100,8 @@ static void add_tables(arrays *to, const train_batch *b, size_t dims)
             y[at * points * 3 + j] = t->group.y[j];
         for (size_t j = 0; j < t->group.count; j++, at++) {
             sample[at] = (int32_t)i;
-            variant[at] = (int32_t)t->variant[j];
-            subtree[at] = t->is_subtree[j];
+            variant[at] = (int32_t)t->row[j].variant;
+            subtree[at] = t->row[j].view == TRAIN_P;
         }
     }
 }
@@ -106,8 +111,8 @@ static void add_variants(arrays *to, const train_batch *b)
     int32_t *item = add(to, "batch.item", 0, b->variants, 0, 0);
     int32_t *k = add(to, "batch.k", 0, b->variants, 0, 0);
     for (size_t i = 0; i < b->variants && !to->failed; i++) {
-        item[i] = b->item[i];
-        k[i] = b->k[i];
+        item[i] = b->variant[i].item;
+        k[i] = b->variant[i].k;
     }
 }
 
@@ -193,7 +198,8 @@ json_t *bench_batch(const char *preset, const char *stage, size_t batch, int thr
     int cosine = mc.similarity == MODEL_COSINE;
     const train_batch_how what = { .stage = (train_stage)tc.stage,
                                    .size = tc.batch,
-                                   .points = tc.points,
+                                   .edits = tc.edits,
+                                   .points = tc.train_points,
                                    .seed = 1,
                                    .stream = RNG_BENCH };
     const train_how how = { .stage = (train_stage)tc.stage,
@@ -207,9 +213,9 @@ json_t *bench_batch(const char *preset, const char *stage, size_t batch, int thr
     train_terms terms;
     train_times times;
     /* The second batch: the first one that bench_train measures. */
-    if (s && train_batch_draw(&b, &what, tc.batch, m->vocab, draw, threads, st) == SNIP_OK &&
+    if (s && train_batch_draw(&b, &what, tc.batch, m, draw, threads, st) == SNIP_OK &&
         train_step_gradient(s, m, &b, &how, grad, &terms, &times, st) == SNIP_OK) {
-        double norm = sqrt(nn_kernels_best()->square_sum(grad, m->size));
+        double norm = nn_length(grad, m->size, threads);
         metadata = describe(&mc, &tc, preset, stage, &terms, norm);
         figures = write_batch(m, &b, metadata, terms.total, norm, path, a, st);
     }

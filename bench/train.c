@@ -67,7 +67,8 @@ json_t *bench_train(const char *preset, const char *stage, size_t batch, int thr
     train_step *s = m2 ? train_step_new(m, threads, (size_t)8 << 30, NULL) : NULL;
     const train_batch_how what = { .stage = (train_stage)tc.stage,
                                    .size = tc.batch,
-                                   .points = tc.points,
+                                   .edits = tc.edits,
+                                   .points = tc.train_points,
                                    .seed = 1,
                                    .stream = RNG_BENCH };
     const train_how how = { .stage = (train_stage)tc.stage,
@@ -82,16 +83,17 @@ json_t *bench_train(const char *preset, const char *stage, size_t batch, int thr
     double start = 0, total = 0, best = INFINITY;
     size_t steps = 0, variants = 0;
     int good = s != NULL;
+    double rate = good ? product_rate(&mc, threads, fmin(seconds, 2)) : 0;
     for (uint64_t i = 0; good && (i < 2 || total < seconds); i++) {
         train_batch b;
         train_terms terms;
         double t0 = clock_now();
-        good = train_batch_draw(&b, &what, i * tc.batch, m->vocab, draw, threads, NULL) == SNIP_OK;
+        good = train_batch_draw(&b, &what, i * tc.batch, m, draw, threads, NULL) == SNIP_OK;
         double t1 = clock_now();
         good = good && train_step_gradient(s, m, &b, &how, grad, &terms, &one, NULL) == SNIP_OK;
         double t2 = clock_now();
-        double norm = sqrt(nn_kernels_best()->square_sum(grad, m->size));
-        nn_adam_update(m->w, m1, m2, grad, m->size, &adam, 1e-5, i + 1, norm);
+        double norm = nn_length(grad, m->size, threads);
+        nn_adam_update(m->w, m1, m2, grad, m->size, &adam, 1e-5, i + 1, norm, threads);
         double t3 = clock_now();
         if (i == 0) { /* the first step touches memory for the first time */
             start = t3;
@@ -109,7 +111,9 @@ json_t *bench_train(const char *preset, const char *stage, size_t batch, int thr
         total = t3 - start;
         steps++;
     }
-    double n = (double)steps, rate = good ? product_rate(&mc, threads, fmin(seconds, 3)) : 0;
+    double n = (double)steps;
+    if (good) /* the machine's speed wanders: as fast as it was before or after the steps */
+        rate = fmax(rate, product_rate(&mc, threads, fmin(seconds, 2)));
     struct rusage usage;
     getrusage(RUSAGE_SELF, &usage);
     double reached = sum.flops / (sum.forward + sum.backward) * 1e-9;

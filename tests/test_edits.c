@@ -213,12 +213,13 @@ static void training_perturbations_keep_their_promises(void **state)
         arena_pos mark = arena_mark(a);
         data_sample s;
         data_perturbed p, q;
+        size_t count;
         rng r, same;
         assert_int_equal(data_sample_draw(&s, &gen, 4, RNG_TRAIN, i, a), SNIP_OK);
         rng_init(&r, 4, RNG_EDITS, i);
         rng_init(&same, 4, RNG_EDITS, i);
-        assert_int_equal(data_perturb(&p, s.e, s.x, 200, s.y, &r, a), SNIP_OK);
-        assert_int_equal(data_perturb(&q, s.e, s.x, 200, s.y, &same, a), SNIP_OK);
+        assert_int_equal(data_perturb(&p, &count, 1, 2, s.e, s.x, 200, s.y, &r, a), SNIP_OK);
+        assert_int_equal(data_perturb(&q, &count, 1, 2, s.e, s.x, 200, s.y, &same, a), SNIP_OK);
         assert_int_equal(p.count, q.count);
         assert_true(p.node > 0 && s.e.node[p.node].len > 1);
         data_behaviours seen = { .rows = 200, .a = a };
@@ -252,10 +253,12 @@ static void a_leaf_has_no_subtree(void **state)
     double x[2] = { 1, 2 };
     const double *columns[] = { x };
     data_perturbed p;
+    size_t count;
     rng r;
     rng_init(&r, 1, RNG_EDITS, 0);
     expr_parse(&e, "sin(x0)", NULL, *state, NULL);
-    assert_int_equal(data_perturb(&p, e, columns, 2, x, &r, *state), SNIP_UNSUPPORTED);
+    assert_int_equal(data_perturb(&p, &count, 1, 2, e, columns, 2, x, &r, *state),
+                     SNIP_UNSUPPORTED);
 }
 
 int main(void)

@@ -29,9 +29,12 @@ static train_terms gradient(model *m, int stage, int cosine, int threads, size_t
 {
     arena *draw[2] = { arena_new(0), arena_new(0) };
     train_step *s = train_step_new(m, threads, memory, NULL);
-    const train_batch_how what = {
-        .stage = (train_stage)stage, .size = 8, .points = 24, .seed = 3, .stream = RNG_TRAIN
-    };
+    const train_batch_how what = { .stage = (train_stage)stage,
+                                   .size = 8,
+                                   .edits = 2,
+                                   .points = 24,
+                                   .seed = 3,
+                                   .stream = RNG_TRAIN };
     const train_how how = { .stage = (train_stage)stage,
                             .cosine = cosine,
                             .tau_global = 1,
@@ -43,7 +46,7 @@ static train_terms gradient(model *m, int stage, int cosine, int threads, size_t
     train_terms terms = { 0 };
     train_times times = { 0 };
     snip_status st;
-    if (train_batch_draw(&b, &what, 40, m->vocab, draw, threads, &st) != SNIP_OK ||
+    if (train_batch_draw(&b, &what, 40, m, draw, threads, &st) != SNIP_OK ||
         train_step_gradient(s, m, &b, &how, grad, &terms, &times, &st) != SNIP_OK)
         fail_msg("%s", st.msg);
     if (kept)
@@ -115,28 +118,37 @@ static void recomputed_chunks_give_the_same_gradient(void **state)
 static void stages_read_what_they_say(void **state)
 {
     arena *draw[1] = { arena_new(0) };
-    const data_vocab *v = data_vocab_new(10, *state);
+    model_config c = small_model();
+    model *m;
+    assert_int_equal(model_new(&m, &c, *state, NULL), SNIP_OK);
     for (int stage = 0; stage < TRAIN_STAGES; stage++) {
-        const train_batch_how what = {
-            .stage = (train_stage)stage, .size = 12, .points = 16, .seed = 1, .stream = RNG_TRAIN
-        };
+        const train_batch_how what = { .stage = (train_stage)stage,
+                                       .size = 12,
+                                       .edits = 2,
+                                       .points = 16,
+                                       .seed = 1,
+                                       .stream = RNG_TRAIN };
         train_batch b;
-        assert_int_equal(train_batch_draw(&b, &what, 0, v, draw, 1, NULL), SNIP_OK);
+        assert_int_equal(train_batch_draw(&b, &what, 0, m, draw, 1, NULL), SNIP_OK);
         size_t rows[TRAIN_VIEWS] = { 0 }, want[TRAIN_VIEWS] = { 0 };
         for (size_t i = 0; i < b.formulas; i++) {
             const train_formula *f = &b.formula[i];
-            rows[f->alone ? TRAIN_O : TRAIN_GS] += (size_t)f->whole;
-            rows[TRAIN_C] += (size_t)f->part;
             assert_int_equal(f->path != NULL, stage >= TRAIN_S1);
-            assert_true(!f->part ||
-                        (f->first > 0 && f->first < f->end && f->end < f->tokens.count));
+            for (size_t r = 0; r < f->rows; r++) {
+                const train_row *w = &f->row[r];
+                rows[w->view]++;
+                assert_true(w->view == TRAIN_C
+                                ? w->first > 0 && w->first < w->end && w->end < f->tokens.count
+                                : w->first == 0 && w->end == f->tokens.count);
+            }
         }
         for (size_t i = 0; i < b.tables; i++)
             for (size_t k = 0; k < b.table[i].group.count; k++)
-                rows[b.table[i].is_subtree[k] ? TRAIN_P : TRAIN_GV]++;
+                rows[b.table[i].row[k].view]++;
         for (int view = 0; view < TRAIN_VIEWS; view++) {
             for (size_t i = 0; i < b.variants; i++)
-                want[view] += (size_t)train_reads((train_stage)stage, (train_view)view, b.k[i]);
+                want[view] +=
+                    (size_t)train_reads((train_stage)stage, (train_view)view, b.variant[i].k);
             assert_int_equal(rows[view], want[view]);
         }
         assert_true(stage < TRAIN_S2 ? b.variants == 12 : b.variants > 15);
@@ -192,7 +204,7 @@ static train_config short_run(uint64_t steps)
     c.schedule = TRAIN_CONSTANT;
     c.warmup = 4;
     c.batch = 6;
-    c.points = 16;
+    c.train_points = 16;
     c.steps = steps;
     return c;
 }
@@ -312,7 +324,7 @@ static void a_tiny_model_learns(void **state)
     train_config_preset(&c, "tiny", NULL);
     c.stage = TRAIN_S1;
     c.steps = 800;
-    c.points = 24;
+    c.train_points = 24;
     new_folder();
     if (train(&m, &c, 0, &done, &st) != SNIP_OK)
         fail_msg("%s", st.msg);

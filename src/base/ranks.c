@@ -98,13 +98,13 @@ void ranks_gather_floats(ranks *r, const float *mine, float *all, const size_t *
                    MPI_COMM_WORLD);
 }
 
-void ranks_gather_ints(ranks *r, const int *mine, int *all, const size_t *sizes)
+void ranks_gather_ints(ranks *r, const int *mine, int *all, const size_t *sizes, size_t width)
 {
     if (!r) {
-        memcpy(all, mine, sizes[0] * sizeof *all);
+        memcpy(all, mine, sizes[0] * width * sizeof *all);
         return;
     }
-    set_counts(r, sizes, 1);
+    set_counts(r, sizes, width);
     MPI_Allgatherv(mine, r->counts[r->me], MPI_INT, all, r->counts, r->places, MPI_INT,
                    MPI_COMM_WORLD);
 }

@@ -30,7 +30,7 @@ void ranks_share_size(ranks *r, size_t mine, size_t *sizes);
  * `width` numbers, all has the sum of them. */
 void ranks_gather_floats(ranks *r, const float *mine, float *all, const size_t *sizes,
                          size_t width);
-void ranks_gather_ints(ranks *r, const int *mine, int *all, const size_t *sizes);
+void ranks_gather_ints(ranks *r, const int *mine, int *all, const size_t *sizes, size_t width);
 
 /* Starts adding up x[0..n) over all ranks, in place; x must be left alone until ranks_wait. */
 void ranks_sum_begin(ranks *r, float *x, size_t n);

@@ -47,11 +47,9 @@ static snip_code set_key(model_config *m, train_config *c, const char *setting, 
         return status_fail(st, SNIP_FORMAT, 0, "--set wants key=value, not '%.40s'", setting);
     snprintf(key, sizeof key, "%.*s", (int)(equals - setting), setting);
     snip_status other;
-    if (strcmp(key, "points") != 0 && model_config_set(m, key, equals + 1, st) == SNIP_OK)
+    if (model_config_set(m, key, equals + 1, st) == SNIP_OK)
         return SNIP_OK;
-    int unknown =
-        strcmp(key, "points") == 0 || strstr(st->msg, "there is no configuration key") != NULL;
-    if (!unknown)
+    if (!strstr(st->msg, "there is no configuration key"))
         return SNIP_FORMAT;
     snip_code code = train_config_set(c, key, equals + 1, &other);
     *st = other;
@@ -63,7 +61,8 @@ int cli_train(const cli_command *self, int argc, char **argv)
     const char *preset = "small", *out = NULL, *memory = "4G", *stage = NULL, *rate = NULL,
                *clip = NULL;
     const char *sets[64];
-    uint64_t steps = 0, batch = 0, seed = 0, warmup = 0, minutes = 5, every = 0, threads = 0;
+    uint64_t steps = 0, batch = 0, seed = 0, warmup = 0, minutes = 5, every = 0, threads = 0,
+             pairs = 256;
     int resume = 0, quiet = 0, json = 0, code, n_sets = 0;
 
     /* --set may be given many times: it is taken out before the rest is parsed. */
@@ -137,6 +136,13 @@ int cli_train(const cli_command *self, int argc, char **argv)
           .value = "N",
           .high = 1000000000000,
           .help = "and every N updates; 0: never" },
+        { .name = "check-pairs",
+          .kind = CLI_COUNT,
+          .to = &pairs,
+          .value = "N",
+          .low = 2,
+          .high = 20000,
+          .help = "held-out pairs of the check at each checkpoint" },
         { .name = "memory",
           .kind = CLI_TEXT,
           .to = &memory,
@@ -173,6 +179,7 @@ int cli_train(const cli_command *self, int argc, char **argv)
                           .log_seconds = 5,
                           .save_seconds = 60 * (double)minutes,
                           .save_steps = every,
+                          .check_pairs = pairs,
                           .memory = read_bytes(memory),
                           .threads = cli_threads(threads) };
     if (watch.memory == 0)
@@ -180,6 +187,7 @@ int cli_train(const cli_command *self, int argc, char **argv)
     if (model_config_preset(&m, preset, &st) != SNIP_OK ||
         train_config_preset(&c, preset, &st) != SNIP_OK)
         return cli_fail(self, CLI_MISUSED, "%s", st.msg);
+    size_t usual_points = c.train_points;
     c.seed = seed;
     c.steps = steps ? steps : c.steps;
     c.batch = batch ? batch : c.batch;
@@ -193,6 +201,9 @@ int cli_train(const cli_command *self, int argc, char **argv)
         good = train_config_set(&c, "clip", clip, &st);
     for (int i = 0; i < n_sets && good == SNIP_OK; i++)
         good = set_key(&m, &c, sets[i], &st);
+    /* Points per table in training are at most the model's, unless asked for. */
+    if (c.train_points == usual_points && c.train_points > (size_t)m.points)
+        c.train_points = c.first_points = (size_t)m.points;
     if (good == SNIP_OK)
         good = model_config_check(&m, &st);
     if (good == SNIP_OK)

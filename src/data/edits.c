@@ -455,34 +455,35 @@ static int try_perturbation(data_perturbed *out, expr e, const double *const *x,
     return new >= 0;
 }
 
-snip_code data_perturb(data_perturbed *out, expr e, const double *const *x, size_t rows,
-                       const double *y, rng *r, arena *a)
+snip_code data_perturb(data_perturbed *out, size_t *count, size_t most, int attempts, expr e,
+                       const double *const *x, size_t rows, const double *y, rng *r, arena *a)
 {
     int *nodes = arena_array(a, e.count, sizeof *nodes);
     if (!nodes)
         return SNIP_NOMEM;
     int n = (int)data_subtrees(e, nodes);
     rng_shuffle(r, nodes, n);
-    for (int k = 0; k < n; k++) {
+    *count = 0;
+    for (int k = 0; k < n && *count < most; k++) {
         expr s = expr_sub(e, (size_t)nodes[k]);
         double *s_y = values_of(s, x, rows, a);
         if (!s_y)
             return SNIP_NOMEM;
         if (!data_values_fit(s_y, rows))
             continue;
-        *out = (data_perturbed){ .node = (size_t)nodes[k], .count = 1 };
-        out->v[0].subtree = s;
-        out->v[0].parent = e;
-        out->v[0].subtree_y = s_y;
-        out->v[0].parent_y = y;
-        out->v[0].family = -1;
+        data_perturbed *p = &out[(*count)++];
+        *p = (data_perturbed){ .node = (size_t)nodes[k], .count = 1 };
+        p->v[0].subtree = s;
+        p->v[0].parent = e;
+        p->v[0].subtree_y = s_y;
+        p->v[0].parent_y = y;
+        p->v[0].family = -1;
         data_behaviours seen = { .rows = rows, .a = a };
         if (data_behaviours_add(&seen, s_y) < 0)
             return SNIP_NOMEM;
-        for (int t = 0; t < DATA_ATTEMPTS; t++)
-            if (!try_perturbation(out, e, x, rows, &seen, r, a))
+        for (int t = 0; t < attempts; t++)
+            if (!try_perturbation(p, e, x, rows, &seen, r, a))
                 return SNIP_NOMEM;
-        return SNIP_OK;
     }
-    return SNIP_UNSUPPORTED;
+    return *count ? SNIP_OK : SNIP_UNSUPPORTED;
 }

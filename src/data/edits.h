@@ -89,11 +89,12 @@ typedef struct data_perturbed {
     } v[1 + DATA_ATTEMPTS];
 } data_perturbed;
 
-/* Draws a subtree of e and tries DATA_ATTEMPTS edits of it (paper, appendix on training-time
- * perturbations). A variant is kept if subtree and parent are finite and fit the tokens, and the
- * subtree's behaviour is new. The original's own subtree must be finite too: where it is not,
- * another one is drawn. Returns SNIP_UNSUPPORTED if e has no usable subtree. */
-snip_code data_perturb(data_perturbed *out, expr e, const double *const *x, size_t rows,
-                       const double *y, rng *r, arena *a);
+/* Draws up to `most` subtrees of e and tries `attempts` edits of each, at most DATA_ATTEMPTS
+ * (paper, appendix on training-time perturbations, where it is one subtree with two attempts). A
+ * variant is kept if subtree and parent are finite and fit the tokens, and the subtree's behaviour
+ * is new. The original's own subtree must be finite too: where it is not, another one is drawn.
+ * *count is how many are in out[]. Returns SNIP_UNSUPPORTED if e has no usable subtree. */
+snip_code data_perturb(data_perturbed *out, size_t *count, size_t most, int attempts, expr e,
+                       const double *const *x, size_t rows, const double *y, rng *r, arena *a);
 
 #endif

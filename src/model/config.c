@@ -8,12 +8,14 @@
 #include <string.h>
 
 #include "data/gen.h"
+#include "model/summary.h"
 #include "nn/nn.h"
 
 static const char *const no_yes[] = { "no", "yes", NULL };
 static const char *const similarities[] = { "dot", "cosine", NULL };
 static const char *const poolings[] = { "pads", "masked", NULL };
 static const char *const norms[] = { "post", "pre", NULL };
+static const char *const values[] = { "tokens", "features", NULL };
 
 /* A key: a whole number within [low, high], or one of `choices`. */
 static const struct key {
@@ -32,7 +34,7 @@ static const struct key {
 #name, offsetof(model_config, name), 0, 0, choices, help                                   \
     }
     NUMBER(dims, 1, DATA_DIMS_MAX, "largest input dimension"),
-    NUMBER(points, 2, 4096, "points of a table"),
+    NUMBER(points, 0, 4096, "points of a table; 0: statistics alone"),
     NUMBER(d, 2, 8192, "width of both encoders"),
     NUMBER(layers, 1, 64, "layers of each encoder"),
     NUMBER(heads, 1, 256, "attention heads"),
@@ -46,8 +48,13 @@ static const struct key {
     CHOICE(similarity, similarities, "inner product, or cosine with learned temperature"),
     CHOICE(pooling, poolings, "whether padding shares the pooling softmax, as in SNIP"),
     CHOICE(norm, norms, "layer norm after or before each sublayer"),
+    CHOICE(values, values, "how a number is read: as SNIP's tokens, or by its features"),
+    CHOICE(statistics, no_yes, "statistics of the table as tokens"),
+    NUMBER(atoms, 0, MODEL_ATOMS_MAX, "statistics: most terms of the sparse fit"),
+    NUMBER(hidden, 1, 8192, "features, statistics: width of the embedder's hidden layer"),
 };
-enum { KEYS = sizeof keys / sizeof *keys };
+/* Keys from NEWER on came later: files without them have the paper's values. */
+enum { KEYS = sizeof keys / sizeof *keys, NEWER = 15 };
 
 static const struct {
     const char *name;
@@ -68,7 +75,9 @@ static const struct {
         .point_positions = 1,
         .similarity = MODEL_DOT,
         .pooling = MODEL_POOL_PADS,
-        .norm = MODEL_POST_NORM } },
+        .norm = MODEL_POST_NORM,
+        .atoms = 12,
+        .hidden = 128 } },
     { "base",
       { .dims = 10,
         .points = 200,
@@ -84,7 +93,9 @@ static const struct {
         .point_positions = 0,
         .similarity = MODEL_COSINE,
         .pooling = MODEL_POOL_MASKED,
-        .norm = MODEL_PRE_NORM } },
+        .norm = MODEL_PRE_NORM,
+        .atoms = 12,
+        .hidden = 128 } },
     { "small",
       { .dims = 10,
         .points = 200,
@@ -100,7 +111,9 @@ static const struct {
         .point_positions = 0,
         .similarity = MODEL_COSINE,
         .pooling = MODEL_POOL_MASKED,
-        .norm = MODEL_PRE_NORM } },
+        .norm = MODEL_PRE_NORM,
+        .atoms = 12,
+        .hidden = 128 } },
     { "tiny",
       { .dims = 10,
         .points = 200,
@@ -116,7 +129,9 @@ static const struct {
         .point_positions = 0,
         .similarity = MODEL_COSINE,
         .pooling = MODEL_POOL_MASKED,
-        .norm = MODEL_PRE_NORM } },
+        .norm = MODEL_PRE_NORM,
+        .atoms = 12,
+        .hidden = 128 } },
 };
 
 snip_code model_config_preset(model_config *out, const char *name, snip_status *st)
@@ -178,6 +193,14 @@ snip_code model_config_check(const model_config *c, snip_status *st)
     if (c->point_positions && c->points > c->positions)
         return status_fail(st, SNIP_FORMAT, 0, "points = %d exceed positions = %d", c->points,
                            c->positions);
+    if (c->points == 0 && !c->statistics)
+        return status_fail(st, SNIP_FORMAT, 0, "with points = 0 the model needs statistics = yes");
+    if (c->points == 1)
+        return status_fail(st, SNIP_FORMAT, 0, "points is 0 or at least 2, not 1");
+    if (c->statistics && c->point_positions)
+        return status_fail(st, SNIP_FORMAT, 0,
+                           "statistics = yes goes with point_positions = no: points then follow "
+                           "tokens that have no position");
     return SNIP_OK;
 }
 
@@ -201,12 +224,14 @@ json_t *model_config_json(const model_config *c)
 
 snip_code model_config_read(model_config *c, const json_t *o, snip_status *st)
 {
-    if (!json_is_object(o) || json_object_size(o) != KEYS)
-        return status_fail(st, SNIP_FORMAT, 0,
-                           "the configuration does not have the %d keys known here", KEYS);
+    size_t known = 0;
+    model_config_preset(c, "paper", NULL);
     for (int i = 0; i < KEYS; i++) {
         const json_t *v = json_object_get(o, keys[i].name);
         char text[32];
+        if (!v && i >= NEWER)
+            continue;
+        known++;
         if (json_is_integer(v))
             snprintf(text, sizeof text, "%lld", (long long)json_integer_value(v));
         else if (!json_is_string(v))
@@ -216,6 +241,8 @@ snip_code model_config_read(model_config *c, const json_t *o, snip_status *st)
         if (code != SNIP_OK)
             return code;
     }
+    if (json_object_size(o) != known)
+        return status_fail(st, SNIP_FORMAT, 0, "the configuration has a key not known here");
     return model_config_check(c, st);
 }
 

@@ -12,10 +12,11 @@
 typedef enum model_similarity { MODEL_DOT, MODEL_COSINE } model_similarity;
 typedef enum model_pooling { MODEL_POOL_PADS, MODEL_POOL_MASKED } model_pooling;
 typedef enum model_norm { MODEL_POST_NORM, MODEL_PRE_NORM } model_norm;
+typedef enum model_values { MODEL_TOKENS, MODEL_FEATURES } model_values;
 
 typedef struct model_config {
     int dims;   /* largest input dimension */
-    int points; /* points of a table */
+    int points; /* points of a table; 0: statistics alone */
     int d;      /* width of both encoders */
     int layers; /* of each encoder */
     int heads;
@@ -29,6 +30,10 @@ typedef struct model_config {
     int similarity;      /* model_similarity */
     int pooling;         /* model_pooling: SNIP's pads share the softmax, or not */
     int norm;            /* model_norm */
+    int values;          /* model_values: how the embedder reads a number */
+    int statistics;      /* whether the encoder reads statistics of the table (model/summary.h) */
+    int atoms;           /* most terms of the sparse fit among them */
+    int hidden;          /* width of the embedder's hidden layer, for features and statistics */
 } model_config;
 
 /* The preset of that name: paper, base, small or tiny. */

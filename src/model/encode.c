@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "data/tokens.h"
+#include "model/embed.h"
 
 /* What one layer keeps. `in` is its input, `mid` the value between its halves. */
 typedef struct layer_pass {
@@ -26,7 +27,7 @@ struct model_pass {
     float *top;             /* the last layer's output */
     float *out, *out_stats; /* what is pooled: top, or its norm with pre-norm */
     float *weight, *pooled;
-    float *point_hidden; /* numeric: the embedder's hidden layer */
+    model_embedded embedded; /* numeric: what the embedder keeps */
 };
 
 static float *floats(arena *a, size_t rows, size_t cols)
@@ -127,10 +128,8 @@ static int layer_backward(const model *m, const model_layer *l, const model_pass
     size_t n = p->n, d = (size_t)c->d, ff = (size_t)c->ff;
     int pre = c->norm == MODEL_PRE_NORM;
     arena_pos mark = arena_mark(tmp);
-    float *dmid = arena_zero(tmp, n * d * sizeof *dmid),
-          *dhidden = arena_zero(tmp, n * ff * sizeof *dhidden);
-    float *d_o = arena_zero(tmp, n * d * sizeof *d_o), *dqkv = floats(tmp, n, 3 * d);
-    float *dattend = arena_zero(tmp, n * d * sizeof *dattend);
+    float *dmid = floats(tmp, n, d), *dhidden = floats(tmp, n, ff), *d_o = floats(tmp, n, d);
+    float *dqkv = floats(tmp, n, 3 * d), *dattend = floats(tmp, n, d);
     int good = dmid && dhidden && d_o && dqkv && dattend;
     if (good) {
         /* The feed-forward half. */
@@ -161,8 +160,8 @@ static int layer_backward(const model *m, const model_layer *l, const model_pass
         if (pre)
             k->norm_back(dattend, g + l->norm1_g, g + l->norm1_b, dattend, y->in, y->stats1,
                          w + l->norm1_g, n, d);
-        memcpy(dx, dmid, n * d * sizeof *dx);
-        k->add(dx, dattend, n * d);
+        for (size_t i = 0; i < n * d; i++)
+            dx[i] = dmid[i] + dattend[i];
     }
     arena_reset(tmp, mark);
     return good;
@@ -176,7 +175,7 @@ static int encoder_backward(const model *m, const model_encoder *e, const model_
     const nn_kernels *k = nn_kernels_best();
     const float *w = m->w;
     size_t n = p->n, d = (size_t)c->d;
-    float *dpooled = arena_zero(tmp, p->rows * d * sizeof *dpooled);
+    float *dpooled = floats(tmp, p->rows, d);
     if (!dpooled)
         return 0;
     memset(dsum, 0, n * d * sizeof *dsum);
@@ -260,155 +259,6 @@ int model_formulas_backward(const model *m, const model_formulas *f, const model
 
 /* Tables -------------------------------------------------------------------------------------- */
 
-/* Embeddings of `count` float ids, one after the other. */
-static void gather(float *out, const float *table, const uint16_t *id, size_t count, size_t width)
-{
-    for (size_t i = 0; i < count; i++)
-        memcpy(out + i * width, table + id[i] * width, width * sizeof *out);
-}
-
-static void scatter(float *table, const float *d_out, const uint16_t *id, size_t count,
-                    size_t width)
-{
-    const nn_kernels *k = nn_kernels_best();
-    for (size_t i = 0; i < count; i++)
-        k->add(table + id[i] * width, d_out + i * width, width);
-}
-
-/* Sizes of the point embedder: a value's three embeddings, all values, the largest X. */
-typedef struct point_shape {
-    size_t value, width, most_points;
-} point_shape;
-
-static point_shape shape_of(const model *m, const model_tables *t)
-{
-    point_shape s = { .value = 3 * (size_t)m->config.embed };
-    s.width = s.value * ((size_t)m->config.dims + 1);
-    for (size_t g = 0; g < t->groups; g++)
-        if (t->group[g].points > s.most_points)
-            s.most_points = t->group[g].points;
-    return s;
-}
-
-/* What absent inputs add to the hidden layer: inputs `dim` and above are <INPUT_PAD>, the same for
- * every point, so it is one vector per dim. all(dims + 1, width): row j is for j inputs present. */
-static void absent_part(const model *m, float *all, const point_shape *s)
-{
-    size_t dims = (size_t)m->config.dims, e = (size_t)m->config.embed;
-    const float *pad = m->w + m->point_table + DATA_INPUT_PAD * e, *w = m->w + m->point_hidden_w;
-    const nn_kernels *k = nn_kernels_best();
-    memcpy(all + dims * s->width, m->w + m->point_hidden_b, s->width * sizeof *all);
-    for (size_t j = dims; j-- > 0;) {
-        memcpy(all + j * s->width, all + (j + 1) * s->width, s->width * sizeof *all);
-        for (size_t h = 0; h < s->width; h++)
-            for (size_t part = 0; part < 3; part++)
-                all[j * s->width + h] += k->dot(w + h * s->width + j * s->value + part * e, pad, e);
-    }
-}
-
-/* The embedder: hidden = relu(x part + y part), the x part once per X. */
-static int points_forward(const model *m, const model_tables *t, model_pass *p, arena *a)
-{
-    const nn_kernels *k = nn_kernels_best();
-    const float *w = m->w;
-    size_t d = (size_t)m->config.d, e = (size_t)m->config.embed, dims = (size_t)m->config.dims;
-    point_shape s = shape_of(m, t);
-    p->point_hidden = floats(a, p->n, s.width);
-    p->sum = floats(a, p->n, d);
-    arena_pos mark = arena_mark(a);
-    float *absent = floats(a, dims + 1, s.width), *shared = floats(a, s.most_points, s.width);
-    float *inputs = floats(a, s.most_points, s.width), *outputs = floats(a, p->n, s.value);
-    if (!p->point_hidden || !p->sum || !absent || !shared || !inputs || !outputs)
-        return 0;
-    absent_part(m, absent, &s);
-    size_t row = 0;
-    for (size_t g = 0; g < t->groups; g++) {
-        const model_table_group *q = &t->group[g];
-        size_t present = (size_t)q->dim * s.value;
-        gather(inputs, w + m->point_table, q->x, q->points * 3 * (size_t)q->dim, e);
-        k->fill_rows(shared, absent + (size_t)q->dim * s.width, q->points, s.width);
-        nn_gemm(0, 1, q->points, s.width, present, 1, inputs, present, w + m->point_hidden_w,
-                s.width, 1, shared, s.width);
-        gather(outputs + row * s.value, w + m->point_table, q->y, q->count * q->points * 3, e);
-        for (size_t v = 0; v < q->count; v++, row += q->points)
-            memcpy(p->point_hidden + row * s.width, shared, q->points * s.width * sizeof *shared);
-    }
-    nn_gemm(0, 1, p->n, s.width, s.value, 1, outputs, s.value,
-            w + m->point_hidden_w + dims * s.value, s.width, 1, p->point_hidden, s.width);
-    k->relu(p->point_hidden, p->n * s.width);
-    nn_linear_forward(p->sum, p->point_hidden, w + m->point_out_w, w + m->point_out_b, p->n,
-                      s.width, d);
-    arena_reset(a, mark);
-    return 1;
-}
-
-/* Backward of absent_part for tables with `dim` inputs: `up` is the summed gradient of their x
- * part. */
-static void absent_backward(const model *m, float *grad, const float *up, size_t dim,
-                            const point_shape *s)
-{
-    size_t e = (size_t)m->config.embed;
-    const float *pad = m->w + m->point_table + DATA_INPUT_PAD * e, *w = m->w + m->point_hidden_w;
-    float *dpad = grad + m->point_table + DATA_INPUT_PAD * e, *dw = grad + m->point_hidden_w;
-    const nn_kernels *k = nn_kernels_best();
-    for (size_t h = 0; h < s->width; h++) {
-        grad[m->point_hidden_b + h] += up[h];
-        for (size_t j = dim * 3; j < (size_t)m->config.dims * 3; j++) {
-            k->axpy(dw + h * s->width + j * e, up[h], pad, e);
-            k->axpy(dpad, up[h], w + h * s->width + j * e, e);
-        }
-    }
-}
-
-static int points_backward(const model *m, const model_tables *t, const model_pass *p,
-                           const float *dsum, float *grad, arena *tmp)
-{
-    const nn_kernels *k = nn_kernels_best();
-    const float *w = m->w;
-    size_t d = (size_t)m->config.d, e = (size_t)m->config.embed, dims = (size_t)m->config.dims;
-    point_shape s = shape_of(m, t);
-    float *dhidden = arena_zero(tmp, p->n * s.width * sizeof *dhidden);
-    float *outputs = floats(tmp, p->n, s.value), *doutputs = floats(tmp, p->n, s.value);
-    float *dshared = floats(tmp, s.most_points, s.width),
-          *inputs = floats(tmp, s.most_points, s.width);
-    float *up = arena_zero(tmp, (dims + 1) * s.width * sizeof *up);
-    if (!dhidden || !outputs || !doutputs || !dshared || !inputs || !up)
-        return 0;
-    nn_linear_backward(dhidden, grad + m->point_out_w, grad + m->point_out_b, dsum, p->point_hidden,
-                       w + m->point_out_w, p->n, s.width, d);
-    k->relu_back(dhidden, p->point_hidden, p->n * s.width);
-    size_t row = 0;
-    for (size_t g = 0; g < t->groups; g++) {
-        const model_table_group *q = &t->group[g];
-        size_t present = (size_t)q->dim * s.value, count = q->points * 3 * (size_t)q->dim;
-        gather(outputs + row * s.value, w + m->point_table, q->y, q->count * q->points * 3, e);
-        memset(dshared, 0, q->points * s.width * sizeof *dshared);
-        for (size_t v = 0; v < q->count; v++, row += q->points)
-            k->add(dshared, dhidden + row * s.width, q->points * s.width);
-        k->sum_rows(up + (size_t)q->dim * s.width, dshared, q->points, s.width);
-        gather(inputs, w + m->point_table, q->x, count, e);
-        nn_gemm(1, 0, s.width, present, q->points, 1, dshared, s.width, inputs, present, 1,
-                grad + m->point_hidden_w, s.width);
-        nn_gemm(0, 0, q->points, present, s.width, 1, dshared, s.width, w + m->point_hidden_w,
-                s.width, 0, inputs,
-                present); /* the gradient takes the place of what it is the gradient of */
-        scatter(grad + m->point_table, inputs, q->x, count, e);
-    }
-    for (size_t j = 0; j <= dims; j++)
-        absent_backward(m, grad, up + j * s.width, j, &s);
-    nn_gemm(1, 0, s.width, s.value, p->n, 1, dhidden, s.width, outputs, s.value, 1,
-            grad + m->point_hidden_w + dims * s.value, s.width);
-    nn_gemm(0, 0, p->n, s.value, s.width, 1, dhidden, s.width,
-            w + m->point_hidden_w + dims * s.value, s.width, 0, doutputs, s.value);
-    row = 0;
-    for (size_t g = 0; g < t->groups; g++) {
-        size_t rows = t->group[g].count * t->group[g].points;
-        scatter(grad + m->point_table, doutputs + row * s.value, t->group[g].y, 3 * rows, e);
-        row += rows;
-    }
-    return 1;
-}
-
 model_pass *model_tables_forward(const model *m, const model_tables *t, float *z, arena *a)
 {
     const nn_kernels *k = nn_kernels_best();
@@ -426,11 +276,12 @@ model_pass *model_tables_forward(const model *m, const model_tables *t, float *z
     p->offsets[0] = 0;
     for (size_t g = 0, s = 0; g < t->groups; g++)
         for (size_t v = 0; v < t->group[g].count; v++, s++) {
-            p->offsets[s + 1] = p->offsets[s] + t->group[g].points;
+            p->offsets[s + 1] = p->offsets[s] + model_table_tokens(&t->group[g], v);
             p->span[s] = (nn_span){ p->offsets[s], p->offsets[s + 1], 0 };
         }
     p->n = p->offsets[p->sequences];
-    if (!points_forward(m, t, p, a))
+    p->sum = floats(a, p->n, d);
+    if (!p->sum || !model_embed_forward(m, t, p->offsets, p->sum, &p->embedded, a))
         return NULL;
     for (size_t s = 0; m->config.point_positions && s < p->sequences; s++)
         k->add(p->sum + p->offsets[s] * d, m->w + m->numeric.position,
@@ -449,7 +300,7 @@ int model_tables_backward(const model *m, const model_tables *t, const model_pas
     for (size_t s = 0; good && m->config.point_positions && s < p->sequences; s++)
         k->add(grad + m->numeric.position, dsum + p->offsets[s] * d,
                (p->offsets[s + 1] - p->offsets[s]) * d);
-    good = good && points_backward(m, t, p, dsum, grad, tmp);
+    good = good && model_embed_backward(m, t, p->offsets, &p->embedded, dsum, grad, tmp);
     arena_reset(tmp, mark);
     return good;
 }
@@ -469,7 +320,10 @@ size_t model_pass_bytes(const model *m, size_t tokens, int numeric)
     const model_config *c = &m->config;
     size_t d = (size_t)c->d, layer = 9 * d + (size_t)c->ff + 4,
            all = (size_t)c->layers * layer + 4 * d;
-    if (numeric) /* the embedder's hidden layer, and its inputs while it runs */
-        all += 6 * (size_t)c->embed * ((size_t)c->dims + 1);
+    if (numeric) { /* the embedder's hidden layer, and its inputs while it runs */
+        model_point_shape s = model_point_shape_of(c);
+        size_t points = s.hidden + s.in, summary = (size_t)c->hidden + MODEL_SUMMARY_Y + d;
+        all += c->statistics && (!c->points || summary > points) ? summary : points;
+    }
     return tokens * all * sizeof(float);
 }

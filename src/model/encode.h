@@ -11,6 +11,7 @@
 
 #include "data/tokens.h"
 #include "model/model.h"
+#include "model/summary.h"
 #include "nn/nn.h"
 
 /* Formulas, one after the other, and the parts of them to be embedded. */
@@ -23,14 +24,26 @@ typedef struct model_formulas {
     const nn_span *span;
 } model_formulas;
 
-/* Tables that share their inputs: one X, several y. */
+/* Tables that share their inputs: one X, several y. What the model reads of them depends on its
+ * configuration: points as tokens or as features, a summary, or both. */
 typedef struct model_table_group {
     size_t points;
-    int dim;           /* inputs present */
-    const uint16_t *x; /* float ids [points][3 * dim] */
-    size_t count;      /* tables */
-    const uint16_t *y; /* float ids [count][points][3] */
+    int dim;                      /* inputs present */
+    size_t count;                 /* tables */
+    const uint16_t *x, *y;        /* tokens: float ids [points][3 * dim], [count][points][3] */
+    const float *x_value;         /* features: [points][dim][MODEL_VALUE_FEATURES] */
+    const float *y_value;         /* [count][points][MODEL_VALUE_FEATURES] */
+    const model_summary *summary; /* [count], or NULL */
 } model_table_group;
+
+/* Fills what model m reads of tables that share X: g->points, dim and count are set; x has dim
+ * columns, y g->count columns, all of at least `rows` values. The summary is of `rows` rows, the
+ * points are the first. SNIP_UNSUPPORTED if a value has no token. */
+snip_code model_group_fill(model_table_group *g, const model *m, const double *const *x,
+                           size_t rows, const double *const *y, arena *a);
+
+/* Tokens that table v of the group gives. */
+size_t model_table_tokens(const model_table_group *g, size_t v);
 
 typedef struct model_tables {
     size_t groups;

@@ -8,6 +8,7 @@
 
 #include "base/rng.h"
 #include "expr/vec.h"
+#include "model/summary.h"
 #include "nn/nn.h"
 
 enum { TENSORS_MAX = 64 + 64 * 40 };
@@ -102,6 +103,28 @@ static void add_encoder(model *m, model_encoder *e, const char *encoder, int has
     add_linear(m, &unused_w, &unused_b, (size_t)c->latent, d, name);
 }
 
+static void add_perceptron(model *m, model_perceptron *p, int kind)
+{
+    static const char *const names[] = { "y", "input", "atom" };
+    static const size_t widths[] = { MODEL_SUMMARY_Y, MODEL_SUMMARY_INPUT, MODEL_SUMMARY_ATOM };
+    size_t hidden = (size_t)m->config.hidden;
+    char name[64];
+    p->in = widths[kind];
+    snprintf(name, sizeof name, "summary.%s.hidden", names[kind]);
+    add_linear(m, &p->hidden_w, &p->hidden_b, p->in, hidden, name);
+    snprintf(name, sizeof name, "summary.%s.out", names[kind]);
+    add_linear(m, &p->out_w, &p->out_b, hidden, (size_t)m->config.d, name);
+}
+
+model_point_shape model_point_shape_of(const model_config *c)
+{
+    int tokens = c->values == MODEL_TOKENS;
+    model_point_shape s = { .value = tokens ? 3 * (size_t)c->embed : MODEL_VALUE_FEATURES };
+    s.in = s.value * ((size_t)c->dims + 1);
+    s.hidden = tokens ? s.in : (size_t)c->hidden;
+    return s;
+}
+
 snip_code model_new(model **out, const model_config *config, arena *a, snip_status *st)
 {
     snip_code code = model_config_check(config, st);
@@ -117,12 +140,18 @@ snip_code model_new(model **out, const model_config *config, arena *a, snip_stat
     m->symbolic.layer = arena_array(a, (size_t)config->layers, sizeof *m->symbolic.layer);
     if (!m->vocab || !m->tensor || !m->numeric.layer || !m->symbolic.layer)
         return status_nomem(st);
-    size_t e = (size_t)config->embed, slots = 3 * ((size_t)config->dims + 1) * e,
-           d = (size_t)config->d;
-    m->point_table = add(m, (size_t)m->vocab->float_words, e, MODEL_NORMAL, 1 / sqrtf((float)e),
-                         DATA_PAD, "embedder.embeddings.weight");
-    add_linear(m, &m->point_hidden_w, &m->point_hidden_b, slots, slots, "embedder.hidden_layers.0");
-    add_linear(m, &m->point_out_w, &m->point_out_b, slots, d, "embedder.fc");
+    size_t e = (size_t)config->embed, d = (size_t)config->d;
+    if (config->points) {
+        model_point_shape s = model_point_shape_of(config);
+        if (config->values == MODEL_TOKENS)
+            m->point_table = add(m, (size_t)m->vocab->float_words, e, MODEL_NORMAL,
+                                 1 / sqrtf((float)e), DATA_PAD, "embedder.embeddings.weight");
+        add_linear(m, &m->point_hidden_w, &m->point_hidden_b, s.in, s.hidden,
+                   "embedder.hidden_layers.0");
+        add_linear(m, &m->point_out_w, &m->point_out_b, s.hidden, d, "embedder.fc");
+    }
+    for (int k = 0; config->statistics && k < MODEL_SUMMARY_KINDS; k++)
+        add_perceptron(m, &m->summary[k], k);
     add_encoder(m, &m->numeric, "encoder_y", config->point_positions);
     m->symbolic.table = add(m, (size_t)m->vocab->equation_words, d, MODEL_NORMAL,
                             1 / sqrtf((float)d), m->vocab->zero_row, "encoder_f.embeddings.weight");

@@ -34,6 +34,20 @@ typedef struct model_layer {
     size_t ff1_w, ff1_b, ff2_w, ff2_b, norm2_g, norm2_b;
 } model_layer;
 
+/* Tokens of a table's summary, each kind with an embedder of its own. */
+typedef enum model_summary_kind {
+    MODEL_KIND_Y,
+    MODEL_KIND_INPUT,
+    MODEL_KIND_ATOM,
+    MODEL_SUMMARY_KINDS
+} model_summary_kind;
+
+/* Two layers with relu between them. */
+typedef struct model_perceptron {
+    size_t in; /* numbers it reads */
+    size_t hidden_w, hidden_b, out_w, out_b;
+} model_perceptron;
+
 typedef struct model_encoder {
     size_t table; /* token embeddings, of the symbolic encoder */
     size_t position;
@@ -51,7 +65,9 @@ typedef struct model {
     float *w;
     model_tensor *tensor;
     size_t tensors;
+    /* The embedder of points: their float tokens' table (values = tokens), then two layers. */
     size_t point_table, point_hidden_w, point_hidden_b, point_out_w, point_out_b;
+    model_perceptron summary[MODEL_SUMMARY_KINDS]; /* the embedders of statistics */
     model_encoder numeric, symbolic;
     size_t theta; /* decays of the tree positions */
     size_t scale_global,
@@ -67,6 +83,12 @@ void model_start(model *m, uint64_t seed);
 
 /* The tensor of that name, or NULL. */
 const model_tensor *model_find(const model *m, const char *name);
+
+/* The point embedder's sizes: numbers per value, per point, and of its hidden layer. */
+typedef struct model_point_shape {
+    size_t value, in, hidden;
+} model_point_shape;
+model_point_shape model_point_shape_of(const model_config *c);
 
 /* Numbers in a tensor. */
 size_t model_tensor_size(const model_tensor *t);

@@ -46,7 +46,7 @@ void nn_linear_backward(float *dx, float *dw, float *db, const float *dy, const 
                         const float *w, size_t n, size_t in, size_t out)
 {
     if (dx)
-        nn_gemm(0, 0, n, in, out, 1, dy, out, w, in, 1, dx, in); /* dx += dy w */
+        nn_gemm(0, 0, n, in, out, 1, dy, out, w, in, 0, dx, in); /* dx = dy w */
     nn_gemm(1, 0, out, in, n, 1, dy, out, x, in, 1, dw, in);     /* dw += dy' x */
     if (db)
         nn_kernels_best()->sum_rows(db, dy, n, out);
@@ -140,13 +140,34 @@ void nn_tree_backward(float *dtheta, const float *dx, const nn_path *paths, cons
     }
 }
 
+/* Parameters that a thread takes at a time. */
+enum { SHARE = 1 << 16 };
+
 void nn_adam_update(float *w, float *m, float *v, const float *g, size_t n, const nn_adam *how,
-                    double lr, uint64_t t, double norm)
+                    double lr, uint64_t t, double norm, int threads)
 {
     double b1 = (double)how->beta1, b2 = (double)how->beta2, bound = (double)how->clip;
     nn_adam_step step = { .beta1 = how->beta1, .beta2 = how->beta2, .eps = how->eps, .scale = 1 };
     step.lr = (float)(lr * sqrt(1 - pow(b2, (double)t)) / (1 - pow(b1, (double)t)));
     if (bound > 0)
         step.scale = (float)fmin(1, bound / (norm + 1e-6));
-    nn_kernels_best()->adam(w, m, v, g, &step, n);
+    const nn_kernels *k = nn_kernels_best();
+#pragma omp parallel for num_threads(threads) schedule(static)
+    for (size_t at = 0; at < n; at += SHARE) {
+        size_t count = n - at < SHARE ? n - at : SHARE;
+        k->adam(w + at, m + at, v + at, g + at, &step, count);
+    }
+}
+
+double nn_length(const float *g, size_t n, int threads)
+{
+    enum { PARTS = 64 }; /* added up in their order, whoever did them */
+    double part[PARTS], sum = 0;
+    const nn_kernels *k = nn_kernels_best();
+#pragma omp parallel for num_threads(threads) schedule(static)
+    for (size_t i = 0; i < PARTS; i++)
+        part[i] = k->square_sum(g + n * i / PARTS, n * (i + 1) / PARTS - n * i / PARTS);
+    for (size_t i = 0; i < PARTS; i++)
+        sum += part[i];
+    return sqrt(sum);
 }

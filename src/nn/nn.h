@@ -3,7 +3,8 @@
  * A chunk of sequences is one matrix with a row per token and the offsets where each sequence
  * starts: nothing is padded. Outputs come first, inputs next, sizes last. Backward functions ADD to
  * parameter gradients; whether they add to or set the gradient of their input is said at each.
- * Everything here is serial: threads work on different chunks. */
+ * Layers are serial, threads work on different chunks; only the optimiser at the end takes threads.
+ */
 #ifndef NN_NN_H
 #define NN_NN_H
 
@@ -21,7 +22,7 @@ void nn_gemm(int trans_a, int trans_b, size_t m, size_t n, size_t k, float alpha
 void nn_linear_forward(float *y, const float *x, const float *w, const float *b, size_t n,
                        size_t in, size_t out);
 
-/* Adds to dw and db (which may be NULL), and to dx unless that is NULL. */
+/* Adds to dw and db (which may be NULL); sets dx unless that is NULL. */
 void nn_linear_backward(float *dx, float *dw, float *db, const float *dy, const float *x,
                         const float *w, size_t n, size_t in, size_t out);
 
@@ -74,6 +75,9 @@ typedef struct nn_adam {
     float beta1, beta2, eps, clip;
 } nn_adam;
 void nn_adam_update(float *w, float *m, float *v, const float *g, size_t n, const nn_adam *how,
-                    double lr, uint64_t t, double norm);
+                    double lr, uint64_t t, double norm, int threads);
+
+/* The length of a vector, the same for any number of threads. */
+double nn_length(const float *g, size_t n, int threads);
 
 #endif

@@ -13,31 +13,39 @@ typedef struct train_batch_how {
     train_stage stage;
     size_t size;          /* samples */
     size_t every, offset; /* of which only offset, offset + every, ... are drawn; 0, 0: all */
+    size_t subtrees;      /* subtrees drawn of each sample, as far as it has them; 0: 1 */
+    int edits;            /* edits tried of each subtree */
     size_t points;        /* points kept of each sample's DATA_POINTS, drawn at random */
+    size_t rows;  /* statistics of half of the samples are of so many rows or more; 0: all */
+    double noise; /* most noise added to half of the tables, relative to y's deviation */
     uint64_t seed;
     rng_stream stream;
 } train_batch_how;
+
+/* Where an embedded row belongs, and of which of a formula's tokens it is. */
+typedef struct train_row {
+    train_view view;
+    size_t variant;
+    size_t first, end; /* formulas only */
+} train_row;
 
 /* A formula to encode, and the rows that it gives. */
 typedef struct train_formula {
     data_tokens tokens;
     nn_path *path;
-    size_t variant;
-    int alone;         /* a subtree on its own (gives o), else a parent (gives gs and c) */
-    int whole, part;   /* which rows of a parent are wanted */
-    size_t first, end; /* the subtree's tokens within the parent */
+    size_t rows;
+    train_row *row;
 } train_formula;
 
-/* Values on one X, and the rows that they give. */
+/* Values on one X, and the rows that they give, one per table. */
 typedef struct train_table {
     model_table_group group;
-    size_t *variant; /* per table */
-    int *is_subtree; /* per table: gives p, else gv */
+    train_row *row;
 } train_table;
 
 typedef struct train_batch {
     size_t variants;
-    int *item, *k;
+    train_variant *variant;
     train_formula *formula;
     size_t formulas;
     train_table *table; /* one per sample */
@@ -47,6 +55,6 @@ typedef struct train_batch {
 /* Draws samples first .. first + size - 1. Everything lives in the arenas a[0..threads), which are
  * reset first. */
 snip_code train_batch_draw(train_batch *out, const train_batch_how *how, uint64_t first,
-                           const data_vocab *v, arena **a, int threads, snip_status *st);
+                           const model *m, arena **a, int threads, snip_status *st);
 
 #endif

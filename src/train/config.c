@@ -11,7 +11,7 @@
 static const char *const stages[] = { "S0", "S1", "S2", "S3", "S4", "S5", NULL };
 static const char *const schedules[] = { "isqrt", "linear", "constant", NULL };
 
-typedef enum kind { CHOICE, WHOLE, SIZE, REAL } kind;
+typedef enum kind { CHOICE, COUNT, WHOLE, SIZE, REAL } kind;
 
 static const struct key {
     const char *name;
@@ -28,11 +28,20 @@ static const struct key {
     KEY(steps, WHOLE, 1, 1e12, NULL),
     KEY(seed, WHOLE, 0, 9e15, NULL),
     KEY(batch, SIZE, 2, 1e6, NULL),
-    KEY(points, SIZE, 1, DATA_POINTS, NULL),
+    KEY(train_points, SIZE, 0, DATA_POINTS, NULL),
+    KEY(subtrees, SIZE, 1, 16, NULL),
+    KEY(edits, COUNT, 0, DATA_ATTEMPTS, NULL),
+    KEY(rows, SIZE, 0, DATA_POINTS, NULL),
+    KEY(noise, REAL, 0, 10, NULL),
+    KEY(first, REAL, 0, 1, NULL),
+    KEY(first_stage, CHOICE, 0, 0, stages),
+    KEY(first_edits, COUNT, 0, DATA_ATTEMPTS, NULL),
+    KEY(first_points, SIZE, 0, DATA_POINTS, NULL),
     KEY(schedule, CHOICE, 0, 0, schedules),
     KEY(lr, REAL, 0, 10, NULL),
     KEY(lr_start, REAL, 0, 10, NULL),
     KEY(warmup, WHOLE, 1, 1e12, NULL),
+    KEY(decay, WHOLE, 0, 1e12, NULL),
     KEY(clip, REAL, 0, 1e9, NULL),
     KEY(beta1, REAL, 0, 0.999999, NULL),
     KEY(beta2, REAL, 0, 0.999999, NULL),
@@ -48,7 +57,12 @@ snip_code train_config_preset(train_config *out, const char *name, snip_status *
     const train_config paper = { .stage = TRAIN_S5,
                                  .steps = 100000,
                                  .batch = 64,
-                                 .points = 200,
+                                 .train_points = 200,
+                                 .subtrees = 1,
+                                 .edits = DATA_ATTEMPTS,
+                                 .first_stage = TRAIN_S1,
+                                 .first_edits = DATA_ATTEMPTS,
+                                 .first_points = 200,
                                  .schedule = TRAIN_ISQRT,
                                  .lr = 4e-5,
                                  .lr_start = 1e-7,
@@ -68,7 +82,7 @@ snip_code train_config_preset(train_config *out, const char *name, snip_status *
     if (strcmp(name, "paper") != 0) { /* what suits small models (docs/design.md, presets) */
         out->steps = 10000;
         out->batch = 48;
-        out->points = 32;
+        out->train_points = out->first_points = 32;
         out->schedule = TRAIN_LINEAR;
         out->lr = known.d <= 64 ? 2e-3 : known.d <= 128 ? 1.4e-3 : 1e-3;
         out->lr_start = 0;
@@ -117,6 +131,8 @@ static snip_code set(train_config *c, const struct key *k, const char *value, sn
         *(uint64_t *)field(c, k) = (uint64_t)v;
     else if (k->kind == SIZE)
         *(size_t *)field(c, k) = (size_t)v;
+    else if (k->kind == COUNT)
+        *(int *)field(c, k) = (int)v;
     else
         *(double *)field(c, k) = v;
     return SNIP_OK;
@@ -132,13 +148,22 @@ snip_code train_config_set(train_config *c, const char *key, const char *value, 
 
 snip_code train_config_check(const train_config *c, const model_config *m, snip_status *st)
 {
-    if (c->points > (size_t)m->points)
-        return status_fail(st, SNIP_FORMAT, 0,
-                           "training points = %zu exceed the model's points = %d", c->points,
-                           m->points);
+    if (c->train_points > (size_t)m->points)
+        return status_fail(st, SNIP_FORMAT, 0, "train_points = %zu exceed the model's points = %d",
+                           c->train_points, m->points);
     if (c->schedule == TRAIN_LINEAR && c->steps <= c->warmup)
         return status_fail(st, SNIP_FORMAT, 0, "steps = %llu leave nothing after warmup = %llu",
                            (unsigned long long)c->steps, (unsigned long long)c->warmup);
+    if (!m->statistics && (c->train_points == 0 || (c->first > 0 && c->first_points == 0)))
+        return status_fail(st, SNIP_FORMAT, 0, "with points = 0 the model needs statistics = yes");
+    if (c->first > 0 && c->first_points > (size_t)m->points)
+        return status_fail(st, SNIP_FORMAT, 0, "first_points = %zu exceed the model's points = %d",
+                           c->first_points, m->points);
+    if (c->rows == 1)
+        return status_fail(st, SNIP_FORMAT, 0, "rows is 0 or at least 2, not 1");
+    if (c->decay && (c->schedule != TRAIN_CONSTANT || c->decay >= c->steps))
+        return status_fail(st, SNIP_FORMAT, 0,
+                           "decay goes with schedule = constant and lies before the last step");
     return SNIP_OK;
 }
 
@@ -184,6 +209,8 @@ double train_rate(const train_config *c, uint64_t t)
     case TRAIN_LINEAR:
         return c->lr * fmax(0, 1 - (n - warmup) / ((double)c->steps - warmup));
     default:
-        return c->lr;
+        if (!c->decay || n < (double)c->decay)
+            return c->lr;
+        return c->lr * fmax(0, 1 - (n - (double)c->decay) / (double)(c->steps - c->decay));
     }
 }

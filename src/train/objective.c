@@ -31,15 +31,15 @@ typedef struct picked {
 
 /* Which rows to pick, and which of them are ours. */
 typedef struct choice {
-    const int *k;
+    const train_variant *variant;
     size_t variants, own_first, own_end, latent;
     int cosine;
 } choice;
 
-static int pick(picked *out, const float *matrix, const choice *c, int originals, arena *a)
+static int pick(picked *out, float *const *matrices, train_view view, const choice *c, arena *a)
 {
     const nn_kernels *kernel = nn_kernels_best();
-    const int *k = c->k, cosine = c->cosine;
+    const float *matrix = matrices[view];
     size_t variants = c->variants, latent = c->latent;
     out->count = out->first = out->end = 0;
     out->from = arena_array(a, variants, sizeof *out->from);
@@ -49,12 +49,12 @@ static int pick(picked *out, const float *matrix, const choice *c, int originals
     if (!out->from || !out->row || !out->grad || !out->length)
         return 0;
     for (size_t i = 0; i < variants; i++) {
-        if (originals && k[i] != 0)
+        if (!(c->variant[i].views >> view & 1))
             continue;
         float *to = out->row + out->count * latent;
         memcpy(to, matrix + i * latent, latent * sizeof *to);
         out->length[out->count] = 1;
-        if (cosine) {
+        if (c->cosine) {
             float length = (float)sqrt(kernel->square_sum(to, latent)) + 1e-12f;
             for (size_t j = 0; j < latent; j++)
                 to[j] /= length;
@@ -86,12 +86,13 @@ static void put_back(float *grad, const picked *p, size_t latent, int cosine)
  * originals and the anchor's own perturbations (S2, S3). */
 typedef struct contest {
     int everyone;
-    const int *item, *k;
+    const train_variant *variant;
 } contest;
 
 static int takes_part(const contest *c, size_t anchor_variant, size_t variant)
 {
-    return c->everyone || c->k[variant] == 0 || c->item[variant] == c->item[anchor_variant];
+    const train_variant *v = c->variant;
+    return c->everyone || v[variant].k == 0 || v[variant].item == v[anchor_variant].item;
 }
 
 /* One pair of views: symbols a against values b, whose rows contain the partners of a's. Adds
@@ -155,24 +156,23 @@ static int contrast(double *both, double *sv, double *vs, double *dscale, picked
 }
 
 int train_objective(train_terms *out, float *const grad[TRAIN_VIEWS], float *const row[TRAIN_VIEWS],
-                    const int *item, const int *k, size_t variants, size_t own_first,
-                    size_t own_end, size_t latent, const train_how *how, arena *tmp)
+                    const train_variant *variant, size_t variants, size_t own_first, size_t own_end,
+                    size_t latent, const train_how *how, arena *tmp)
 {
     *out = (train_terms){ 0 };
     arena_pos mark = arena_mark(tmp);
-    int few_global = how->stage < TRAIN_S5, few_local = how->stage < TRAIN_S4, cosine = how->cosine;
+    int cosine = how->cosine;
     double global = cosine ? how->scale_global : 1 / how->tau_global;
     double local = cosine ? how->scale_local : 1 / how->tau_local;
-    contest everyone = { .everyone = 1 }, some = { .everyone = !few_local, .item = item, .k = k };
-    const choice which = { .k = k,
+    contest everyone = { .everyone = 1 }, some = { how->stage >= TRAIN_S4, variant };
+    const choice which = { .variant = variant,
                            .variants = variants,
                            .own_first = own_first,
                            .own_end = own_end,
                            .latent = latent,
                            .cosine = cosine };
     picked s, v;
-    int good = pick(&s, row[TRAIN_GS], &which, few_global, tmp) &&
-               pick(&v, row[TRAIN_GV], &which, few_global, tmp) &&
+    int good = pick(&s, row, TRAIN_GS, &which, tmp) && pick(&v, row, TRAIN_GV, &which, tmp) &&
                contrast(&out->global, &out->global_sv, &out->global_vs, &out->dscale_global, &s, &v,
                         latent, &everyone, global, 1, tmp);
     if (good) {
@@ -180,14 +180,13 @@ int train_objective(train_terms *out, float *const grad[TRAIN_VIEWS], float *con
         put_back(grad[TRAIN_GV], &v, latent, cosine);
     }
     if (good && how->stage >= TRAIN_S2) {
-        good = pick(&v, row[TRAIN_P], &which, 0, tmp) &&
-               pick(&s, row[TRAIN_C], &which, few_local, tmp) &&
+        good = pick(&v, row, TRAIN_P, &which, tmp) && pick(&s, row, TRAIN_C, &which, tmp) &&
                contrast(&out->context, &out->context_sv, &out->context_vs, &out->dscale_local, &s,
                         &v, latent, &some, local, how->lambda, tmp);
         if (good)
             put_back(grad[TRAIN_C], &s, latent, cosine);
         if (good && how->stage >= TRAIN_S3) {
-            good = pick(&s, row[TRAIN_O], &which, few_local, tmp) &&
+            good = pick(&s, row, TRAIN_O, &which, tmp) &&
                    contrast(&out->standalone, &out->standalone_sv, &out->standalone_vs,
                             &out->dscale_local, &s, &v, latent, &some, local, how->lambda, tmp);
             if (good)

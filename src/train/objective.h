@@ -28,6 +28,11 @@ typedef enum train_view { TRAIN_GS, TRAIN_GV, TRAIN_C, TRAIN_O, TRAIN_P, TRAIN_V
 /* Whether a stage reads the row of view v for variant k. */
 int train_reads(train_stage stage, train_view v, int k);
 
+/* A variant: item i of the batch, k = 0 for the original, and which views have a row of it. */
+typedef struct train_variant {
+    int item, k, views; /* bit v of views is for train_view v */
+} train_variant;
+
 typedef struct train_how {
     train_stage stage;
     int cosine;                       /* normalise rows; else inner products */
@@ -45,13 +50,13 @@ typedef struct train_terms {
     double dscale_global, dscale_local; /* gradients of the loss for the scales */
 } train_terms;
 
-/* Computes the terms and adds the gradients to grad[v], matrices of the same shape. item[] and k[]
- * describe the variants; item i's original comes before its variants. Only the gradients of
- * variants [own_first, own_end) are computed: with several ranks each sees all rows and works out
- * its own; the gradients for the scales are then those of the own symbols, to be added up. Returns
- * 0 when memory is out. `tmp` is left as found. */
+/* Computes the terms and adds the gradients to grad[v], matrices of the same shape. An item's
+ * original comes before its edits, and a variant with symbols in a view has values there too. Only
+ * the gradients of variants [own_first, own_end) are computed: with several ranks each sees all
+ * rows and works out its own; the gradients for the scales are then those of the own symbols, to be
+ * added up. Returns 0 when memory is out. `tmp` is left as found. */
 int train_objective(train_terms *out, float *const grad[TRAIN_VIEWS], float *const row[TRAIN_VIEWS],
-                    const int *item, const int *k, size_t variants, size_t own_first,
-                    size_t own_end, size_t latent, const train_how *how, arena *tmp);
+                    const train_variant *variant, size_t variants, size_t own_first, size_t own_end,
+                    size_t latent, const train_how *how, arena *tmp);
 
 #endif

@@ -18,10 +18,7 @@ typedef struct chunk {
     model_formulas formulas;
     model_tables tables;
     size_t tokens, rows;
-    struct {
-        train_view view;
-        size_t variant;
-    } * row;
+    train_row *row;
     double cost;      /* floating-point operations */
     int thread;       /* who does it */
     model_pass *pass; /* if kept */
@@ -89,10 +86,12 @@ train_step *train_step_new(const model *m, int threads, size_t memory, ranks *r)
 static int make_formula_chunk(chunk *c, const train_formula *f, size_t from, size_t to,
                               const model *m, arena *a)
 {
-    size_t count = to - from, *offsets = arena_array(a, count + 1, sizeof *offsets);
+    size_t count = to - from, *offsets = arena_array(a, count + 1, sizeof *offsets), rows = 0;
+    for (size_t i = from; i < to; i++)
+        rows += f[i].rows;
     c->rows = 0;
-    c->row = arena_array(a, 2 * count, sizeof *c->row);
-    nn_span *span = arena_array(a, 2 * count, sizeof *span);
+    c->row = arena_array(a, rows, sizeof *c->row);
+    nn_span *span = arena_array(a, rows, sizeof *span);
     uint16_t *token = arena_array(a, c->tokens, sizeof *token);
     nn_path *path = arena_array(a, c->tokens, sizeof *path);
     if (!offsets || !c->row || !span || !token || !path)
@@ -105,16 +104,11 @@ static int make_formula_chunk(chunk *c, const train_formula *f, size_t from, siz
         memcpy(token + at, g->tokens.id, n * sizeof *token);
         if (g->path)
             memcpy(path + at, g->path, n * sizeof *path);
-        if (g->whole) {
-            size_t pads = m->config.pooling == MODEL_POOL_PADS ? DATA_SEQUENCE_MAX - n : 0;
-            c->row[c->rows].view = g->alone ? TRAIN_O : TRAIN_GS;
-            c->row[c->rows].variant = g->variant;
-            span[c->rows++] = (nn_span){ at, at + n, pads };
-        }
-        if (g->part) {
-            c->row[c->rows].view = TRAIN_C;
-            c->row[c->rows].variant = g->variant;
-            span[c->rows++] = (nn_span){ at + g->first, at + g->end, 0 };
+        for (size_t r = 0; r < g->rows; r++) {
+            int padded = m->config.pooling == MODEL_POOL_PADS && g->row[r].view != TRAIN_C;
+            c->row[c->rows] = g->row[r];
+            span[c->rows++] = (nn_span){ at + g->row[r].first, at + g->row[r].end,
+                                         padded ? DATA_SEQUENCE_MAX - n : 0 };
         }
     }
     c->formulas = (model_formulas){ .count = count,
@@ -139,13 +133,20 @@ static int make_table_chunk(chunk *c, const train_table *t, size_t from, size_t 
     c->rows = 0;
     for (size_t i = from; i < to; i++) {
         group[i - from] = t[i].group;
-        for (size_t k = 0; k < t[i].group.count; k++) {
-            c->row[c->rows].view = t[i].is_subtree[k] ? TRAIN_P : TRAIN_GV;
-            c->row[c->rows++].variant = t[i].variant[k];
-        }
+        for (size_t k = 0; k < t[i].group.count; k++)
+            c->row[c->rows++] = t[i].row[k];
     }
     c->tables = (model_tables){ .groups = to - from, .group = group };
     return 1;
+}
+
+/* Tokens that a sample's tables give. */
+static size_t group_tokens(const model_table_group *g)
+{
+    size_t sum = 0;
+    for (size_t v = 0; v < g->count; v++)
+        sum += model_table_tokens(g, v);
+    return sum;
 }
 
 /* Cuts the batch into chunks. Returns their number, or 0 when memory is out. */
@@ -153,7 +154,7 @@ static size_t make_chunks(chunk **out, const train_batch *b, const model *m, int
 {
     size_t total = 0, most;
     for (size_t i = 0; i < b->tables; i++)
-        total += b->table[i].group.points * b->table[i].group.count;
+        total += group_tokens(&b->table[i].group);
     for (size_t i = 0; i < b->formulas; i++)
         total += b->formula[i].tokens.count;
     most = total / ((size_t)threads * CHUNKS_PER_THREAD);
@@ -165,7 +166,7 @@ static size_t make_chunks(chunk **out, const train_batch *b, const model *m, int
     *out = c;
     for (size_t from = 0, to; from < b->tables; from = to, n++) {
         for (to = from; to < b->tables && (to == from || c[n].tokens < most); to++)
-            c[n].tokens += b->table[to].group.points * b->table[to].group.count;
+            c[n].tokens += group_tokens(&b->table[to].group);
         if (!make_table_chunk(&c[n], b->table, from, to, a))
             return 0;
     }
@@ -186,14 +187,22 @@ static double chunk_flops(const chunk *c, const model *m)
            sum;
     double squares = 0; /* of the sequences' lengths */
     if (c->numeric) {
-        double e = 3.0 * f->embed, width = e * (f->dims + 1);
+        model_point_shape p = model_point_shape_of(f);
+        double value = (double)p.value, hidden = (double)p.hidden;
+        sum = n * each;
         for (size_t g = 0; g < c->tables.groups; g++) {
             const model_table_group *q = &c->tables.group[g];
-            squares += (double)q->count * (double)q->points * (double)q->points;
+            double points = (double)q->points;
+            sum += 2 * points * hidden * ((double)q->count * (value + d) + q->dim * value);
+            for (size_t v = 0; v < q->count; v++) {
+                double length = (double)model_table_tokens(q, v);
+                squares += length * length;
+                if (f->statistics)
+                    sum += 2.0 * f->hidden *
+                           (MODEL_SUMMARY_Y + q->dim * MODEL_SUMMARY_INPUT +
+                            q->summary[v].atoms * MODEL_SUMMARY_ATOM + (length - points) * d);
+            }
         }
-        sum = n * (each + 2 * e * width + 2 * width * d);
-        for (size_t g = 0; g < c->tables.groups; g++)
-            sum += 2 * (double)c->tables.group[g].points * c->tables.group[g].dim * e * width;
     } else {
         for (size_t s = 0; s < c->formulas.count; s++) {
             double length = (double)(c->formulas.offsets[s + 1] - c->formulas.offsets[s]);
@@ -382,7 +391,7 @@ static int judge(work *w, train_step *s, const train_batch *b, const train_how *
 {
     int count = ranks_count(s->ranks), me = ranks_me(s->ranks);
     if (count == 1)
-        return train_objective(terms, w->drow, w->row, b->item, b->k, b->variants, 0, b->variants,
+        return train_objective(terms, w->drow, w->row, b->variant, b->variants, 0, b->variants,
                                latent, how, s->plan);
     size_t *sizes = arena_array(s->plan, (size_t)count, sizeof *sizes), total = 0, first = 0;
     if (!sizes)
@@ -392,10 +401,9 @@ static int judge(work *w, train_step *s, const train_batch *b, const train_how *
         first += r < me ? sizes[r] : 0;
         total += sizes[r];
     }
-    int *item = arena_array(s->plan, total, sizeof *item),
-        *k = arena_array(s->plan, total, sizeof *k);
+    train_variant *variant = arena_array(s->plan, total, sizeof *variant);
     float *row[TRAIN_VIEWS], *drow[TRAIN_VIEWS];
-    int good = item && k;
+    int good = variant != NULL;
     for (int v = 0; v < TRAIN_VIEWS && good; v++) {
         row[v] = arena_array(s->plan, total * latent, sizeof **row);
         drow[v] = arena_zero(s->plan, total * latent * sizeof **drow);
@@ -403,11 +411,10 @@ static int judge(work *w, train_step *s, const train_batch *b, const train_how *
     }
     if (!good)
         return 0;
-    ranks_gather_ints(s->ranks, b->item, item, sizes);
-    ranks_gather_ints(s->ranks, b->k, k, sizes);
+    ranks_gather_ints(s->ranks, &b->variant->item, &variant->item, sizes, 3);
     for (int v = 0; v < TRAIN_VIEWS; v++)
         ranks_gather_floats(s->ranks, w->row[v], row[v], sizes, latent);
-    if (!train_objective(terms, drow, row, item, k, total, first, first + b->variants, latent, how,
+    if (!train_objective(terms, drow, row, variant, total, first, first + b->variants, latent, how,
                          s->plan))
         return 0;
     for (int v = 0; v < TRAIN_VIEWS; v++)

@@ -13,7 +13,7 @@
 #include "model/file.h"
 #include "train/curves.h"
 
-enum { CHECK_PAIRS = 256 }; /* held-out pairs of the quick check */
+enum { CHECK_PAIRS = 256 }; /* held-out pairs of the quick check, unless asked otherwise */
 
 static const double scale_most = 100; /* of learned temperatures, as in CLIP */
 
@@ -111,8 +111,15 @@ static snip_code save(run *r, snip_status *st)
     return code;
 }
 
-/* Whether two settings are the same run: all keys, but steps only where the schedule needs them. */
-static snip_code same_run(json_t *theirs, const train_config *ours, const char *path,
+/* Whether a run with these settings had begun its final decay before step t. */
+static int decays(const json_t *settings, uint64_t t)
+{
+    json_int_t from = json_integer_value(json_object_get(settings, "decay"));
+    return from > 0 && (uint64_t)from < t;
+}
+
+/* Whether two settings are the same run, of which t steps are made. */
+static snip_code same_run(json_t *theirs, const train_config *ours, uint64_t t, const char *path,
                           snip_status *st)
 {
     json_t *mine = train_config_json(ours);
@@ -120,7 +127,11 @@ static snip_code same_run(json_t *theirs, const train_config *ours, const char *
     for (void *at = json_object_iter(mine); at && code == SNIP_OK;
          at = json_object_iter_next(mine, at)) {
         const char *key = json_object_iter_key(at);
-        if (strcmp(key, "steps") == 0 && ours->schedule != TRAIN_LINEAR)
+        /* A run may be made longer, and its final decay chosen late, as long as what was done
+         * already stays as it would have been. */
+        if (strcmp(key, "steps") == 0 && ours->schedule != TRAIN_LINEAR && ours->first == 0)
+            continue;
+        if (strcmp(key, "decay") == 0 && !decays(theirs, t) && (!ours->decay || ours->decay >= t))
             continue;
         if (!json_equal(json_object_iter_value(at), json_object_get(theirs, key)))
             code = status_fail(st, SNIP_FORMAT, 0,
@@ -155,7 +166,7 @@ static snip_code load_state(run *r, const char *path, snip_status *st)
     else if (!json_equal(shape, mine))
         code = status_fail(st, SNIP_FORMAT, 0, "%s: is of another model configuration", path);
     else
-        code = same_run(theirs, r->c, path, st);
+        code = same_run(theirs, r->c, strtoull(steps, NULL, 10), path, st);
     if (code == SNIP_OK)
         code = model_take(r->m, r->m->w, &f, "", path, st);
     if (code == SNIP_OK)
@@ -229,8 +240,9 @@ static void retrieval(const float *a, const float *b, size_t n, size_t latent, d
 /* Retrieval among held-out pairs of a stream of their own. */
 static snip_code check(run *r, json_t *line, snip_status *st)
 {
+    size_t pairs = r->watch->check_pairs ? r->watch->check_pairs : CHECK_PAIRS;
     const train_batch_how how = { .stage = r->c->stage == TRAIN_S0 ? TRAIN_S0 : TRAIN_S1,
-                                  .size = CHECK_PAIRS,
+                                  .size = pairs,
                                   .points = (size_t)r->m->config.points,
                                   .seed = r->c->seed,
                                   .stream = RNG_VALIDATION };
@@ -238,15 +250,15 @@ static snip_code check(run *r, json_t *line, snip_status *st)
     float *row[TRAIN_VIEWS];
     double ndcg[2], recall[2];
     size_t latent = (size_t)r->m->config.latent;
-    snip_code code = train_batch_draw(&b, &how, 0, r->m->vocab, r->draw, r->watch->threads, st);
+    snip_code code = train_batch_draw(&b, &how, 0, r->m, r->draw, r->watch->threads, st);
     if (code == SNIP_OK)
         code = train_step_embed(r->step, r->m, &b, row, st);
     if (code != SNIP_OK)
         return code;
-    retrieval(row[TRAIN_GS], row[TRAIN_GV], CHECK_PAIRS, latent, &ndcg[0], &recall[0]);
-    retrieval(row[TRAIN_GV], row[TRAIN_GS], CHECK_PAIRS, latent, &ndcg[1], &recall[1]);
+    retrieval(row[TRAIN_GS], row[TRAIN_GV], pairs, latent, &ndcg[0], &recall[0]);
+    retrieval(row[TRAIN_GV], row[TRAIN_GS], pairs, latent, &ndcg[1], &recall[1]);
     json_object_set_new(line, "held_out",
-                        json_pack("{s:i,s:[f,f],s:[f,f]}", "pairs", CHECK_PAIRS, "ndcg10", ndcg[0],
+                        json_pack("{s:i,s:[f,f],s:[f,f]}", "pairs", (int)pairs, "ndcg10", ndcg[0],
                                   ndcg[1], "r10", recall[0], recall[1]));
     return SNIP_OK;
 }
@@ -285,20 +297,15 @@ static void tell(const run *r, const train_terms *terms, double norm, double spe
         r->watch->line(r->watch->context, text);
 }
 
-/* Adam on all cores, each its share of the parameters. */
+/* Adam, and the bound on the learned temperatures. */
 static void update(run *r, double norm, double rate)
 {
     const nn_adam how = { .beta1 = (float)r->c->beta1,
                           .beta2 = (float)r->c->beta2,
                           .eps = (float)r->c->eps,
                           .clip = (float)r->c->clip };
-    size_t n = r->m->size, parts = (size_t)r->watch->threads;
-#pragma omp parallel for num_threads(r->watch->threads) schedule(static)
-    for (size_t p = 0; p < parts; p++) {
-        size_t from = n * p / parts, to = n * (p + 1) / parts;
-        nn_adam_update(r->m->w + from, r->moment1 + from, r->moment2 + from, r->grad + from,
-                       to - from, &how, rate, r->t, norm);
-    }
+    nn_adam_update(r->m->w, r->moment1, r->moment2, r->grad, r->m->size, &how, rate, r->t, norm,
+                   r->watch->threads);
     if (r->m->config.similarity == MODEL_COSINE) {
         float most = (float)log(scale_most);
         float *g = &r->m->w[r->m->scale_global], *l = &r->m->w[r->m->scale_local];
@@ -309,14 +316,20 @@ static void update(run *r, double norm, double rate)
 
 static snip_code one_step(run *r, train_terms *terms, double *norm, double *rate, snip_status *st)
 {
-    const train_batch_how what = { .stage = (train_stage)r->c->stage,
+    int early = (double)r->t < r->c->first * (double)r->c->steps;
+    train_stage stage = (train_stage)(early ? r->c->first_stage : r->c->stage);
+    const train_batch_how what = { .stage = stage,
                                    .size = r->c->batch,
                                    .every = (size_t)ranks_count(r->watch->ranks),
                                    .offset = (size_t)ranks_me(r->watch->ranks),
-                                   .points = r->c->points,
+                                   .subtrees = r->c->subtrees,
+                                   .edits = early ? r->c->first_edits : r->c->edits,
+                                   .points = early ? r->c->first_points : r->c->train_points,
+                                   .rows = r->c->rows,
+                                   .noise = r->c->noise,
                                    .seed = r->c->seed,
                                    .stream = RNG_TRAIN };
-    train_how how = { .stage = (train_stage)r->c->stage,
+    train_how how = { .stage = stage,
                       .cosine = r->m->config.similarity == MODEL_COSINE,
                       .tau_global = r->c->tau_global,
                       .tau_local = r->c->tau_local,
@@ -328,13 +341,12 @@ static snip_code one_step(run *r, train_terms *terms, double *norm, double *rate
     train_batch b;
     train_times times;
     uint64_t first = r->t * r->c->batch;
-    snip_code code =
-        train_batch_draw(&b, &what, first, r->m->vocab, r->draw, r->watch->threads, st);
+    snip_code code = train_batch_draw(&b, &what, first, r->m, r->draw, r->watch->threads, st);
     if (code == SNIP_OK)
         code = train_step_gradient(r->step, r->m, &b, &how, r->grad, terms, &times, st);
     if (code != SNIP_OK)
         return code;
-    *norm = sqrt(nn_kernels_best()->square_sum(r->grad, r->m->size));
+    *norm = nn_length(r->grad, r->m->size, r->watch->threads);
     if (!isfinite(terms->total) || !isfinite(*norm))
         return status_fail(st, SNIP_FORMAT, 0,
                            "the loss is not finite at step %llu (samples %llu to %llu); the last "

@@ -15,17 +15,30 @@
 #include "model/model.h"
 #include "train/step.h"
 
-typedef enum train_schedule { TRAIN_ISQRT, TRAIN_LINEAR, TRAIN_CONSTANT } train_schedule;
+typedef enum train_schedule {
+    TRAIN_ISQRT,
+    TRAIN_LINEAR,   /* down to 0 at the last step */
+    TRAIN_CONSTANT, /* for ever, or from step `decay` on linearly down to 0 at the last */
+} train_schedule;
 
 /* How a model is trained. Numbers that change the result; all are in the files' metadata. */
 typedef struct train_config {
     int stage; /* train_stage */
     uint64_t steps, seed;
     size_t batch;        /* samples per step */
-    size_t points;       /* points per table in training */
+    size_t train_points; /* points per table, no more than the model's */
+    size_t subtrees;     /* subtrees per sample */
+    int edits;           /* edits tried of each */
+    size_t rows;         /* statistics of half of the samples are of so many rows or more; 0: all */
+    double noise; /* most noise on y, relative to its deviation; half of the tables are clean */
+    double first; /* share of the steps that are a first phase with these instead: */
+    int first_stage;
+    int first_edits;
+    size_t first_points;
     int schedule;        /* train_schedule */
     double lr, lr_start; /* peak, and that of the first step */
     uint64_t warmup;     /* steps from lr_start to lr */
+    uint64_t decay;      /* schedule constant: the step from which on lr falls; 0: never */
     double clip;         /* bound on the gradient's norm, 0: none */
     double beta1, beta2, eps;
     double tau_global, tau_local; /* temperatures of inner products */
@@ -52,6 +65,7 @@ typedef struct train_watch {
     const volatile sig_atomic_t *stop; /* set from outside: save and return */
     double log_seconds, save_seconds;  /* how often */
     uint64_t save_steps;               /* and at multiples of this step, 0: never */
+    size_t check_pairs;                /* of the quick held-out check, 0: 256 */
     size_t memory;                     /* bytes for kept activations */
     int threads;
     ranks *ranks; /* of a run under mpirun, else NULL */

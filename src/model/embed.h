@@ -1,0 +1,22 @@
+/* embed.h - tables as rows for the numeric encoder: statistics first, then points. */
+#ifndef MODEL_EMBED_H
+#define MODEL_EMBED_H
+
+#include "model/encode.h"
+
+/* What the forward half keeps for the backward one. */
+typedef struct model_embedded {
+    float *point_hidden;                        /* (points of all tables, hidden) */
+    float *summary_hidden[MODEL_SUMMARY_KINDS]; /* (tokens of the kind, hidden) */
+} model_embedded;
+
+/* Sets the rows of all tables in sum(n,d); table s has rows offsets[s] .. offsets[s + 1]. Returns 0
+ * when memory is out. */
+int model_embed_forward(const model *m, const model_tables *t, const size_t *offsets, float *sum,
+                        model_embedded *keep, arena *a);
+
+/* Adds the gradient of the embedder's parameters, given that of its rows. */
+int model_embed_backward(const model *m, const model_tables *t, const size_t *offsets,
+                         const model_embedded *keep, const float *dsum, float *grad, arena *tmp);
+
+#endif

@@ -1,0 +1,535 @@
+/* summary.c - see summary.h. */
+#include "model/summary.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "expr/vec.h"
+#include "nn/kernels.h"
+
+enum { FEATURE_MOST = 8 }; /* bound on features that grow with their number */
+
+static double clamp(double v, double most)
+{
+    return v > most ? most : v < -most ? -most : v;
+}
+
+void model_value_features(float out[MODEL_VALUE_FEATURES], double v)
+{
+    static const double scales[5] = { 3, 1, 1 / 3.0, 0.1, 0.01 };
+    double size = fabs(v), sign = (v > 0) - (v < 0);
+    out[0] = (float)(sign * fmin(asinh(size) / 2, FEATURE_MOST));
+    for (int i = 0; i < 5; i++)
+        out[1 + i] = (float)(sign * tanh(size * scales[i]));
+    out[6] = (float)sign;
+    double digits = size > 0 ? log10(size) : -16;
+    out[7] = (float)clamp(digits / 4, FEATURE_MOST);
+    out[MODEL_VALUE_ABSENT] = 0;
+    /* The position within the decade as a point on circles, like a clock with hands. */
+    double turn = 2 * M_PI * (digits - floor(digits)), s = sin(turn), c = cos(turn);
+    for (int i = 0; i < 3; i++) {
+        out[9 + 2 * i] = (float)s;
+        out[10 + 2 * i] = (float)c;
+        double twice = 2 * s * c;
+        c = c * c - s * s;
+        s = twice;
+    }
+}
+
+/* A candidate term: a product of powers of inputs, or a function of one. */
+typedef struct atom {
+    unsigned char shape; /* enum model_shape; MODEL_X for products */
+    unsigned char power[DATA_DIMS_MAX];
+} atom;
+
+struct model_columns {
+    int dim;
+    size_t rows, stride; /* floats per column, the last of them zero */
+    size_t atoms; /* the first dim * MODEL_SHAPES_COUNT are functions of one input, in order */
+    atom *atom;
+    float *value, *square; /* (atoms, stride) */
+    unsigned char *bin;    /* (dim, rows): which eighth of its input's values a row is in */
+    float *ones;
+};
+
+/* Adds the product of two columns with the powers of both. */
+static void add_product(model_columns *c, size_t i, size_t j)
+{
+    atom *to = &c->atom[c->atoms];
+    *to = (atom){ .shape = MODEL_X };
+    for (int k = 0; k < c->dim; k++)
+        to->power[k] = (unsigned char)(c->atom[i].power[k] + c->atom[j].power[k]);
+    const float *a = c->value + i * c->stride, *b = c->value + j * c->stride;
+    float *v = c->value + c->atoms++ * c->stride;
+    for (size_t r = 0; r < c->stride; r++)
+        v[r] = a[r] * b[r];
+}
+
+/* Functions of one input, one column each. */
+static void add_shapes(model_columns *c, const double *x, int input, double *tmp)
+{
+    const expr_vec *vec = expr_vec_best();
+    size_t n = c->rows, first = c->atoms;
+    float *v = c->value + first * c->stride;
+#define COLUMN(shape) (v + (shape)*c->stride)
+    for (int s = 0; s < MODEL_SHAPES_COUNT; s++) {
+        atom *to = &c->atom[c->atoms++];
+        *to = (atom){ .shape = (unsigned char)s };
+        to->power[input] = s == MODEL_CUBE ? 3 : s == MODEL_SQUARE ? 2 : 1;
+        if (s <= MODEL_CUBE)
+            to->shape = MODEL_X;
+    }
+    for (size_t r = 0; r < n; r++) {
+        double t = clamp(x[r], 1e4); /* standardised columns are small; others stay harmless */
+        COLUMN(MODEL_X)[r] = (float)t;
+        COLUMN(MODEL_SQUARE)[r] = (float)(t * t);
+        COLUMN(MODEL_CUBE)[r] = (float)(t * t * t);
+        COLUMN(MODEL_ABS)[r] = (float)fabs(t);
+        tmp[r] = fabs(t) + 1e-3;
+    }
+    vec->unary[EXPR_LOG](tmp, tmp, n);
+    for (size_t r = 0; r < n; r++) {
+        COLUMN(MODEL_LOG)[r] = (float)tmp[r];
+        tmp[r] = clamp(x[r], 8);
+    }
+    vec->unary[EXPR_EXP](tmp, tmp, n);
+    for (size_t r = 0; r < n; r++) {
+        COLUMN(MODEL_EXP)[r] = (float)tmp[r];
+        COLUMN(MODEL_EXP_MINUS)[r] = (float)(1 / tmp[r]);
+    }
+    vec->unary[EXPR_SIN](tmp, x, n);
+    for (size_t r = 0; r < n; r++)
+        COLUMN(MODEL_SIN)[r] = (float)tmp[r];
+    vec->unary[EXPR_COS](tmp, x, n);
+    for (size_t r = 0; r < n; r++) {
+        float s = COLUMN(MODEL_SIN)[r], k = (float)tmp[r], s2 = 2 * s * k, k2 = 1 - 2 * s * s;
+        COLUMN(MODEL_COS)[r] = k;
+        COLUMN(MODEL_SIN2)[r] = s2;
+        COLUMN(MODEL_COS2)[r] = k2;
+        COLUMN(MODEL_SIN4)[r] = 2 * s2 * k2;
+        COLUMN(MODEL_COS4)[r] = 1 - 2 * s2 * s2;
+    }
+#undef COLUMN
+}
+
+static int by_value(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* The value below which a share of the sorted values lies, between two of them in proportion. */
+static double quantile(const double *sorted, size_t n, double share)
+{
+    double at = share * (double)(n - 1);
+    size_t below = (size_t)at;
+    if (below + 1 >= n)
+        return sorted[n - 1];
+    double part = at - (double)below;
+    return sorted[below] * (1 - part) + sorted[below + 1] * part;
+}
+
+static void make_bins(model_columns *c, const double *x, int input, double *sorted)
+{
+    double edge[MODEL_BINS - 1];
+    memcpy(sorted, x, c->rows * sizeof *sorted);
+    qsort(sorted, c->rows, sizeof *sorted, by_value);
+    for (int b = 0; b < MODEL_BINS - 1; b++)
+        edge[b] = quantile(sorted, c->rows, (b + 1.0) / MODEL_BINS);
+    for (size_t r = 0; r < c->rows; r++) {
+        int b = 0;
+        while (b < MODEL_BINS - 1 && x[r] > edge[b])
+            b++;
+        c->bin[(size_t)input * c->rows + r] = (unsigned char)b;
+    }
+}
+
+model_columns *model_columns_new(const double *const *x, int dim, size_t rows, arena *a)
+{
+    size_t d = (size_t)dim;
+    size_t most = d * MODEL_SHAPES_COUNT + d * (d - 1) / 2 + d * (d - 1) +
+                  d * (d - 1) * (d > 2 ? d - 2 : 0) / 6;
+    model_columns *c = arena_zero(a, sizeof *c);
+    if (!c)
+        return NULL;
+    c->dim = dim;
+    c->rows = rows;
+    c->stride = (rows + 15) / 16 * 16;
+    c->atom = arena_array(a, most, sizeof *c->atom);
+    c->value = arena_zero(a, most * c->stride * sizeof *c->value);
+    c->square = arena_array(a, most * c->stride, sizeof *c->square);
+    c->bin = arena_array(a, d * rows, 1);
+    c->ones = arena_zero(a, c->stride * sizeof *c->ones);
+    double *tmp = arena_array(a, rows, sizeof *tmp);
+    if (!c->atom || !c->value || !c->square || !c->bin || !c->ones || !tmp)
+        return NULL;
+    for (size_t r = 0; r < rows; r++)
+        c->ones[r] = 1;
+    for (int i = 0; i < dim; i++) {
+        add_shapes(c, x[i], i, tmp);
+        make_bins(c, x[i], i, tmp);
+    }
+    size_t step = MODEL_SHAPES_COUNT;
+    for (size_t i = 0; i < d; i++)
+        for (size_t j = i + 1; j < d; j++) {
+            size_t pair = c->atoms;
+            add_product(c, i * step + MODEL_X, j * step + MODEL_X);
+            add_product(c, i * step + MODEL_SQUARE, j * step + MODEL_X);
+            add_product(c, i * step + MODEL_X, j * step + MODEL_SQUARE);
+            for (size_t k = j + 1; k < d; k++)
+                add_product(c, pair, k * step + MODEL_X);
+        }
+    for (size_t i = 0; i < c->atoms * c->stride; i++)
+        c->square[i] = c->value[i] * c->value[i];
+    return c;
+}
+
+/* Numbers about y that the rest is made of. */
+typedef struct shape_of_y {
+    double mean, deviation, least, most, median, spread; /* spread: the scale for r, never 0 */
+    double mad;                                          /* median absolute deviation */
+    double quantile[MODEL_QUANTILES];                    /* of y */
+    double q5, q25, q75, q95, positive;
+    double skewness, kurtosis; /* of r */
+} shape_of_y;
+
+static void describe_y(shape_of_y *s, const double *y, size_t n, double *sorted)
+{
+    double sum = 0, square = 0, positive = 0;
+    memcpy(sorted, y, n * sizeof *sorted);
+    qsort(sorted, n, sizeof *sorted, by_value);
+    for (size_t r = 0; r < n; r++) {
+        sum += y[r] / (double)n;
+        positive += y[r] > 0;
+    }
+    for (size_t r = 0; r < n; r++)
+        square += (y[r] - sum) * (y[r] - sum) / (double)n;
+    s->mean = sum;
+    s->deviation = sqrt(square);
+    s->least = sorted[0];
+    s->most = sorted[n - 1];
+    s->median = quantile(sorted, n, 0.5);
+    s->positive = positive / (double)n;
+    s->q5 = quantile(sorted, n, 0.05);
+    s->q25 = quantile(sorted, n, 0.25);
+    s->q75 = quantile(sorted, n, 0.75);
+    s->q95 = quantile(sorted, n, 0.95);
+    for (int q = 0; q < MODEL_QUANTILES; q++)
+        s->quantile[q] = quantile(sorted, n, (q + 0.5) / MODEL_QUANTILES);
+    /* Distances from the median grow from the middle of the sorted values to both ends: walk
+     * outwards until half of them are behind us. */
+    size_t right = n / 2, left = right;
+    double last = 0;
+    for (size_t seen = 0; seen <= n / 2 && (left > 0 || right < n); seen++) {
+        double l = left > 0 ? s->median - sorted[left - 1] : INFINITY;
+        double h = right < n ? sorted[right] - s->median : INFINITY;
+        last = l < h ? l : h;
+        if (l < h)
+            left--;
+        else
+            right++;
+    }
+    s->mad = last;
+    s->spread = s->mad > 0 ? s->mad : s->deviation > 0 ? s->deviation : 1;
+}
+
+/* The targets that functions of the inputs are held against, (MODEL_TARGETS, stride), and `near`,
+ * which is 1 for rows where y is near its median. */
+static void make_targets(float *t, float *near, shape_of_y *s, const double *y,
+                         const model_columns *c, double *tmp)
+{
+    const expr_vec *vec = expr_vec_best();
+    size_t n = c->rows, w = c->stride;
+    double sum2 = 0, sum3 = 0, sum4 = 0, mean = 0;
+    for (size_t r = 0; r < n; r++) {
+        double scaled = (y[r] - s->median) / s->spread, size = fabs(scaled);
+        near[r] = size < 8;
+        t[r] = size < 8 ? (float)scaled : 0;
+        tmp[r] = size > 1e100 ? size : size + sqrt(size * size + 1);
+    }
+    vec->unary[EXPR_LOG](tmp, tmp, n); /* asinh of |scaled| */
+    for (size_t r = 0; r < n; r++) {
+        double v = y[r] < s->median ? -tmp[r] : tmp[r];
+        t[w + r] = (float)v;
+        mean += v / (double)n;
+        tmp[r] = fabs(y[r]) + 1e-9 * s->spread;
+    }
+    vec->unary[EXPR_LOG](tmp, tmp, n);
+    for (size_t r = 0; r < n; r++) {
+        t[2 * w + r] = (float)clamp(tmp[r], 300);
+        tmp[r] = fabs(y[r] - s->median) + 1e-6 * s->spread;
+        double v = (double)t[w + r] - mean;
+        sum2 += v * v / (double)n;
+        sum3 += v * v * v / (double)n;
+        sum4 += v * v * v * v / (double)n;
+    }
+    vec->unary[EXPR_LOG](tmp, tmp, n);
+    for (size_t r = 0; r < n; r++)
+        t[3 * w + r] = (float)clamp(tmp[r], 300);
+    s->skewness = sum2 > 1e-12 ? sum3 / pow(sum2, 1.5) : 0;
+    s->kurtosis = sum2 > 1e-12 ? sum4 / (sum2 * sum2) : 0;
+}
+
+/* y's own token; what the fits add comes last. */
+static void fill_y(float *out, const shape_of_y *s, int dim, double intercept, const double left[4])
+{
+    const double values[11] = { s->mean, s->deviation, s->least, s->most, s->median, s->mad,
+                                s->q5,   s->q25,       s->q75,   s->q95,  intercept };
+    for (int i = 0; i < 11; i++, out += MODEL_VALUE_FEATURES)
+        model_value_features(out, values[i]);
+    for (int q = 0; q < MODEL_QUANTILES; q++)
+        *out++ = (float)clamp(asinh((s->quantile[q] - s->median) / s->spread), FEATURE_MOST);
+    for (int d = 0; d < DATA_DIMS_MAX; d++)
+        *out++ = d + 1 == dim;
+    *out++ = (float)clamp(s->skewness, FEATURE_MOST);
+    *out++ = (float)clamp(log(s->kurtosis + 1e-3), FEATURE_MOST);
+    *out++ = (float)s->positive;
+    *out++ = (float)clamp(log(s->deviation / s->spread + 1e-9), FEATURE_MOST);
+    *out++ = s->mad == 0;
+    for (int i = 0; i < 4; i++)
+        *out++ = (float)left[i];
+}
+
+/* A sparse least-squares fit, one term after the other: each time the one that takes most away of
+ * what is left, seen at right angles to those before it. */
+typedef struct pursuit {
+    int count;
+    size_t chosen[MODEL_ATOMS_MAX];
+    double gain[MODEL_ATOMS_MAX], left[MODEL_ATOMS_MAX]; /* shares of the variance */
+    double factor[MODEL_ATOMS_MAX], intercept;           /* of scaled y */
+} pursuit;
+
+/* Least sizes at which float32 sums still mean something. */
+static const float energy_least = 1e-3f;
+static const double left_least = 1e-6;
+
+static int pursue(pursuit *p, float *first_c, float *first_e, const model_columns *c,
+                  const float *target, const float *near, int most, arena *a)
+{
+    const nn_kernels *k = nn_kernels_best();
+    size_t n = c->atoms, w = c->stride;
+    float *energy = arena_array(a, n, sizeof *energy), *whole = arena_array(a, n, sizeof *whole);
+    float *along = arena_array(a, n, sizeof *along), *r = arena_copy(a, target, w * sizeof *r);
+    float *q = arena_array(a, (size_t)(most + 1) * w, sizeof *q);
+    float *cross = arena_array(a, (size_t)(most + 1) * n, sizeof *cross);
+    double amount[MODEL_ATOMS_MAX + 1];
+    if (!energy || !whole || !along || !r || !q || !cross)
+        return 0;
+    *p = (pursuit){ 0 };
+    /* Direction 0 is the constant. */
+    float count = k->dot(near, near, w), length = 1 / sqrtf(count);
+    for (size_t i = 0; i < w; i++)
+        q[i] = near[i] * length;
+    amount[0] = (double)k->dot(q, r, w);
+    k->axpy(r, (float)-amount[0], q, w);
+    double total = k->square_sum(r, w), left = total;
+    for (size_t j = 0; j < n; j++) {
+        const float *v = c->value + j * w;
+        cross[j] = k->dot(v, q, w);
+        whole[j] = k->dot(c->square + j * w, near, w);
+        energy[j] = whole[j] - cross[j] * cross[j];
+        along[j] = k->dot(v, r, w);
+    }
+    memcpy(first_c, along, n * sizeof *along);
+    memcpy(first_e, energy, n * sizeof *energy);
+    while (p->count < most && total > 0 && left > left_least * total) {
+        size_t best = n;
+        float most_gain = 0;
+        for (size_t j = 0; j < n; j++)
+            if (energy[j] > energy_least * whole[j] &&
+                along[j] * along[j] > most_gain * energy[j]) {
+                most_gain = along[j] * along[j] / energy[j];
+                best = j;
+            }
+        if (best == n)
+            break;
+        int t = p->count + 1;
+        float *to = q + (size_t)t * w;
+        for (size_t i = 0; i < w; i++)
+            to[i] = c->value[best * w + i] * near[i];
+        for (int s = 0; s < t; s++)
+            k->axpy(to, -cross[(size_t)s * n + best], q + (size_t)s * w, w);
+        length = 1 / sqrtf((float)k->square_sum(to, w) + 1e-30f);
+        for (size_t i = 0; i < w; i++)
+            to[i] *= length;
+        amount[t] = (double)k->dot(to, r, w);
+        k->axpy(r, (float)-amount[t], to, w);
+        float *x = cross + (size_t)t * n;
+        for (size_t j = 0; j < n; j++) {
+            x[j] = k->dot(c->value + j * w, to, w);
+            along[j] -= (float)amount[t] * x[j];
+            energy[j] -= x[j] * x[j];
+        }
+        energy[best] = 0;
+        double now = k->square_sum(r, w);
+        p->chosen[p->count] = best;
+        p->gain[p->count] = fmax(0, (left - now) / total);
+        p->left[p->count++] = now / total;
+        left = now;
+    }
+    /* From directions back to terms. */
+    for (int i = p->count; i-- > 0;) {
+        double v = amount[i + 1];
+        for (int j = i + 1; j < p->count; j++)
+            v -= (double)cross[(size_t)(i + 1) * n + p->chosen[j]] * p->factor[j];
+        double own = (double)cross[(size_t)(i + 1) * n + p->chosen[i]];
+        p->factor[i] = fabs(own) > 1e-30 ? v / own : 0;
+    }
+    double v = amount[0];
+    for (int j = 0; j < p->count; j++)
+        v -= (double)cross[p->chosen[j]] * p->factor[j];
+    p->intercept = v / sqrt((double)count);
+    return 1;
+}
+
+static void fill_atoms(float *out, const pursuit *p, const model_columns *c, double spread)
+{
+    for (int i = 0; i < p->count; i++) {
+        const atom *b = &c->atom[p->chosen[i]];
+        model_value_features(out, p->factor[i] * spread);
+        out += MODEL_VALUE_FEATURES;
+        *out++ = (float)sqrt(p->gain[i]);
+        *out++ = (float)(log10(p->gain[i] + 1e-8) / 4);
+        *out++ = (float)(log10(p->left[i] + 1e-8) / 4);
+        *out++ = (float)i / 8;
+        for (int s = 0; s < MODEL_SHAPES_COUNT; s++)
+            *out++ = s == b->shape;
+        for (int d = 0; d < DATA_DIMS_MAX; d++)
+            *out++ = d < c->dim ? b->power[d] : 0;
+    }
+}
+
+/* Factors of the plain linear fit near the median, by Gauss on the normal equations with a small
+ * ridge; functions of one input come first among the atoms, x itself first of them. */
+static void linear_fit(double *factor, const model_columns *c, const float *target,
+                       const float *near)
+{
+    const nn_kernels *k = nn_kernels_best();
+    enum { MOST = DATA_DIMS_MAX + 1 };
+    double m[MOST][MOST + 1] = { { 0 } };
+    int n = c->dim + 1;
+    size_t w = c->stride;
+    for (int i = 0; i < n; i++) {
+        const float *a = i ? c->value + (size_t)(i - 1) * MODEL_SHAPES_COUNT * w : c->ones;
+        for (int j = 0; j <= i; j++) {
+            const float *b = j ? c->value + (size_t)(j - 1) * MODEL_SHAPES_COUNT * w : c->ones;
+            double sum = 0;
+            for (size_t r = 0; r < c->rows; r++)
+                sum += (double)(a[r] * b[r] * near[r]);
+            m[i][j] = m[j][i] = sum;
+        }
+        m[i][n] = (double)k->dot(a, target, w);
+        m[i][i] += 1e-3 * (double)c->rows;
+    }
+    for (int i = 0; i < n; i++) /* positive definite: no pivoting needed */
+        for (int row = i + 1; row < n; row++) {
+            double f = m[row][i] / m[i][i];
+            for (int col = i; col <= n; col++)
+                m[row][col] -= f * m[i][col];
+        }
+    for (int i = n; i-- > 0;) {
+        double v = m[i][n];
+        for (int j = i + 1; j < n; j++)
+            v -= m[i][j] * m[j][n];
+        m[i][n] = v / m[i][i];
+        if (i)
+            factor[i - 1] = m[i][n];
+    }
+}
+
+/* Correlations of all functions of single inputs with the targets; those with the first target are
+ * known from the pursuit. */
+static void fill_inputs(float *out, const model_columns *c, const float *target,
+                        const float *first_c, const float *first_e, double first_square,
+                        const float *whole_e, double spread, const double *factor)
+{
+    const nn_kernels *k = nn_kernels_best();
+    size_t w = c->stride, n = c->rows;
+    double mean[MODEL_TARGETS], square[MODEL_TARGETS];
+    for (int t = 1; t < MODEL_TARGETS; t++) {
+        mean[t] = (double)k->dot(target + (size_t)t * w, c->ones, w) / (double)n;
+        square[t] = k->square_sum(target + (size_t)t * w, w) - mean[t] * mean[t] * (double)n;
+    }
+    const float *r = target + w;
+    for (int i = 0; i < c->dim; i++) {
+        for (int s = 0; s < MODEL_SHAPES_COUNT; s++) {
+            size_t j = (size_t)i * MODEL_SHAPES_COUNT + (size_t)s;
+            const float *v = c->value + j * w;
+            double e = (double)first_e[j] * first_square;
+            *out++ = e > 1e-9 ? (float)clamp((double)first_c[j] / sqrt(e), 1) : 0;
+            double sum = (double)k->dot(v, c->ones, w) / (double)n;
+            for (int t = 1; t < MODEL_TARGETS; t++) {
+                double both =
+                    (double)k->dot(v, target + (size_t)t * w, w) - (double)n * sum * mean[t];
+                double size = ((double)whole_e[j] - (double)n * sum * sum) * square[t];
+                *out++ = size > 1e-9 ? (float)clamp(both / sqrt(size), 1) : 0;
+            }
+        }
+        double total[MODEL_BINS] = { 0 }, squares[MODEL_BINS] = { 0 };
+        int count[MODEL_BINS] = { 0 };
+        const unsigned char *bin = c->bin + (size_t)i * n;
+        for (size_t q = 0; q < n; q++) {
+            total[bin[q]] += (double)r[q];
+            squares[bin[q]] += (double)r[q] * (double)r[q];
+            count[bin[q]]++;
+        }
+        for (int b = 0; b < MODEL_BINS; b++) {
+            double m = count[b] ? total[b] / count[b] : 0;
+            double v = count[b] ? squares[b] / count[b] - m * m : 0;
+            *out++ = (float)clamp(m, FEATURE_MOST);
+            *out++ = (float)clamp(sqrt(fmax(0, v)), FEATURE_MOST);
+        }
+        model_value_features(out, factor[i] * spread);
+        out += MODEL_VALUE_FEATURES;
+        for (int d = 0; d < DATA_DIMS_MAX; d++)
+            *out++ = d == i;
+    }
+}
+
+int model_summary_new(model_summary *out, int dim, int most, arena *a)
+{
+    *out = (model_summary){ .dim = dim, .most = most };
+    out->y = arena_array(a, MODEL_SUMMARY_Y, sizeof *out->y);
+    out->input = arena_array(a, (size_t)dim * MODEL_SUMMARY_INPUT, sizeof *out->input);
+    out->atom = arena_array(a, (size_t)most * MODEL_SUMMARY_ATOM, sizeof *out->atom);
+    return out->y && out->input && out->atom;
+}
+
+int model_summary_make(model_summary *out, const model_columns *c, const double *y, arena *a)
+{
+    size_t w = c->stride, d = (size_t)c->dim;
+    arena_pos mark = arena_mark(a);
+    double *tmp = arena_array(a, c->rows, sizeof *tmp);
+    float *target = arena_zero(a, MODEL_TARGETS * w * sizeof *target);
+    float *near = arena_zero(a, w * sizeof *near);
+    float *first_c = arena_array(a, c->atoms, sizeof *first_c);
+    float *first_e = arena_array(a, c->atoms, sizeof *first_e);
+    float *whole_e = arena_array(a, c->atoms, sizeof *whole_e);
+    if (!tmp || !target || !near || !first_c || !first_e || !whole_e)
+        return 0;
+    shape_of_y s;
+    describe_y(&s, y, c->rows, tmp);
+    make_targets(target, near, &s, y, c, tmp);
+    pursuit p;
+    if (!pursue(&p, first_c, first_e, c, target, near, out->most, a))
+        return 0;
+    const nn_kernels *k = nn_kernels_best();
+    for (size_t j = 0; j < d * MODEL_SHAPES_COUNT; j++)
+        whole_e[j] = k->dot(c->square + j * w, c->ones, w);
+    double count = (double)k->dot(near, near, w), sum = (double)k->dot(target, near, w);
+    double factor[DATA_DIMS_MAX], left[4];
+    linear_fit(factor, c, target, near);
+    fill_inputs(out->input, c, target, first_c, first_e,
+                k->square_sum(target, w) - sum * sum / count, whole_e, s.spread, factor);
+    for (int i = 0; i < 4; i++) { /* what is left after 1, 3, 6 and all terms */
+        static const int after[4] = { 1, 3, 6, MODEL_ATOMS_MAX };
+        int t = after[i] < p.count ? after[i] : p.count;
+        left[i] = log10((t ? p.left[t - 1] : 1) + 1e-8) / 4;
+    }
+    fill_y(out->y, &s, c->dim, p.intercept * s.spread + s.median, left);
+    fill_atoms(out->atom, &p, c, s.spread);
+    out->atoms = p.count;
+    arena_reset(a, mark);
+    return 1;
+}

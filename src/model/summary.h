@@ -1,0 +1,71 @@
+/* summary.h - a table as a short list of statistics: one vector for y, one for each input, and one
+ * for each term of a sparse fit. The numeric encoder can read these beside or in place of points.
+ *
+ *     model_summary s;
+ *     model_summary_new(&s, dim, 12, a);
+ *     model_columns *c = model_columns_new(x, dim, rows, tmp);    // once per X
+ *     model_summary_make(&s, c, y, tmp);                          // once per y
+ *
+ * Statistics are of all rows, so the encoder's work does not grow with them. All numbers are of the
+ * order of 1, whatever the units of y. */
+#ifndef MODEL_SUMMARY_H
+#define MODEL_SUMMARY_H
+
+#include <stddef.h>
+
+#include "base/arena.h"
+#include "data/gen.h"
+
+/* A number as a network can use it: its sign and size on several scales, and its digits. */
+enum {
+    MODEL_VALUE_FEATURES = 15,
+    MODEL_VALUE_ABSENT = 8 /* the feature that is 1 if it is absent */
+};
+void model_value_features(float out[MODEL_VALUE_FEATURES], double v);
+
+/* Functions of one input that are held against y; powers are for products of inputs. */
+#define MODEL_SHAPES(X)                                                                            \
+    X(CUBE) X(ABS) X(LOG) X(EXP) X(EXP_MINUS) X(SIN) X(COS) X(SIN2) X(COS2) X(SIN4) X(COS4)
+enum model_shape {
+    MODEL_X,
+    MODEL_SQUARE,
+#define X(name) MODEL_##name,
+    MODEL_SHAPES(X)
+#undef X
+        MODEL_SHAPES_COUNT
+};
+
+enum {
+    MODEL_QUANTILES = 16,
+    MODEL_BINS = 8,
+    MODEL_TARGETS = 4, /* y near its median, asinh of scaled y, log|y|, log|y - median| */
+    MODEL_ATOMS_MAX = 32,
+    MODEL_SUMMARY_Y =
+        11 * MODEL_VALUE_FEATURES + MODEL_QUANTILES + DATA_DIMS_MAX + 5 /* shape */ + 4 /* fits */,
+    MODEL_SUMMARY_INPUT =
+        MODEL_SHAPES_COUNT * MODEL_TARGETS + 2 * MODEL_BINS + MODEL_VALUE_FEATURES + DATA_DIMS_MAX,
+    MODEL_SUMMARY_ATOM = MODEL_VALUE_FEATURES + 4 + MODEL_SHAPES_COUNT + DATA_DIMS_MAX,
+};
+
+typedef struct model_columns model_columns;
+
+/* What all tables on the same X share. NULL when memory is out. x are `dim` columns of `rows`
+ * values, standardised. */
+model_columns *model_columns_new(const double *const *x, int dim, size_t rows, arena *a);
+
+typedef struct model_summary {
+    int dim, atoms; /* atoms: terms found, at most `most` */
+    int most;
+    float *y;     /* MODEL_SUMMARY_Y */
+    float *input; /* dim rows of MODEL_SUMMARY_INPUT */
+    float *atom;  /* `atoms` rows of MODEL_SUMMARY_ATOM, in the order of their choice */
+} model_summary;
+
+/* Room in `a` for a summary with at most `most` terms. Returns 0 when memory is out. */
+int model_summary_new(model_summary *out, int dim, int most, arena *a);
+
+/* Fills it from the table of c's columns and y. Returns 0 when memory is out; `tmp` is left as
+ * found. */
+int model_summary_make(model_summary *out, const model_columns *c, const double *y, arena *tmp);
+
+#endif
