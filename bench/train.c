@@ -100,7 +100,8 @@ json_t *bench_train(const char *preset, const char *stage, size_t batch, int thr
             continue;
         }
         sum.draw += t1 - t0;
-        sum.forward += one.forward;
+        sum.embed += one.embed;
+        sum.encode += one.encode;
         sum.objective += one.objective;
         sum.backward += one.backward;
         sum.update += t3 - t2;
@@ -116,21 +117,22 @@ json_t *bench_train(const char *preset, const char *stage, size_t batch, int thr
         rate = fmax(rate, product_rate(&mc, threads, fmin(seconds, 2)));
     struct rusage usage;
     getrusage(RUSAGE_SELF, &usage);
-    double reached = sum.flops / (sum.forward + sum.backward) * 1e-9;
+    double reached = sum.flops / (sum.embed + sum.encode + sum.backward) * 1e-9;
     json_t *o =
-        good ? json_pack("{s:s,s:s,s:s,s:I,s:i,s:I,s:f,s:f,s:{s:f,s:f,s:f,s:f,s:f},s:f,s:f,s:f,s:f,"
-                         "s:f,s:f,s:b,s:f}",
-                         "bench", "train", "preset", preset, "stage", stage, "batch",
-                         (json_int_t)tc.batch, "threads", threads, "steps", (json_int_t)steps,
-                         "seconds_per_step", total / n, "best_seconds_per_step", best, "seconds",
-                         "draw", sum.draw / n, "forward", sum.forward / n, "objective",
-                         sum.objective / n, "backward", sum.backward / n, "optimizer",
-                         sum.update / n, "samples_per_second", n * (double)tc.batch / total,
-                         "variants_per_step", (double)variants / n, "tokens_per_step",
-                         (double)sum.tokens / n, "gflop_per_step", sum.flops / n * 1e-9, "gflops",
-                         reached, "sgemm_gflops", rate, "activations_kept", one.kept,
-                         "peak_memory_gb", (double)usage.ru_maxrss / (1 << 20))
-             : NULL;
+        good
+            ? json_pack(
+                  "{s:s,s:s,s:s,s:I,s:i,s:I,s:f,s:f,s:{s:f,s:f,s:f,s:f,s:f,s:f},s:f,s:f,s:f,s:f,"
+                  "s:f,s:f,s:b,s:f}",
+                  "bench", "train", "preset", preset, "stage", stage, "batch", (json_int_t)tc.batch,
+                  "threads", threads, "steps", (json_int_t)steps, "seconds_per_step", total / n,
+                  "best_seconds_per_step", best, "seconds", "generate", sum.draw / n, "embed",
+                  sum.embed / n, "encode", sum.encode / n, "loss", sum.objective / n, "backward",
+                  sum.backward / n, "optimizer", sum.update / n, "samples_per_second",
+                  n * (double)tc.batch / total, "variants_per_step", (double)variants / n,
+                  "tokens_per_step", (double)sum.tokens / n, "gflop_per_step", sum.flops / n * 1e-9,
+                  "gflops", reached, "sgemm_gflops", rate, "activations_kept", one.kept,
+                  "peak_memory_gb", (double)usage.ru_maxrss / (1 << 20))
+            : NULL;
     if (o)
         json_object_set_new(o, "ratio_to_sgemm", json_real(reached / rate));
     train_step_free(s);

@@ -46,22 +46,6 @@ static const struct {
                 { "batch", run_batch, 1 } };
 enum { BENCHES = sizeof benches / sizeof *benches };
 
-static void print_figures(json_t *figures)
-{
-    for (void *at = json_object_iter(figures); at; at = json_object_iter_next(figures, at)) {
-        json_t *value = json_object_iter_value(at);
-        if (json_is_string(value))
-            printf("%-40s %s\n", json_object_iter_key(at), json_string_value(value));
-        else if (json_is_number(value))
-            printf("%-40s %.6g\n", json_object_iter_key(at), json_number_value(value));
-        else if (json_is_object(value))
-            for (void *in = json_object_iter(value); in; in = json_object_iter_next(value, in))
-                printf("  %-38s %.6g\n", json_object_iter_key(in),
-                       json_number_value(json_object_iter_value(in)));
-    }
-    printf("\n");
-}
-
 int cli_bench(const cli_command *self, int argc, char **argv)
 {
     static const char *const presets[] = { "paper", "base", "small", "tiny", NULL };
@@ -106,7 +90,10 @@ int cli_bench(const cli_command *self, int argc, char **argv)
           .to = &out,
           .value = "FILE",
           .help = "batch: the file to write" },
-        { .name = "json", .kind = CLI_FLAG, .to = &json, .help = "a JSON object a line" },
+        { .name = "json",
+          .kind = CLI_FLAG,
+          .to = &json,
+          .help = "each object on one line, with all digits" },
     };
     int n = cli_parse(self, options, sizeof options / sizeof *options, argc, argv, &code);
     if (n < 0)
@@ -137,7 +124,8 @@ int cli_bench(const cli_command *self, int argc, char **argv)
             if (code != CLI_DONE)
                 return code;
         } else {
-            print_figures(figures);
+            json_dumpf(figures, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(6));
+            putchar('\n');
             json_decref(figures);
         }
     }

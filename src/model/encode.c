@@ -6,6 +6,7 @@
 
 #include <string.h>
 
+#include "base/clock.h"
 #include "data/tokens.h"
 #include "model/embed.h"
 
@@ -27,6 +28,7 @@ struct model_pass {
     float *top;             /* the last layer's output */
     float *out, *out_stats; /* what is pooled: top, or its norm with pre-norm */
     float *weight, *pooled;
+    double embed_seconds;
     model_embedded embedded; /* numeric: what the embedder keeps */
 };
 
@@ -213,6 +215,7 @@ model_pass *model_formulas_forward(const model *m, const model_formulas *f, floa
 {
     const nn_kernels *k = nn_kernels_best();
     size_t n = f->offsets[f->count], d = (size_t)m->config.d;
+    double start = clock_now();
     model_pass *p = arena_zero(a, sizeof *p);
     if (!p)
         return NULL;
@@ -232,6 +235,7 @@ model_pass *model_formulas_forward(const model *m, const model_formulas *f, floa
     if (f->path)
         nn_tree_forward(p->sum, f->path, m->w + m->theta, n, (size_t)m->config.channels,
                         (size_t)m->config.levels);
+    p->embed_seconds = clock_now() - start;
     return encoder_forward(m, &m->symbolic, p, z, a) ? p : NULL;
 }
 
@@ -263,6 +267,7 @@ model_pass *model_tables_forward(const model *m, const model_tables *t, float *z
 {
     const nn_kernels *k = nn_kernels_best();
     size_t d = (size_t)m->config.d;
+    double start = clock_now();
     model_pass *p = arena_zero(a, sizeof *p);
     if (!p)
         return NULL;
@@ -286,6 +291,7 @@ model_pass *model_tables_forward(const model *m, const model_tables *t, float *z
     for (size_t s = 0; m->config.point_positions && s < p->sequences; s++)
         k->add(p->sum + p->offsets[s] * d, m->w + m->numeric.position,
                (p->offsets[s + 1] - p->offsets[s]) * d);
+    p->embed_seconds = clock_now() - start;
     return encoder_forward(m, &m->numeric, p, z, a) ? p : NULL;
 }
 
@@ -308,6 +314,11 @@ int model_tables_backward(const model *m, const model_tables *t, const model_pas
 const float *model_pass_hidden(const model_pass *p, int layer)
 {
     return layer < p->layers ? p->layer[layer].in : p->top;
+}
+
+double model_pass_embed_seconds(const model_pass *p)
+{
+    return p->embed_seconds;
 }
 
 const float *model_pass_weights(const model_pass *p)

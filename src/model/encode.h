@@ -66,6 +66,9 @@ int model_tables_backward(const model *m, const model_tables *t, const model_pas
  * per token. For tests and for explaining. With post-norm these are SNIP's hidden states. */
 const float *model_pass_hidden(const model_pass *p, int layer);
 
+/* How long it took to turn the input into rows, before the layers. */
+double model_pass_embed_seconds(const model_pass *p);
+
 /* The pooling weights, one number per token of each span in order. */
 const float *model_pass_weights(const model_pass *p);
 

@@ -23,6 +23,7 @@ typedef struct chunk {
     int thread;       /* who does it */
     model_pass *pass; /* if kept */
     float *z, *dz;
+    double embed_seconds;
 } chunk;
 
 struct train_step {
@@ -250,6 +251,7 @@ static int run_forward(chunk *c, const model *m, arena *a)
 {
     c->pass = c->numeric ? model_tables_forward(m, &c->tables, c->z, a)
                          : model_formulas_forward(m, &c->formulas, c->z, a);
+    c->embed_seconds = c->pass ? model_pass_embed_seconds(c->pass) : 0;
     return c->pass != NULL;
 }
 
@@ -443,7 +445,9 @@ static snip_code gradient_of(train_step *s, const model *m, const train_batch *b
     if (!embed_all(&w, s, m, keep))
         return status_nomem(st);
     double embedded = clock_now();
-    times->forward = embedded - start;
+    for (size_t i = 0; i < w.n; i++)
+        times->embed += w.c[i].embed_seconds / s->threads;
+    times->encode = embedded - start - times->embed;
     if (!judge(&w, s, b, how, (size_t)m->config.latent, terms))
         return status_nomem(st);
     double judged = clock_now();

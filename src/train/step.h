@@ -14,7 +14,7 @@ typedef struct train_step train_step; /* workspace, reused from step to step */
 
 /* Seconds by part. */
 typedef struct train_times {
-    double draw, forward, objective, backward, update;
+    double draw, embed, encode, objective, backward, update;
     double flops; /* of the matrix products that the step needs (recomputation not counted) */
     size_t tokens;
     int kept; /* whether activations were kept */

@@ -111,29 +111,34 @@ static snip_code save(run *r, snip_status *st)
     return code;
 }
 
-/* Whether a run with these settings had begun its final decay before step t. */
-static int decays(const json_t *settings, uint64_t t)
+/* Whether a step that two settings disagree on lies ahead for both: 0 is never for the decay, and
+ * at once for the end of the first phase. */
+static int lies_ahead(const char *key, const json_t *theirs, const json_t *ours, uint64_t t)
 {
-    json_int_t from = json_integer_value(json_object_get(settings, "decay"));
-    return from > 0 && (uint64_t)from < t;
+    const json_t *both[2] = { theirs, ours };
+    int decay = strcmp(key, "decay") == 0, good = decay || strcmp(key, "first") == 0;
+    for (int i = 0; i < 2; i++) {
+        uint64_t at = (uint64_t)json_integer_value(json_object_get(both[i], key));
+        good = good && (at >= t || (decay && at == 0));
+    }
+    return good;
 }
 
-/* Whether two settings are the same run, of which t steps are made. */
-static snip_code same_run(json_t *theirs, const train_config *ours, uint64_t t, const char *path,
-                          snip_status *st)
+/* Whether two settings are the same run, of which t steps are made. A run may be made longer, and
+ * the ends of its phases chosen late, as long as what was done already stays as it would have been.
+ */
+static snip_code same_run(const json_t *theirs, const train_config *ours, uint64_t t,
+                          const char *path, snip_status *st)
 {
     json_t *mine = train_config_json(ours);
     snip_code code = SNIP_OK;
     for (void *at = json_object_iter(mine); at && code == SNIP_OK;
          at = json_object_iter_next(mine, at)) {
         const char *key = json_object_iter_key(at);
-        /* A run may be made longer, and its final decay chosen late, as long as what was done
-         * already stays as it would have been. */
-        if (strcmp(key, "steps") == 0 && ours->schedule != TRAIN_LINEAR && ours->first == 0)
+        if (strcmp(key, "steps") == 0 && ours->schedule != TRAIN_LINEAR)
             continue;
-        if (strcmp(key, "decay") == 0 && !decays(theirs, t) && (!ours->decay || ours->decay >= t))
-            continue;
-        if (!json_equal(json_object_iter_value(at), json_object_get(theirs, key)))
+        if (!json_equal(json_object_iter_value(at), json_object_get(theirs, key)) &&
+            !lies_ahead(key, theirs, mine, t))
             code = status_fail(st, SNIP_FORMAT, 0,
                                "%s: was trained with another '%s'; resume with the same settings",
                                path, key);
@@ -316,13 +321,13 @@ static void update(run *r, double norm, double rate)
 
 static snip_code one_step(run *r, train_terms *terms, double *norm, double *rate, snip_status *st)
 {
-    int early = (double)r->t < r->c->first * (double)r->c->steps;
+    int early = r->t < r->c->first;
     train_stage stage = (train_stage)(early ? r->c->first_stage : r->c->stage);
     const train_batch_how what = { .stage = stage,
                                    .size = r->c->batch,
                                    .every = (size_t)ranks_count(r->watch->ranks),
                                    .offset = (size_t)ranks_me(r->watch->ranks),
-                                   .subtrees = r->c->subtrees,
+                                   .subtrees = early ? r->c->first_subtrees : r->c->subtrees,
                                    .edits = early ? r->c->first_edits : r->c->edits,
                                    .points = early ? r->c->first_points : r->c->train_points,
                                    .rows = r->c->rows,

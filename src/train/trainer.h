@@ -30,9 +30,10 @@ typedef struct train_config {
     size_t subtrees;     /* subtrees per sample */
     int edits;           /* edits tried of each */
     size_t rows;         /* statistics of half of the samples are of so many rows or more; 0: all */
-    double noise; /* most noise on y, relative to its deviation; half of the tables are clean */
-    double first; /* share of the steps that are a first phase with these instead: */
+    double noise;   /* most noise on y, relative to its deviation; half of the tables are clean */
+    uint64_t first; /* steps of a first phase, which has these instead: */
     int first_stage;
+    size_t first_subtrees;
     int first_edits;
     size_t first_points;
     int schedule;        /* train_schedule */
