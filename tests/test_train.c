@@ -31,8 +31,11 @@ static train_terms gradient(model *m, int stage, int cosine, int threads, size_t
     train_step *s = train_step_new(m, threads, memory, NULL);
     const train_batch_how what = { .stage = (train_stage)stage,
                                    .size = 8,
+                                   .subtrees = m->config.statistics ? 3 : 1,
                                    .edits = 2,
-                                   .points = 24,
+                                   .points = m->config.points ? 24 : 0,
+                                   .rows = m->config.statistics ? 60 : 0,
+                                   .noise = m->config.statistics ? 0.1 : 0,
                                    .seed = 3,
                                    .stream = RNG_TRAIN };
     const train_how how = { .stage = (train_stage)stage,
@@ -57,36 +60,50 @@ static train_terms gradient(model *m, int stage, int cosine, int threads, size_t
     return terms;
 }
 
-/* The loss along the gradient: its slope must be the gradient's length, in every stage and for both
- * kinds of norm, similarity and pooling. */
+/* Models that differ in all that a configuration can choose. */
+static const char *const kinds[] = { "post-norm, dot", "pre-norm, cosine", "features", "statistics",
+                                     "statistics and features" };
+
+static model_config kind_of_model(int kind)
+{
+    model_config c = small_model();
+    if (kind == 0) {
+        c.similarity = MODEL_DOT;
+        c.pooling = MODEL_POOL_PADS;
+        c.norm = MODEL_POST_NORM;
+        c.point_positions = 1;
+    }
+    c.values = kind == 2 || kind == 4 ? MODEL_FEATURES : MODEL_TOKENS;
+    c.statistics = kind >= 3;
+    c.points = kind == 3 ? 0 : c.points;
+    c.hidden = 16;
+    c.atoms = 5;
+    return c;
+}
+
+/* The loss along the gradient: its slope must be the gradient's length, in every stage and for all
+ * kinds of models. */
 static void the_gradient_is_the_slope_of_the_loss(void **state)
 {
     arena *a = *state;
-    for (int kind = 0; kind < 2; kind++)
+    for (int kind = 0; kind < (int)(sizeof kinds / sizeof *kinds); kind++)
         for (int stage = 0; stage < TRAIN_STAGES; stage++) {
-            model_config c = small_model();
-            if (kind == 0) {
-                c.similarity = MODEL_DOT;
-                c.pooling = MODEL_POOL_PADS;
-                c.norm = MODEL_POST_NORM;
-                c.point_positions = 1;
-            }
+            model_config c = kind_of_model(kind);
             model *m;
             assert_int_equal(model_new(&m, &c, a, NULL), SNIP_OK);
             model_start(m, 5);
             float *g = arena_array(a, m->size, sizeof *g),
                   *other = arena_array(a, m->size, sizeof *g);
             float *w = arena_copy(a, m->w, m->size * sizeof *w);
-            gradient(m, stage, kind, 2, (size_t)1 << 30, g, NULL);
+            gradient(m, stage, kind > 0, 2, (size_t)1 << 30, g, NULL);
             double length = sqrt(nn_kernels_best()->square_sum(g, m->size)), h = 2e-3, loss[2];
             for (int side = 0; side < 2; side++) {
                 for (size_t i = 0; i < m->size; i++)
                     m->w[i] = w[i] + (float)((side ? h : -h) * (double)g[i] / length);
-                loss[side] = gradient(m, stage, kind, 2, (size_t)1 << 30, other, NULL).total;
+                loss[side] = gradient(m, stage, kind > 0, 2, (size_t)1 << 30, other, NULL).total;
             }
             double slope = (loss[1] - loss[0]) / (2 * h);
-            print_message("S%d %s: slope %.5f, gradient %.5f\n", stage,
-                          kind ? "pre-norm, cosine" : "post-norm, dot", slope, length);
+            print_message("S%d %s: slope %.5f, gradient %.5f\n", stage, kinds[kind], slope, length);
             assert_true(fabs(slope - length) < 0.01 * length);
         }
 }
@@ -266,6 +283,82 @@ static void resumed_runs_end_the_same(void **state)
     remove_folder();
 }
 
+/* The ends of phases may be chosen while they lie ahead; the result is that of having known them
+ * from the start. */
+static void phases_may_be_chosen_late(void **state)
+{
+    arena *a = *state;
+    model_config m = kind_of_model(3);
+    train_config whole = short_run(9), open = short_run(4);
+    uint64_t done;
+    snip_status st;
+    size_t n, k;
+    whole.stage = open.stage = TRAIN_S5;
+    whole.schedule = open.schedule = TRAIN_CONSTANT;
+    whole.train_points = open.train_points = 0;
+    whole.first_stage = open.first_stage = TRAIN_S2;
+    whole.first_edits = open.first_edits = whole.first_points = open.first_points = 0;
+    whole.first_subtrees = open.first_subtrees = 3;
+    whole.first = 5;
+    whole.decay = 7;
+    open.first = 1000000;
+    new_folder();
+    assert_int_equal(train(&m, &whole, 0, &done, &st), SNIP_OK);
+    char *once = read_all("state.safetensors", &n, a), *log = read_all("log.jsonl", &k, a);
+    remove_folder();
+    /* The first phase has no loss of subtrees alone, the second has. */
+    for (int step = 1; step <= 9; step++) {
+        json_t *line = json_loadb(log, strcspn(log, "\n"), 0, NULL);
+        double alone = json_number_value(json_object_get(line, "standalone"));
+        assert_true(step <= 5 ? alone == 0 : alone > 0);
+        json_decref(line);
+        log += strcspn(log, "\n") + 1;
+    }
+    assert_int_equal(train(&m, &open, 0, &done, &st), SNIP_OK);
+    assert_int_equal(train(&m, &whole, 1, &done, &st), SNIP_OK);
+    char *twice = read_all("state.safetensors", &k, a);
+    model *shape;
+    assert_int_equal(model_new(&shape, &m, a, NULL), SNIP_OK);
+    size_t data = 3 * shape->size * sizeof(float);
+    assert_memory_equal(once + n - data, twice + k - data, data);
+    whole.first = 6; /* behind us by now */
+    assert_int_equal(train(&m, &whole, 1, &done, &st), SNIP_FORMAT);
+    assert_non_null(strstr(st.msg, "another 'first'"));
+    remove_folder();
+}
+
+/* Each further subtree adds its rows; the whole formula and its values are still one row each. */
+static void samples_may_have_several_subtrees(void **state)
+{
+    arena *draw[1] = { arena_new(0) };
+    model_config c = small_model();
+    model *m;
+    assert_int_equal(model_new(&m, &c, *state, NULL), SNIP_OK);
+    for (size_t subtrees = 1; subtrees <= 4; subtrees++) {
+        const train_batch_how what = { .stage = TRAIN_S2,
+                                       .size = 20,
+                                       .subtrees = subtrees,
+                                       .points = 16,
+                                       .seed = 1,
+                                       .stream = RNG_TRAIN };
+        train_batch b;
+        assert_int_equal(train_batch_draw(&b, &what, 0, m, draw, 1, NULL), SNIP_OK);
+        assert_int_equal(b.formulas, 20); /* without edits the parents are all there is */
+        size_t rows[TRAIN_VIEWS] = { 0 };
+        for (size_t i = 0; i < b.formulas; i++)
+            for (size_t r = 0; r < b.formula[i].rows; r++)
+                rows[b.formula[i].row[r].view]++;
+        assert_int_equal(rows[TRAIN_GS], 20);
+        assert_int_equal(rows[TRAIN_C], b.variants);
+        assert_true(subtrees == 1
+                        ? b.variants == 20
+                        : b.variants > 20 + 10 * (subtrees - 1) && b.variants <= 20 * subtrees);
+        for (size_t i = 1; i < b.variants; i++)
+            assert_true(b.variant[i].item > b.variant[i - 1].item);
+    }
+    arena_free(draw[0]);
+}
+
 static void runs_are_not_mixed_up(void **state)
 {
     (void)state;
@@ -351,6 +444,8 @@ int main(void)
         ARENA_TEST(stages_read_what_they_say),
         cmocka_unit_test(the_rate_follows_its_schedule),
         ARENA_TEST(resumed_runs_end_the_same),
+        ARENA_TEST(phases_may_be_chosen_late),
+        ARENA_TEST(samples_may_have_several_subtrees),
         ARENA_TEST(runs_are_not_mixed_up),
         cmocka_unit_test(a_loss_that_is_not_finite_stops),
         ARENA_TEST(a_tiny_model_learns),
