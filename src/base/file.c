@@ -2,6 +2,7 @@
 #include "base/file.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -65,4 +66,21 @@ snip_code file_read(char **out, size_t *size, const char *path, arena *a, snip_s
     if (code == SNIP_OK && closed == Z_BUF_ERROR) /* the stream ended inside a compressed block */
         return status_fail(st, SNIP_IO, 0, "%s: compressed file is cut off", path);
     return code;
+}
+
+int file_make_folders(const char *path)
+{
+    char *copy = strdup(path);
+    int good = copy != NULL;
+    for (char *c = copy; good && *c; c++)
+        if (*c == '/' && c > copy) {
+            *c = 0;
+            good = mkdir(copy, 0777) == 0 || errno == EEXIST;
+            *c = '/';
+        }
+    good = good && (mkdir(path, 0777) == 0 || errno == EEXIST);
+    int error = errno;
+    free(copy);
+    errno = error;
+    return good;
 }

@@ -11,4 +11,7 @@
  * does not count, and lives in `a`. A truncated or damaged .gz is an error. */
 snip_code file_read(char **out, size_t *size, const char *path, arena *a, snip_status *st);
 
+/* Makes a folder and those above it. Returns 0 with errno set on failure. */
+int file_make_folders(const char *path);
+
 #endif

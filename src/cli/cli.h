@@ -51,6 +51,7 @@ int cli_tokens(const cli_command *self, int argc, char **argv);
 int cli_edits(const cli_command *self, int argc, char **argv);
 int cli_corpora(const cli_command *self, int argc, char **argv);
 int cli_train(const cli_command *self, int argc, char **argv);
+int cli_evaluate(const cli_command *self, int argc, char **argv);
 int cli_info(const cli_command *self, int argc, char **argv);
 int cli_bench(const cli_command *self, int argc, char **argv);
 

@@ -67,6 +67,19 @@ const cli_command cli_commands[] = {
       "snip train --preset tiny --stage S5 --steps 2000 --out runs/tiny --resume\n"
       "snip train --preset small --set d=96 --set channels=3 --set heads=3 --out runs/d96\n",
       cli_train },
+    { "evaluate", "measure how well a model's space fits formulas to data",
+      "--model FILE [--model FILE ...] [options]",
+      "Runs the paper's evaluation on held-out samples: retrieval among many pairs, geometry of the\n"
+      "space, controlled edits of expressions and of subtrees, formulas of three published "
+      "corpora, and\n"
+      "four probes. Prints a table and writes results.json and report.html, a page with all "
+      "figures. With\n"
+      "several models the first is compared with each of the others.\n",
+      "snip evaluate --model runs/tiny/model.safetensors\n"
+      "snip evaluate --model runs/tiny/model.safetensors --suite global --pairs 100000\n"
+      "snip evaluate --model a.safetensors --model b.safetensors --out comparison\n"
+      "snip evaluate --model runs/tiny/model.safetensors --suite edits --dump embeddings\n",
+      cli_evaluate },
     { "info", "show what a model file is and where it comes from", "MODEL [options]",
       "Prints configuration, parameters by module, and provenance: stage, steps, seed, samples "
       "seen.\n",

@@ -90,3 +90,24 @@ expr expr_splice(expr e, size_t i, expr s, arena *a)
     }
     return out;
 }
+
+expr expr_substitute(expr e, const expr *by, size_t n, arena *a)
+{
+    expr out = { NULL, 0 };
+    for (size_t i = 0; i < e.count; i++) {
+        int replaced = e.node[i].op == EXPR_VARIABLE && e.node[i].var < n;
+        out.count += replaced ? by[e.node[i].var].count : 1;
+    }
+    out.node = arena_array(a, out.count, sizeof *out.node);
+    for (size_t i = 0, at = 0; i < e.count && out.node; i++)
+        if (e.node[i].op == EXPR_VARIABLE && e.node[i].var < n) {
+            const expr *s = &by[e.node[i].var];
+            memcpy(out.node + at, s->node, s->count * sizeof *s->node);
+            at += s->count;
+        } else {
+            out.node[at++] = e.node[i];
+        }
+    if (out.node)
+        expr_measure(out);
+    return out;
+}

@@ -65,6 +65,10 @@ int expr_measure(expr e);
 /* A new tree in `a`: e with the subtree at i replaced by s. node is NULL when memory is out. */
 expr expr_splice(expr e, size_t i, expr s, arena *a);
 
+/* A new tree in `a`: e with every variable i < n replaced by by[i]. node is NULL when memory is out.
+ */
+expr expr_substitute(expr e, const expr *by, size_t n, arena *a);
+
 /* Parses infix, prefix or LaTeX text into a tree living in `a`. `names` may be NULL. On failure
  * out->node is NULL and st->pos is the byte that could not be read. */
 snip_code expr_parse(expr *out, const char *text, const expr_names *names, arena *a,

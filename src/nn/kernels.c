@@ -179,6 +179,23 @@ static double square_sum(const float *x, size_t n)
     return sum;
 }
 
+static int count_above(uint32_t *row, uint32_t *column, const float *s, float row_above,
+                       float row_maybe, const float *column_above, const float *column_maybe,
+                       size_t n)
+{
+    uint32_t higher = 0, open = 0;
+#pragma omp simd reduction(+ : higher, open)
+    for (size_t j = 0; j < n; j++) {
+        uint32_t r = s[j] > row_above, c = s[j] > column_above[j];
+        higher += r;
+        column[j] += c;
+        open += (uint32_t)(s[j] >= row_maybe) - r;
+        open += (uint32_t)(s[j] >= column_maybe[j]) - c;
+    }
+    *row += higher;
+    return open != 0;
+}
+
 static void adam(float *w, float *m, float *v, const float *g, const nn_adam_step *step, size_t n)
 {
     float lr = step->lr, scale = step->scale, b1 = step->beta1, b2 = step->beta2, eps = step->eps;
@@ -206,5 +223,6 @@ const nn_kernels PASTE(nn_kernels_, ISA_SUFFIX) = {
     .axpy = axpy,
     .exp = exp_array,
     .square_sum = square_sum,
+    .count_above = count_above,
     .adam = adam,
 };

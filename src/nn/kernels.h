@@ -34,6 +34,11 @@ typedef struct nn_kernels {
     void (*axpy)(float *y, float a, const float *x, size_t n); /* y += a x */
     void (*exp)(float *y, const float *x, size_t n);
     double (*square_sum)(const float *x, size_t n);
+    /* How many of s[0..n) exceed row_above, added to *row; column[j] counts s[j] > column_above[j].
+     * Returns whether any lies between its row's or its column's `maybe` and `above`. */
+    int (*count_above)(uint32_t *row, uint32_t *column, const float *s, float row_above,
+                       float row_maybe, const float *column_above, const float *column_maybe,
+                       size_t n);
     void (*adam)(float *w, float *m, float *v, const float *g, const nn_adam_step *step, size_t n);
 } nn_kernels;
 

@@ -6,10 +6,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/file.h"
 #include "model/file.h"
 #include "train/curves.h"
 
@@ -438,28 +438,10 @@ static int make_room(run *r, size_t memory)
     return r->draw && r->grad && r->moment1 && r->moment2 && r->step;
 }
 
-/* Makes a folder and those above it. Returns 0 with errno set on failure. */
-static int make_folders(const char *path)
-{
-    char *copy = strdup(path);
-    int good = copy != NULL;
-    for (char *c = copy; good && *c; c++)
-        if (*c == '/' && c > copy) {
-            *c = 0;
-            good = mkdir(copy, 0777) == 0 || errno == EEXIST;
-            *c = '/';
-        }
-    good = good && (mkdir(path, 0777) == 0 || errno == EEXIST);
-    int error = errno;
-    free(copy);
-    errno = error;
-    return good;
-}
-
 /* The folder: made if it is not there; holds a run if and only if it is to be resumed. */
 static snip_code open_folder(const char *out, const char *state, int resume, snip_status *st)
 {
-    if (!make_folders(out))
+    if (!file_make_folders(out))
         return status_fail(st, SNIP_IO, 0, "%s: cannot make this folder: %s", out, strerror(errno));
     if (access(out, W_OK) != 0)
         return status_fail(st, SNIP_IO, 0, "%s: cannot write here: %s", out, strerror(errno));

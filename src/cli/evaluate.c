@@ -1,0 +1,324 @@
+/* evaluate.c - `snip evaluate`: the paper's evaluation for one model or several. */
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/clock.h"
+#include "base/file.h"
+#include "base/text.h"
+#include "cli/cli.h"
+#include "eval/evaluate.h"
+#include "eval/paper.h"
+#include "eval/report.h"
+
+enum { MODELS_MAX = 16 };
+
+/* The rows of the table: a path into a model's suites, as in results.json. */
+static const struct {
+    const char *key, *shown;
+    int percent;
+} rows[] = {
+    { "global.f2y.r1", "retrieval  formula -> data  R@1", 1 },
+    { "global.f2y.r10", "                           R@10", 1 },
+    { "global.f2y.ndcg10", "                           nDCG@10", 1 },
+    { "global.f2y.mrr", "                           MRR", 1 },
+    { "global.f2y.median_rank", "                           median rank", 0 },
+    { "global.y2f.r1", "           data -> formula  R@1", 1 },
+    { "global.y2f.r10", "                           R@10", 1 },
+    { "global.y2f.ndcg10", "                           nDCG@10", 1 },
+    { "global.y2f.mrr", "                           MRR", 1 },
+    { "global.y2f.median_rank", "                           median rank", 0 },
+    { "geometry.gap", "modality gap", 0 },
+    { "edits.average.f2y", "edits      formula -> data", 0 },
+    { "edits.average.y2f", "           data -> formula", 0 },
+    { "edits.seen.f2y", "  seen     formula -> data", 0 },
+    { "edits.seen.y2f", "           data -> formula", 0 },
+    { "edits.held_out.f2y", "  held out formula -> data", 0 },
+    { "edits.held_out.y2f", "           data -> formula", 0 },
+    { "subtrees.average.f2y", "subtrees   formula -> data", 0 },
+    { "subtrees.average.y2f", "           data -> formula", 0 },
+    { "ood.pooled.paper.global.f2y", "corpora    retrieval, formula -> data", 0 },
+    { "ood.pooled.paper.global.y2f", "           retrieval, data -> formula", 0 },
+    { "ood.pooled.paper.edits.f2y", "           edits, formula -> data", 0 },
+    { "ood.pooled.paper.edits.y2f", "           edits, data -> formula", 0 },
+    { "ood.pooled.consistent.global.f2y", "  consistent retrieval, f -> data", 0 },
+    { "ood.pooled.consistent.global.y2f", "           retrieval, data -> f", 0 },
+    { "ood.pooled.consistent.edits.f2y", "           edits, formula -> data", 0 },
+    { "ood.pooled.consistent.edits.y2f", "           edits, data -> formula", 0 },
+    { "probes.consequences.auc", "preserving against changing edits (AUC)", 0 },
+    { "probes.rewritings.average", "equivalent rewritings", 0 },
+    { "probes.taylor.average", "Taylor approximations (similarity)", 0 },
+};
+
+/* The object at a path of keys with dots between them. */
+static json_t *at_path(json_t *o, const char *path)
+{
+    while (o && *path) {
+        size_t n = strcspn(path, ".");
+        char key[64];
+        snprintf(key, sizeof key, "%.*s", (int)n, path);
+        o = json_object_get(o, key);
+        path += n + (path[n] == '.');
+    }
+    return o;
+}
+
+static void show_number(const json_t *v, int percent, char *buf, size_t room)
+{
+    double x = json_number_value(v);
+    if (!json_is_number(v))
+        snprintf(buf, room, "-");
+    else if (percent)
+        snprintf(buf, room, "%.1f", 100 * x);
+    else
+        snprintf(buf, room, fabs(x) >= 10 ? "%.0f" : "%.3f", x);
+}
+
+/* One line per figure, one column per model, and the paper's two models. */
+static void print_table(json_t *models)
+{
+    size_t n = json_array_size(models);
+    int width = n > 2 ? 10 : 24;
+    printf("%-42s", "");
+    for (size_t k = 0; k < n; k++)
+        printf(" %*.*s", width, width,
+               json_string_value(json_object_get(json_array_get(models, k), "name")));
+    printf(" %8s %8s\n", "SNIP*", "SNIP++*");
+    for (size_t r = 0; r < sizeof rows / sizeof *rows; r++) {
+        int any = 0;
+        for (size_t k = 0; k < n; k++)
+            any |= at_path(json_object_get(json_array_get(models, k), "suites"), rows[r].key) != NULL;
+        if (!any)
+            continue;
+        printf("%-42s", rows[r].shown);
+        for (size_t k = 0; k < n; k++) {
+            json_t *o = at_path(json_object_get(json_array_get(models, k), "suites"), rows[r].key);
+            char value[16], lo[16], hi[16], cell[64];
+            show_number(json_object_get(o, "value"), rows[r].percent, value, sizeof value);
+            show_number(json_object_get(o, "lo"), rows[r].percent, lo, sizeof lo);
+            show_number(json_object_get(o, "hi"), rows[r].percent, hi, sizeof hi);
+            snprintf(cell, sizeof cell, n > 2 ? "%s" : "%s [%s, %s]", value, lo, hi);
+            printf(" %*s", width, cell);
+        }
+        const eval_paper *p = eval_paper_find(rows[r].key);
+        for (int k = 0; k < 2; k++) {
+            double v = !p ? NAN : k ? p->snippp : p->snip;
+            char cell[16] = "";
+            if (!isnan(v))
+                snprintf(cell, sizeof cell, rows[r].percent ? "%.1f" : "%.2f",
+                         rows[r].percent ? 100 * v : v);
+            printf(" %8s", cell);
+        }
+        printf("\n");
+    }
+    printf("* the paper's, among 100,000 pairs. Retrieval in %%; edits and subtrees: percentile "
+           "rank, chance .5.\n");
+}
+
+static void print_errors(const cli_command *self, json_t *models)
+{
+    for (size_t k = 0; k < json_array_size(models); k++) {
+        json_t *m = json_array_get(models, k), *errors = json_object_get(m, "errors");
+        for (void *at = json_object_iter(errors); at; at = json_object_iter_next(errors, at))
+            fprintf(stderr, "snip %s: %s: suite %s: %s\n", self->name,
+                    json_string_value(json_object_get(m, "name")), json_object_iter_key(at),
+                    json_string_value(json_object_iter_value(at)));
+    }
+}
+
+/* Every model after the first is what the first is compared with. */
+static json_t *compare_all(const eval_result *r, size_t n, uint64_t seed)
+{
+    json_t *list = json_array();
+    for (size_t k = 1; k < n; k++) {
+        json_t *o =
+            eval_compare(r[0].edits, r[k].edits, r[0].subtrees, r[k].subtrees, seed);
+        json_object_set(o, "a", json_object_get(r[0].o, "name"));
+        json_object_set(o, "b", json_object_get(r[k].o, "name"));
+        json_array_append_new(list, o);
+    }
+    return list;
+}
+
+static int make_folder(const cli_command *self, const char *path)
+{
+    if (!file_make_folders(path))
+        return cli_fail(self, CLI_FAILED, "%s: cannot make this folder: %s", path, strerror(errno)), 0;
+    return 1;
+}
+
+/* results.json and report.html. */
+static int write_results(const cli_command *self, json_t *results, const char *out, arena *a)
+{
+    text json = { .a = a }, page = { .a = a };
+    text_add(&json, "%s/results.json", out);
+    text_add(&page, "%s/report.html", out);
+    const char *json_path = text_end(&json), *page_path = text_end(&page);
+    snip_status st;
+    if (!json_path || !page_path)
+        return cli_fail(self, CLI_FAILED, "out of memory");
+    if (json_dump_file(results, json_path, JSON_INDENT(1) | JSON_REAL_PRECISION(9)) != 0)
+        return cli_fail(self, CLI_FAILED, "%s: cannot write: %s", json_path, strerror(errno));
+    if (eval_report(results, page_path, &st) != SNIP_OK)
+        return cli_fail_status(self, &st);
+    return CLI_DONE;
+}
+
+static json_t *start_results(int argc, char **argv, const eval_how *how, arena *a)
+{
+    text command = { .a = a };
+    text_add(&command, "snip evaluate");
+    for (int i = 0; i < argc; i++)
+        text_add(&command, " %s", argv[i]);
+    const char *line = text_end(&command);
+    char when[32];
+    time_t now = time(NULL);
+    struct tm utc;
+    strftime(when, sizeof when, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&now, &utc));
+    return json_pack("{s:o,s:s,s:I,s:s,s:I,s:I}", "command", cli_string(line ? line : ""),
+                     "version", SNIP_VERSION, "seed", (json_int_t)how->seed, "started", when,
+                     "pairs", (json_int_t)how->pairs, "targets", (json_int_t)how->targets);
+}
+
+/* Runs all models. Returns an exit code; *results is NULL if there is nothing to write. */
+static int run_models(const cli_command *self, json_t *results, const char **paths, size_t n,
+                      unsigned mask, const char *dump, int threads, const eval_how *how)
+{
+    eval_result r[MODELS_MAX];
+    json_t *models = json_array();
+    int failed = 0;
+    snip_status st;
+    for (size_t k = 0; k < n; k++) {
+        if (eval_model_file(&r[k], paths[k], mask, dump, threads, how, &st) != SNIP_OK) {
+            while (k-- > 0)
+                eval_result_free(&r[k]);
+            json_decref(models);
+            return cli_fail_status(self, &st);
+        }
+        json_array_append(models, r[k].o);
+        failed |= r[k].failed;
+    }
+    json_object_set_new(results, "models", models);
+    json_object_set_new(results, "comparisons", compare_all(r, n, how->seed));
+    for (size_t k = 0; k < n; k++)
+        eval_result_free(&r[k]);
+    return failed ? CLI_FAILED : CLI_DONE;
+}
+
+int cli_evaluate(const cli_command *self, int argc, char **argv)
+{
+    const char *paths[MODELS_MAX], *out = "evaluation", *dump = NULL;
+    static const char *const suites[] = { "all", "global", "geometry", "edits",
+                                          "subtrees", "ood", "probes", NULL };
+    uint64_t pairs = 10000, targets = 128, seed = 0, threads = 0;
+    int suite = 0, json = 0, quiet = 0, code, kept = 0;
+    size_t models = 0;
+    arena *a = arena_new(0);
+    eval_how how = { 0 };
+    /* What was asked, before parsing moves it about. */
+    char **asked = a ? arena_copy(a, argv, (size_t)(argc + 1) * sizeof *argv) : NULL;
+    int count = argc;
+    if (!asked)
+        return cli_fail(self, CLI_FAILED, "out of memory");
+    /* --model may be given many times: it is taken out before the rest is parsed. */
+    for (int i = 0; i < argc; i++) {
+        if (strcmp(argv[i], "--model") == 0 && i + 1 < argc && models < MODELS_MAX)
+            paths[models++] = argv[++i];
+        else
+            argv[kept++] = argv[i];
+    }
+    const cli_option options[] = {
+        { .name = "model",
+          .kind = CLI_TEXT,
+          .to = &(const char *){ NULL },
+          .value = "FILE",
+          .help = "a model; give several to put them side by side (up to 16)" },
+        { .name = "suite",
+          .kind = CLI_CHOICE,
+          .to = &suite,
+          .value = "NAME",
+          .choices = suites,
+          .help = "only this part" },
+        { .name = "pairs",
+          .kind = CLI_COUNT,
+          .to = &pairs,
+          .value = "N",
+          .low = 2,
+          .high = 10000000,
+          .help = "held-out pairs of the retrieval; the paper has 100000" },
+        { .name = "targets",
+          .kind = CLI_COUNT,
+          .to = &targets,
+          .value = "N",
+          .low = 1,
+          .high = 100000,
+          .help = "expressions that are edited; the paper has 128" },
+        { .name = "seed",
+          .kind = CLI_COUNT,
+          .to = &seed,
+          .value = "K",
+          .high = 9000000000000000,
+          .help = "seed of the held-out samples" },
+        { .name = "out",
+          .kind = CLI_TEXT,
+          .to = &out,
+          .value = "DIR",
+          .help = "folder for results.json and report.html" },
+        { .name = "dump",
+          .kind = CLI_TEXT,
+          .to = &dump,
+          .value = "DIR",
+          .help = "write all embeddings there, as .npy with an index" },
+        { .name = "threads",
+          .kind = CLI_COUNT,
+          .to = &threads,
+          .value = "T",
+          .high = 256,
+          .help = "0: all cores" },
+        { .name = "json", .kind = CLI_FLAG, .to = &json, .help = "print results.json, no table" },
+        { .name = "quiet", .kind = CLI_FLAG, .to = &quiet, .help = "no progress line (-q)" },
+    };
+    int n = cli_parse(self, options, sizeof options / sizeof *options, kept, argv, &code);
+    if (n < 0 || n > 0 || models == 0) {
+        if (n > 0)
+            code = cli_fail(self, CLI_MISUSED, "takes no argument '%.40s'", argv[0]);
+        else if (n == 0)
+            code = cli_fail(self, CLI_MISUSED, "needs --model FILE");
+        arena_free(a);
+        return code;
+    }
+    how = (eval_how){ .seed = seed, .pairs = pairs, .targets = targets, .quiet = quiet };
+    how.ranks = ranks_start();
+    int me = ranks_me(how.ranks);
+    double start = clock_now();
+    json_t *results = start_results(count, asked, &how, a);
+    how.quiet |= me != 0;
+    code = CLI_DONE;
+    if (me == 0 && (!make_folder(self, out) || (dump && !make_folder(self, dump))))
+        code = CLI_FAILED;
+    if (ranks_max(how.ranks, code) == CLI_DONE) {
+        unsigned mask = suite ? 1u << (suite - 1) : (1u << EVAL_SUITES) - 1;
+        code = run_models(self, results, paths, models, mask, me == 0 ? dump : NULL,
+                          cli_threads(threads), &how);
+    }
+    ranks_stop(how.ranks);
+    json_t *list = json_object_get(results, "models");
+    if (me == 0 && list) {
+        int suites_failed = code;
+        json_object_set_new(results, "seconds", json_real(clock_now() - start));
+        code = write_results(self, results, out, a);
+        if (code == CLI_DONE && json)
+            code = cli_print_json(self, json_incref(results));
+        else if (code == CLI_DONE) {
+            print_table(list);
+            printf("%s/results.json and %s/report.html written\n", out, out);
+            code = cli_finish(self);
+        }
+        print_errors(self, list);
+        code = code == CLI_DONE ? suites_failed : code;
+    }
+    json_decref(results);
+    arena_free(a);
+    return code;
+}

@@ -1,0 +1,154 @@
+/* evaluate.c - see evaluate.h. */
+#include "eval/evaluate.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "model/file.h"
+
+const char *const eval_suite_names[EVAL_SUITES + 1] = { "global",   "geometry", "edits",
+                                                        "subtrees", "ood",      "probes",
+                                                        NULL };
+
+/* The edit suites keep their scores. */
+static snip_code run_local(json_t **out, eval_scores **keep, eval_space *s, int subtrees,
+                           const eval_how *how, arena *a, snip_status *st)
+{
+    eval_target *t;
+    eval_scores *scores = arena_zero(a, sizeof *scores);
+    snip_code code = scores ? eval_targets(&t, how, a, st) : status_nomem(st);
+    if (code == SNIP_OK)
+        code = eval_local(scores, s, t, how->targets, subtrees, how, a, st);
+    *out = NULL;
+    if (code != SNIP_OK)
+        return code;
+    *out = eval_scores_json(scores, how->seed);
+    if (subtrees)
+        json_object_set_new(*out, "subtrees", json_integer((json_int_t)scores->parts));
+    *keep = scores;
+    return SNIP_OK;
+}
+
+static snip_code run_suite(json_t **out, eval_result *r, eval_space *s, int suite,
+                           const eval_how *how, snip_status *st)
+{
+    switch (suite) {
+    case EVAL_GLOBAL:
+        return eval_global(out, s, how, st);
+    case EVAL_GEOMETRY:
+        return eval_geometry(out, s, how, st);
+    case EVAL_EDITS:
+        return run_local(out, &r->edits, s, 0, how, r->a, st);
+    case EVAL_SUBTREES:
+        return run_local(out, &r->subtrees, s, 1, how, r->a, st);
+    case EVAL_OOD:
+        return eval_ood(out, s, how, st);
+    default:
+        return eval_probes(out, s, how, st);
+    }
+}
+
+/* A model's name: its file's, or its folder's if the file is called model.safetensors. */
+static json_t *name_of(const char *path)
+{
+    const char *slash = strrchr(path, '/'), *file = slash ? slash + 1 : path;
+    size_t length = strlen(file), end = strlen(".safetensors");
+    if (length > end && strcmp(file + length - end, ".safetensors") == 0)
+        length -= end;
+    if (length == 5 && strncmp(file, "model", 5) == 0 && slash && slash > path) {
+        const char *from = slash;
+        while (from > path && from[-1] != '/')
+            from--;
+        file = from;
+        length = (size_t)(slash - from);
+    }
+    return json_stringn(file, length);
+}
+
+static double number_in(const json_t *metadata, const char *key)
+{
+    const char *s = json_string_value(json_object_get(metadata, key));
+    return s ? strtod(s, NULL) : 0;
+}
+
+static void run_suites(eval_result *r, eval_space *s, unsigned mask, const char *dump,
+                       const eval_how *how)
+{
+    json_t *suites = json_object(), *errors = json_object();
+    const char *name = json_string_value(json_object_get(r->o, "name"));
+    for (int k = 0; k < EVAL_SUITES; k++) {
+        if (!(mask >> k & 1) || (ranks_me(how->ranks) != 0 && k != EVAL_GLOBAL))
+            continue;
+        snip_status st = { 0 }, closing = { 0 };
+        json_t *o = NULL;
+        double start = clock_now();
+        snip_code code = SNIP_OK;
+        if (dump) {
+            char file[128];
+            snprintf(file, sizeof file, "%.80s.%s", name ? name : "model", eval_suite_names[k]);
+            code = eval_dump_open(s, dump, file, &st);
+        }
+        if (code == SNIP_OK)
+            code = run_suite(&o, r, s, k, how, &st);
+        if (eval_dump_close(s, &closing) != SNIP_OK && code == SNIP_OK) {
+            code = SNIP_IO;
+            st = closing;
+        }
+        if (code == SNIP_OK) {
+            json_object_set_new(o, "seconds", json_real(clock_now() - start));
+            json_object_set(suites, eval_suite_names[k], o);
+        } else {
+            json_object_set_new(errors, eval_suite_names[k], json_string(st.msg));
+            r->failed++;
+        }
+        json_decref(o);
+    }
+    json_object_set_new(r->o, "suites", suites);
+    json_object_set_new(r->o, "errors", errors);
+}
+
+snip_code eval_model_file(eval_result *out, const char *path, unsigned mask, const char *dump,
+                          int threads, const eval_how *how, snip_status *st)
+{
+    model *m;
+    json_t *metadata = NULL;
+    *out = (eval_result){ .a = arena_new(0) };
+    if (!out->a)
+        return status_nomem(st);
+    snip_code code = model_load(&m, path, &metadata, out->a, st);
+    if (code == SNIP_OK && m->vocab->dims != DATA_DIMS_MAX)
+        code = status_fail(st, SNIP_UNSUPPORTED, 0,
+                           "%s: reads tables of up to %d inputs, the evaluation needs %d", path,
+                           m->vocab->dims, DATA_DIMS_MAX);
+    if (code != SNIP_OK) {
+        json_decref(metadata);
+        eval_result_free(out);
+        return code;
+    }
+    /* Files that tell no stage are SNIP's own: plain, without tree positions. */
+    const char *stage = json_string_value(json_object_get(metadata, "stage"));
+    stage = stage ? stage : "S0";
+    eval_space *s = eval_space_new(m, strcmp(stage, "S0") != 0, threads);
+    out->o = json_pack("{s:o,s:s,s:s,s:I,s:f,s:f}", "name", name_of(path), "path", path, "stage",
+                       stage, "parameters", (json_int_t)m->size, "samples",
+                       number_in(metadata, "samples"), "train_seconds",
+                       number_in(metadata, "seconds"));
+    json_object_set_new(out->o, "config", model_config_json(&m->config));
+    json_decref(metadata);
+    if (!s || !out->o) {
+        eval_space_free(s);
+        eval_result_free(out);
+        return status_nomem(st);
+    }
+    run_suites(out, s, mask, dump, how);
+    eval_space_free(s);
+    return SNIP_OK;
+}
+
+void eval_result_free(eval_result *r)
+{
+    json_decref(r->o);
+    arena_free(r->a);
+    *r = (eval_result){ 0 };
+}

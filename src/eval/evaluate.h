@@ -1,0 +1,32 @@
+/* evaluate.h - all suites for one model. */
+#ifndef EVAL_EVALUATE_H
+#define EVAL_EVALUATE_H
+
+#include "eval/suites.h"
+
+enum eval_suite {
+    EVAL_GLOBAL,
+    EVAL_GEOMETRY,
+    EVAL_EDITS,
+    EVAL_SUBTREES,
+    EVAL_OOD,
+    EVAL_PROBES,
+    EVAL_SUITES
+};
+extern const char *const eval_suite_names[EVAL_SUITES + 1]; /* ends with NULL */
+
+/* A model's results: an object of results.json, and the scores that comparisons need. */
+typedef struct eval_result {
+    json_t *o;
+    eval_scores *edits, *subtrees; /* NULL where not run */
+    int failed;                    /* suites that could not be done; o's "errors" say why */
+    arena *a;
+} eval_result;
+
+/* Runs the suites in `mask` (bit s for eval_suite s) on the model file. `dump` is a folder for all
+ * embeddings, or NULL. Fails only if the model cannot be used at all. */
+snip_code eval_model_file(eval_result *out, const char *path, unsigned mask, const char *dump,
+                          int threads, const eval_how *how, snip_status *st);
+void eval_result_free(eval_result *r);
+
+#endif

@@ -1,0 +1,249 @@
+/* global.c - retrieval among many pairs, and the geometry of the space; see suites.h. */
+#include <math.h>
+#include <omp.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "data/gen.h"
+#include "eval/suites.h"
+
+enum { BATCH = 512 };
+
+/* Draws held-out pairs [first, end) and embeds them: symbols and values start at pair `first`. */
+static snip_code embed_pairs(eval_space *s, float *symbols, float *values, size_t first, size_t end,
+                             const eval_how *how, snip_status *st)
+{
+    const data_gen gen = { .dims = s->m->vocab->dims, .points = DATA_POINTS };
+    int threads = s->threads, failed = 0;
+    arena **a = calloc((size_t)threads, sizeof *a);
+    data_sample *sample = malloc(BATCH * sizeof *sample);
+    eval_item *item = malloc(BATCH * sizeof *item);
+    for (int t = 0; a && t < threads; t++)
+        failed |= !(a[t] = arena_new(0));
+    snip_code code = !a || !sample || !item || failed ? status_nomem(st) : SNIP_OK;
+    progress bar;
+    progress_start(&bar, "pairs embedded", end - first, how->quiet);
+    for (size_t at = first; at < end && code == SNIP_OK; at += BATCH) {
+        size_t n = end - at < BATCH ? end - at : BATCH;
+        for (int t = 0; t < threads; t++)
+            arena_reset(a[t], 0);
+#pragma omp parallel for schedule(dynamic, 4) num_threads(threads)
+        for (size_t i = 0; i < n; i++)
+            if (data_sample_draw(&sample[i], &gen, how->seed, RNG_HELD_OUT, at + i,
+                                 a[omp_get_thread_num()]) != SNIP_OK)
+#pragma omp atomic write
+                failed = 1;
+        if (failed) {
+            code = status_nomem(st);
+            break;
+        }
+        for (size_t i = 0; i < n; i++)
+            item[i] = (eval_item){ .e = sample[i].e,
+                                   .node = EVAL_WHOLE,
+                                   .x = sample[i].x,
+                                   .dim = sample[i].dim,
+                                   .rows = sample[i].points,
+                                   .y = sample[i].y };
+        size_t from = (at - first) * s->latent;
+        code = eval_embed(s, item, n, symbols + from, values + from, st);
+        progress_at(&bar, at + n - first);
+    }
+    progress_end(&bar);
+    for (int t = 0; a && t < threads; t++)
+        arena_free(a[t]);
+    free(a);
+    free(sample);
+    free(item);
+    return code;
+}
+
+/* Both matrices of all pairs: each rank embeds its share, then everybody has all rows. */
+static snip_code embed_shares(eval_space *s, float *symbols, float *values, size_t n,
+                              const eval_how *how, snip_status *st)
+{
+    size_t count = (size_t)ranks_count(how->ranks), me = (size_t)ranks_me(how->ranks);
+    size_t first = n * me / count, end = n * (me + 1) / count, latent = s->latent;
+    if (count == 1)
+        return embed_pairs(s, symbols, values, 0, n, how, st);
+    float *own = malloc((2 * (end - first) + 1) * latent * sizeof *own);
+    size_t *sizes = malloc(count * sizeof *sizes);
+    snip_code code = own && sizes ? SNIP_OK : status_nomem(st);
+    float *own_values = own ? own + (end - first) * latent : NULL;
+    if (code == SNIP_OK)
+        code = embed_pairs(s, own, own_values, first, end, how, st);
+    if (ranks_max(how->ranks, code != SNIP_OK)) {
+        free(own);
+        free(sizes);
+        return code != SNIP_OK ? code : status_fail(st, SNIP_IO, 0, "another rank failed");
+    }
+    for (size_t r = 0; r < count; r++)
+        sizes[r] = n * (r + 1) / count - n * r / count;
+    ranks_gather_floats(how->ranks, own, symbols, sizes, latent);
+    ranks_gather_floats(how->ranks, own_values, values, sizes, latent);
+    free(own);
+    free(sizes);
+    return SNIP_OK;
+}
+
+/* Adds up counts of all ranks; they are small enough for float32 to hold exactly. */
+static void add_counts(uint32_t *count, size_t n, float *tmp, ranks *r)
+{
+    for (size_t i = 0; i < n; i++)
+        tmp[i] = (float)count[i];
+    ranks_sum_begin(r, tmp, n);
+    ranks_wait(r);
+    for (size_t i = 0; i < n; i++)
+        count[i] = (uint32_t)tmp[i];
+}
+
+static json_t *retrieval_json(const eval_retrieval *r)
+{
+    return json_pack("{s:o,s:o,s:o,s:o,s:o}", "r1", eval_figure_json(r->r1), "r10",
+                     eval_figure_json(r->r10), "ndcg10", eval_figure_json(r->ndcg10), "mrr",
+                     eval_figure_json(r->mrr), "median_rank", eval_figure_json(r->median_rank));
+}
+
+snip_code eval_global(json_t **out, eval_space *s, const eval_how *how, snip_status *st)
+{
+    size_t n = how->pairs, count = (size_t)ranks_count(how->ranks);
+    size_t me = (size_t)ranks_me(how->ranks), first = n * me / count, end = n * (me + 1) / count;
+    float *symbols = malloc((n + 1) * s->latent * sizeof *symbols);
+    float *values = malloc((n + 1) * s->latent * sizeof *values);
+    uint32_t *above[EVAL_DIRECTIONS] = { calloc(n + 1, sizeof **above),
+                                         calloc(n + 1, sizeof **above) };
+    snip_code code = symbols && values && above[0] && above[1] ? SNIP_OK : status_nomem(st);
+    double start = clock_now();
+    *out = NULL;
+    if (code == SNIP_OK)
+        code = embed_shares(s, symbols, values, n, how, st);
+    double embedded = clock_now(), ranked = embedded;
+    if (code == SNIP_OK) {
+        progress bar;
+        progress_start(&bar, "pairs ranked", end - first, how->quiet);
+        if (!eval_ranks_count(above[0], above[1], symbols, values, n, s->latent, first, end,
+                              s->threads, &bar))
+            code = status_nomem(st);
+        progress_end(&bar);
+        ranked = clock_now();
+    }
+    eval_retrieval figures[EVAL_DIRECTIONS];
+    for (int d = 0; d < EVAL_DIRECTIONS && code == SNIP_OK; d++) {
+        if (count > 1)
+            add_counts(above[d], n, symbols, how->ranks);
+        for (size_t i = 0; i < n; i++)
+            above[d][i]++; /* from how many are above to a rank */
+        if (!eval_retrieval_of(&figures[d], above[d], n, how->seed, s->threads))
+            code = status_nomem(st);
+    }
+    if (code == SNIP_OK)
+        *out = json_pack("{s:I,s:f,s:{s:f,s:f},s:f,s:o,s:o}", "pairs", (json_int_t)n, "seconds",
+                         clock_now() - start, "time", "embed", embedded - start, "rank",
+                         ranked - embedded, "rank_gflops",
+                         2.0 * (double)n * (double)(end - first) * (double)s->latent * 1e-9 /
+                             fmax(ranked - embedded, 1e-9),
+                         "f2y", retrieval_json(&figures[0]), "y2f", retrieval_json(&figures[1]));
+    free(symbols);
+    free(values);
+    free(above[0]);
+    free(above[1]);
+    return code;
+}
+
+/* Distance between the centroids, each row counted times[i] times (NULL: once). */
+static double gap_of(const float *symbols, const float *values, size_t n, size_t width,
+                     const uint32_t *times, double *tmp)
+{
+    double square = 0, weight = 0;
+    memset(tmp, 0, width * sizeof *tmp);
+    for (size_t i = 0; i < n; i++) {
+        double w = times ? times[i] : 1;
+        weight += w;
+        for (size_t j = 0; j < width && w > 0; j++)
+            tmp[j] += w * ((double)symbols[i * width + j] - (double)values[i * width + j]);
+    }
+    for (size_t j = 0; j < width; j++)
+        square += tmp[j] * tmp[j] / (weight * weight);
+    return sqrt(square);
+}
+
+static int by_value(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static eval_figure gap_figure(const float *symbols, const float *values, size_t n, size_t width,
+                              uint64_t seed, double *tmp, uint32_t *times)
+{
+    eval_figure f = { gap_of(symbols, values, n, width, NULL, tmp), NAN, NAN };
+    double sample[EVAL_RESAMPLES];
+    for (int b = 0; b < EVAL_RESAMPLES; b++) {
+        rng r;
+        rng_init(&r, seed, RNG_BENCH, (uint64_t)b);
+        memset(times, 0, n * sizeof *times);
+        for (size_t i = 0; i < n; i++)
+            times[rng_below(&r, (uint32_t)n)]++;
+        sample[b] = gap_of(symbols, values, n, width, times, tmp);
+    }
+    qsort(sample, EVAL_RESAMPLES, sizeof *sample, by_value);
+    f.lo = sample[EVAL_RESAMPLES / 40];
+    f.hi = sample[EVAL_RESAMPLES - 1 - EVAL_RESAMPLES / 40];
+    return f;
+}
+
+static json_t *plane_json(const double *plane, size_t n)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < n; i++)
+        json_array_append_new(list, json_pack("[f,f]", plane[2 * i], plane[2 * i + 1]));
+    return list;
+}
+
+/* Components needed for each share of the variance. */
+static json_t *dims_json(const double *share, size_t width)
+{
+    static const int percents[] = { 50, 90, 95, 99 };
+    json_t *o = json_object();
+    for (size_t k = 0; k < sizeof percents / sizeof *percents; k++) {
+        char name[8];
+        double sum = 0;
+        size_t dims = 0;
+        while (dims < width && sum < percents[k] / 100.0 - 1e-12)
+            sum += share[dims++];
+        snprintf(name, sizeof name, "%d", percents[k]);
+        json_object_set_new(o, name, json_integer((json_int_t)dims));
+    }
+    return o;
+}
+
+snip_code eval_geometry(json_t **out, eval_space *s, const eval_how *how, snip_status *st)
+{
+    size_t n = EVAL_PLANE_PAIRS, width = s->latent;
+    float *rows = malloc(2 * n * width * sizeof *rows);
+    double *share = malloc(width * sizeof *share), *plane = malloc(4 * n * sizeof *plane);
+    double *tmp = malloc(width * sizeof *tmp);
+    uint32_t *times = malloc(n * sizeof *times);
+    snip_code code = rows && share && plane && tmp && times ? SNIP_OK : status_nomem(st);
+    *out = NULL;
+    if (code == SNIP_OK)
+        code = embed_pairs(s, rows, rows + n * width, 0, n, how, st);
+    if (code == SNIP_OK && !eval_pca(share, plane, rows, 2 * n, width))
+        code = status_fail(st, SNIP_UNSUPPORTED, 0, "the principal components cannot be computed");
+    if (code == SNIP_OK) {
+        json_t *explained = json_array();
+        for (size_t j = 0; j < width; j++)
+            json_array_append_new(explained, json_real(share[j]));
+        *out = json_pack("{s:I,s:o,s:o,s:o,s:{s:o,s:o}}", "pairs", (json_int_t)n, "gap",
+                         eval_figure_json(gap_figure(rows, rows + n * width, n, width, how->seed,
+                                                     tmp, times)),
+                         "explained", explained, "dims", dims_json(share, width), "points", "f",
+                         plane_json(plane, n), "y", plane_json(plane + 2 * n, n));
+    }
+    free(rows);
+    free(share);
+    free(plane);
+    free(tmp);
+    free(times);
+    return code;
+}

@@ -1,0 +1,342 @@
+/* local.c - controlled edits of whole expressions and of subtrees in context; see suites.h. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "data/gen.h"
+#include "eval/suites.h"
+
+const char *const eval_direction_names[EVAL_DIRECTIONS] = { "f2y", "y2f" };
+
+/* Targets stand in the held-out stream far behind the pairs of global retrieval. */
+static const uint64_t targets_from = (uint64_t)1 << 40;
+
+static const double variance_least = 1e-10;
+
+snip_code eval_targets(eval_target **out, const eval_how *how, arena *a, snip_status *st)
+{
+    const data_gen gen = { .dims = DATA_DIMS_MAX, .points = DATA_POINTS };
+    eval_target *t = arena_zero(a, how->targets * sizeof *t);
+    if (!t)
+        return status_nomem(st);
+    for (size_t i = 0; i < how->targets; i++) {
+        data_sample s;
+        if (data_sample_draw(&s, &gen, how->seed, RNG_HELD_OUT, targets_from + i, a) != SNIP_OK)
+            return status_nomem(st);
+        t[i] = (eval_target){ .e = s.e,
+                              .x = s.x,
+                              .view = s.x,
+                              .dim = s.dim,
+                              .rows = s.points,
+                              .y = s.y,
+                              .id = i,
+                              .label = "held_out" };
+    }
+    *out = t;
+    return SNIP_OK;
+}
+
+static int varies(const double *y, size_t n)
+{
+    double mean = 0, square = 0;
+    for (size_t i = 0; i < n; i++)
+        mean += y[i] / (double)n;
+    for (size_t i = 0; i < n; i++)
+        square += (y[i] - mean) * (y[i] - mean) / (double)n;
+    return square >= variance_least;
+}
+
+/* The items of one target: each original is followed by its variants, family by family. */
+typedef struct pool {
+    eval_item *item;
+    size_t count, room;
+    struct part {
+        size_t first;                  /* its original */
+        size_t variants[DATA_FAMILIES]; /* how many of each follow */
+    } part[EVAL_SUBTREES_MAX];
+    size_t parts;
+} pool;
+
+static int pool_add(pool *p, const eval_target *t, size_t target, expr e, size_t node,
+                    const double *y, int family, arena *a)
+{
+    if (p->count == p->room) {
+        size_t room = p->room ? 2 * p->room : 256;
+        eval_item *more = arena_array(a, room, sizeof *more);
+        if (!more)
+            return 0;
+        if (p->count)
+            memcpy(more, p->item, p->count * sizeof *more);
+        p->item = more;
+        p->room = room;
+    }
+    text label = { .a = a };
+    text_add(&label, "\"pool\":\"%s\",\"target\":%zu,\"part\":%zu,\"family\":\"%s\"", t->label,
+             target, p->parts, family < 0 ? "original" : data_family_names[family]);
+    p->item[p->count++] = (eval_item){ .e = e,
+                                       .node = node,
+                                       .x = t->view,
+                                       .dim = t->dim,
+                                       .rows = t->rows,
+                                       .y = y,
+                                       .label = text_end(&label) };
+    return 1;
+}
+
+/* Adds the part of t at `node` (EVAL_WHOLE: all of it) and its variants. Parts without any stay
+ * out. Returns 0 when memory is out. */
+static int add_part(pool *p, const eval_space *s, const eval_target *t, size_t target, size_t node,
+                    rng *r, arena *a)
+{
+    int whole = node == EVAL_WHOLE;
+    expr e = whole ? t->e : expr_sub(t->e, node);
+    double *values = whole ? NULL : arena_array(a, t->rows, sizeof *values);
+    if (!whole && (!values || expr_eval(e, t->x, t->rows, values, a) == (size_t)-1))
+        return 0;
+    const double *y = whole ? t->y : values;
+    if (!data_values_fit(y, t->rows) || (whole && !varies(y, t->rows)))
+        return 1;
+    struct part *part = &p->part[p->parts];
+    size_t before = p->count;
+    *part = (struct part){ .first = p->count };
+    if (!pool_add(p, t, target, t->e, node, y, -1, a))
+        return 0;
+    data_variant *v = arena_array(a, DATA_VARIANTS_MAX, sizeof *v);
+    if (!v)
+        return 0;
+    for (int f = 0; f < DATA_FAMILIES; f++) {
+        size_t n = data_edits_evaluation(v, e, (data_family)f, DATA_VARIANTS_MAX, t->x, t->rows, y,
+                                         r, a);
+        if (n == (size_t)-1)
+            return 0;
+        for (size_t k = 0; k < n; k++) {
+            expr whole_edited = whole ? v[k].e : expr_splice(t->e, node, v[k].e, a);
+            if (!whole_edited.node)
+                return 0;
+            if (!eval_fits(s, whole_edited, a))
+                continue;
+            if (!pool_add(p, t, target, whole_edited, node, v[k].y, f, a))
+                return 0;
+            part->variants[f]++;
+        }
+    }
+    if (p->count == before + 1)
+        p->count = before; /* an original alone says nothing */
+    else
+        p->parts++;
+    return 1;
+}
+
+static int fill_pool(pool *p, const eval_space *s, const eval_target *t, size_t target,
+                     int subtrees, uint64_t seed, arena *a)
+{
+    rng r;
+    rng_init(&r, seed, RNG_EDITS, t->id * 2 + (uint64_t)(subtrees != 0));
+    *p = (pool){ 0 };
+    if (!eval_fits(s, t->e, a))
+        return 1;
+    if (!subtrees)
+        return add_part(p, s, t, target, EVAL_WHOLE, &r, a);
+    int *nodes = arena_array(a, t->e.count, sizeof *nodes);
+    if (!nodes)
+        return 0;
+    int n = (int)data_subtrees(t->e, nodes);
+    if (n > EVAL_SUBTREES_MAX)
+        rng_shuffle(&r, nodes, n);
+    for (int k = 0; k < n && k < EVAL_SUBTREES_MAX; k++)
+        if (!add_part(p, s, t, target, (size_t)nodes[k], &r, a))
+            return 0;
+    return 1;
+}
+
+/* Percentile ranks of one part; symbols and values are the rows of its original and variants. */
+static void score_part(double pr[EVAL_DIRECTIONS][DATA_FAMILIES], const struct part *part,
+                       const float *symbols, const float *values, size_t width)
+{
+    double own = eval_dot(symbols, values, width), others[DATA_VARIANTS_MAX];
+    size_t row = 1;
+    for (int f = 0; f < DATA_FAMILIES; f++) {
+        size_t n = part->variants[f];
+        for (int d = 0; d < EVAL_DIRECTIONS; d++) {
+            for (size_t k = 0; k < n; k++)
+                others[k] = d == 0 ? eval_dot(symbols, values + (row + k) * width, width)
+                                   : eval_dot(values, symbols + (row + k) * width, width);
+            pr[d][f] = eval_percentile(own, others, n);
+        }
+        row += n;
+    }
+}
+
+/* Scores a target, averaged over its parts. */
+static snip_code score_target(eval_scores *out, eval_space *s, const pool *p, size_t target,
+                              float *symbols, float *values, snip_status *st)
+{
+    size_t width = s->latent;
+    snip_code code = eval_embed(s, p->item, p->count, symbols, values, st);
+    double sum[EVAL_DIRECTIONS][DATA_FAMILIES] = { { 0 } }, variants[DATA_FAMILIES] = { 0 };
+    size_t count[DATA_FAMILIES] = { 0 };
+    for (size_t k = 0; k < p->parts && code == SNIP_OK; k++) {
+        double pr[EVAL_DIRECTIONS][DATA_FAMILIES];
+        size_t first = p->part[k].first, at = out->parts++;
+        score_part(pr, &p->part[k], symbols + first * width, values + first * width, width);
+        memcpy(out->symbols + at * width, symbols + first * width, width * sizeof *symbols);
+        memcpy(out->values + at * width, values + first * width, width * sizeof *values);
+        out->owner[at] = target;
+        for (int f = 0; f < DATA_FAMILIES; f++) {
+            if (p->part[k].variants[f] == 0)
+                continue;
+            for (int d = 0; d < EVAL_DIRECTIONS; d++)
+                sum[d][f] += pr[d][f];
+            variants[f] += (double)p->part[k].variants[f];
+            count[f]++;
+        }
+    }
+    for (int f = 0; f < DATA_FAMILIES; f++) {
+        size_t at = (size_t)f * out->units + target;
+        out->variants[at] = variants[f];
+        for (int d = 0; d < EVAL_DIRECTIONS; d++)
+            out->pr[d][at] = count[f] ? sum[d][f] / (double)count[f] : NAN;
+    }
+    out->usable += p->parts > 0;
+    return code;
+}
+
+snip_code eval_local(eval_scores *out, eval_space *s, const eval_target *t, size_t n, int subtrees,
+                     const eval_how *how, arena *a, snip_status *st)
+{
+    size_t cells = DATA_FAMILIES * n, most = n * (subtrees ? EVAL_SUBTREES_MAX : 1);
+    *out = (eval_scores){ .units = n };
+    for (int d = 0; d < EVAL_DIRECTIONS; d++)
+        out->pr[d] = arena_array(a, cells, sizeof **out->pr);
+    out->variants = arena_zero(a, cells * sizeof *out->variants);
+    out->symbols = arena_array(a, most * s->latent, sizeof *out->symbols);
+    out->values = arena_array(a, most * s->latent, sizeof *out->values);
+    out->owner = arena_array(a, most, sizeof *out->owner);
+    arena *own = arena_new(0);
+    snip_code code = SNIP_OK;
+    if (!out->pr[0] || !out->pr[1] || !out->variants || !out->symbols || !out->values ||
+        !out->owner || !own)
+        code = status_nomem(st);
+    for (size_t k = 0; k < cells && code == SNIP_OK; k++)
+        out->pr[0][k] = out->pr[1][k] = NAN;
+    progress bar;
+    progress_start(&bar, subtrees ? "parents of subtrees" : "edited targets", n, how->quiet);
+    for (size_t i = 0; i < n && code == SNIP_OK; i++) {
+        arena_reset(own, 0);
+        pool p;
+        if (!fill_pool(&p, s, &t[i], i, subtrees, how->seed, own)) {
+            code = status_nomem(st);
+            break;
+        }
+        if (p.parts == 0)
+            continue;
+        float *symbols = arena_array(own, p.count * s->latent, sizeof *symbols);
+        float *values = arena_array(own, p.count * s->latent, sizeof *values);
+        code = symbols && values ? score_target(out, s, &p, i, symbols, values, st)
+                                 : status_nomem(st);
+        progress_at(&bar, i + 1);
+    }
+    progress_end(&bar);
+    arena_free(own);
+    if (code == SNIP_OK && out->usable == 0)
+        code = status_fail(st, SNIP_UNSUPPORTED, 0, "none of the %zu targets can be used", n);
+    return code;
+}
+
+/* Results ------------------------------------------------------------------------------------- */
+
+static json_t *both(const eval_scores *s, size_t first, size_t families, uint64_t seed)
+{
+    json_t *o = json_object();
+    for (int d = 0; d < EVAL_DIRECTIONS; d++)
+        json_object_set_new(o, eval_direction_names[d],
+                            eval_figure_json(eval_mean_of_families(
+                                s->pr[d] + first * s->units, families, s->units, seed)));
+    return o;
+}
+
+static int by_value(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* Mean and median of the numbers of variants, over targets that have any. */
+static json_t *variants_json(const double *variants, size_t n, size_t *targets)
+{
+    double sum = 0, *kept = malloc((n + 1) * sizeof *kept), median = NAN;
+    *targets = 0;
+    for (size_t i = 0; i < n && kept; i++)
+        if (variants[i] > 0) {
+            kept[(*targets)++] = variants[i];
+            sum += variants[i];
+        }
+    size_t k = *targets;
+    if (k) {
+        qsort(kept, k, sizeof *kept, by_value);
+        median = (kept[(k - 1) / 2] + kept[k / 2]) / 2;
+    }
+    free(kept);
+    return k ? json_pack("{s:f,s:f}", "mean", sum / (double)k, "median", median)
+             : json_pack("{s:n,s:n}", "mean", "median");
+}
+
+json_t *eval_scores_json(const eval_scores *s, uint64_t seed)
+{
+    json_t *families = json_object(), *o = json_object();
+    for (int f = 0; f < DATA_FAMILIES; f++) {
+        size_t targets;
+        json_t *variants = variants_json(s->variants + (size_t)f * s->units, s->units, &targets);
+        json_t *one = both(s, (size_t)f, 1, seed);
+        for (int d = 0; d < EVAL_DIRECTIONS; d++)
+            json_object_set_new(json_object_get(one, eval_direction_names[d]), "targets",
+                                json_integer((json_int_t)targets));
+        json_object_set_new(one, "variants", variants);
+        json_object_set_new(families, data_family_names[f], one);
+    }
+    json_object_set_new(o, "targets", json_integer((json_int_t)s->usable));
+    json_object_set_new(o, "families", families);
+    json_object_set_new(o, "seen", both(s, 0, DATA_TRAINING_FAMILIES, seed));
+    json_object_set_new(
+        o, "held_out",
+        both(s, DATA_TRAINING_FAMILIES, DATA_FAMILIES - DATA_TRAINING_FAMILIES, seed));
+    json_object_set_new(o, "average", both(s, 0, DATA_FAMILIES, seed));
+    return o;
+}
+
+/* Compares one suite; counts verdicts. */
+static void compare_suite(json_t *settings, const char *suite, const eval_scores *a,
+                          const eval_scores *b, uint64_t seed, int count[3])
+{
+    static const char *const verdicts[3] = { "better", "worse", "same" };
+    if (!a || !b || a->units != b->units)
+        return;
+    for (int f = 0; f < DATA_FAMILIES; f++)
+        for (int d = 0; d < EVAL_DIRECTIONS; d++) {
+            const double *x = a->pr[d] + (size_t)f * a->units, *y = b->pr[d] + (size_t)f * b->units;
+            eval_figure gap = eval_difference(x, y, 1, a->units, seed);
+            if (!isfinite(gap.value))
+                continue;
+            int v = gap.lo > 0 ? 0 : gap.hi < 0 ? 1 : 2;
+            count[v]++;
+            json_t *o = json_pack("{s:s,s:s,s:s,s:s}", "suite", suite, "family",
+                                  data_family_names[f], "direction", eval_direction_names[d],
+                                  "verdict", verdicts[v]);
+            json_object_set_new(o, "a", json_real(eval_mean(x, a->units, seed).value));
+            json_object_set_new(o, "b", json_real(eval_mean(y, b->units, seed).value));
+            json_object_set_new(o, "difference", eval_figure_json(gap));
+            json_array_append_new(settings, o);
+        }
+}
+
+json_t *eval_compare(const eval_scores *a_edits, const eval_scores *b_edits,
+                     const eval_scores *a_subtrees, const eval_scores *b_subtrees, uint64_t seed)
+{
+    json_t *settings = json_array();
+    int count[3] = { 0 };
+    compare_suite(settings, "edits", a_edits, b_edits, seed, count);
+    compare_suite(settings, "subtrees", a_subtrees, b_subtrees, seed, count);
+    return json_pack("{s:o,s:i,s:i,s:i}", "settings", settings, "better", count[0], "worse",
+                     count[1], "same", count[2]);
+}

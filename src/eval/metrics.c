@@ -1,0 +1,364 @@
+/* metrics.c - see metrics.h. */
+#include "eval/metrics.h"
+
+#include <lapacke.h>
+#include <math.h>
+#include <omp.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/rng.h"
+#include "eval/space.h"
+#include "nn/nn.h"
+
+json_t *eval_figure_json(eval_figure f)
+{
+    const double all[3] = { f.value, f.lo, f.hi };
+    static const char *const names[3] = { "value", "lo", "hi" };
+    json_t *o = json_object();
+    for (int i = 0; i < 3; i++)
+        json_object_set_new(o, names[i], isfinite(all[i]) ? json_real(all[i]) : json_null());
+    return o;
+}
+
+/* Ranks --------------------------------------------------------------------------------------- */
+
+enum { BLOCK = 512 };
+
+/* More than a float32 product of unit vectors of this length can be off. */
+static float doubt(size_t width)
+{
+    return 2e-7f * sqrtf((float)width) + 1e-6f;
+}
+
+typedef struct contest {
+    const float *symbols, *values;
+    const double *own; /* similarity of each pair */
+    const float *sure_above, *maybe;
+    size_t width;
+    uint32_t *above_f, *above_y; /* above_y: this thread's */
+} contest;
+
+/* Elements of row i that float32 cannot decide, again in double. */
+static void decide(const contest *c, const float *s, size_t i, size_t first, size_t count)
+{
+    for (size_t k = 0; k < count; k++) {
+        size_t j = first + k;
+        int row = s[k] >= c->maybe[i] && s[k] <= c->sure_above[i];
+        int col = s[k] >= c->maybe[j] && s[k] <= c->sure_above[j];
+        if (i == j || (!row && !col))
+            continue;
+        double exact =
+            eval_dot(c->symbols + i * c->width, c->values + j * c->width, c->width);
+        c->above_f[i] += row && exact >= c->own[i];
+        c->above_y[j] += col && exact >= c->own[j];
+    }
+}
+
+static void count_block(const contest *c, const float *s, size_t row, size_t rows, size_t col,
+                        size_t cols)
+{
+    const nn_kernels *k = nn_kernels_best();
+    for (size_t r = 0; r < rows; r++) {
+        size_t i = row + r;
+        if (k->count_above(&c->above_f[i], c->above_y + col, s + r * BLOCK, c->sure_above[i],
+                           c->maybe[i], c->sure_above + col, c->maybe + col, cols))
+            decide(c, s + r * BLOCK, i, col, cols);
+    }
+}
+
+int eval_ranks_count(uint32_t *above_f, uint32_t *above_y, const float *symbols,
+                     const float *values, size_t n, size_t width, size_t first, size_t end,
+                     int threads, progress *p)
+{
+    double *own = malloc((n + 1) * sizeof *own);
+    float *limit = malloc((2 * n + 1) * sizeof *limit);
+    int failed = !own || !limit;
+    size_t blocks = (end - first + BLOCK - 1) / BLOCK, done = 0;
+    float *above = limit, *maybe = limit ? limit + n : NULL;
+    if (!failed) {
+        float off = doubt(width);
+#pragma omp parallel for num_threads(threads)
+        for (size_t i = 0; i < n; i++) {
+            own[i] = eval_dot(symbols + i * width, values + i * width, width);
+            above[i] = (float)own[i] + off;
+            maybe[i] = (float)own[i] - off;
+        }
+        memset(above_f + first, 0, (end - first) * sizeof *above_f);
+        memset(above_y, 0, n * sizeof *above_y);
+    }
+#pragma omp parallel num_threads(threads)
+    {
+        float *s = malloc((size_t)BLOCK * BLOCK * sizeof *s);
+        uint32_t *mine = calloc(n + 1, sizeof *mine);
+        if (!s || !mine)
+#pragma omp atomic write
+            failed = 1;
+#pragma omp barrier
+        const contest c = { symbols, values, own, above, maybe, width, above_f, mine };
+        if (!failed) {
+#pragma omp for schedule(dynamic, 1)
+            for (size_t b = 0; b < blocks; b++) {
+                size_t row = first + b * BLOCK, rows = end - row < BLOCK ? end - row : BLOCK;
+                for (size_t col = 0; col < n; col += BLOCK) {
+                    size_t cols = n - col < BLOCK ? n - col : BLOCK;
+                    nn_gemm(0, 1, rows, cols, width, 1, symbols + row * width, width,
+                            values + col * width, width, 0, s, BLOCK);
+                    if (row < col + cols && col < row + rows) /* the pairs themselves */
+                        for (size_t i = row; i < row + rows; i++)
+                            if (i >= col && i < col + cols)
+                                s[(i - row) * BLOCK + i - col] = -2;
+                    count_block(&c, s, row, rows, col, cols);
+                }
+#pragma omp atomic
+                done += rows;
+                if (p && omp_get_thread_num() == 0)
+                    progress_at(p, done);
+            }
+#pragma omp critical
+            for (size_t i = 0; i < n; i++)
+                above_y[i] += mine[i];
+        }
+        free(s);
+        free(mine);
+    }
+    free(own);
+    free(limit);
+    return !failed;
+}
+
+/* Bootstrap ----------------------------------------------------------------------------------- */
+
+static int by_value(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* The middle 95 % of resampled figures, of which some may be NaN. */
+static void interval(eval_figure *f, double *sample, size_t n)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < n; i++)
+        if (isfinite(sample[i]))
+            sample[kept++] = sample[i];
+    f->lo = f->hi = NAN;
+    if (kept < 2)
+        return;
+    qsort(sample, kept, sizeof *sample, by_value);
+    f->lo = sample[(size_t)(0.025 * (double)(kept - 1))];
+    f->hi = sample[(size_t)ceil(0.975 * (double)(kept - 1))];
+}
+
+static int by_rank(const void *a, const void *b)
+{
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* What a rank adds to each figure. */
+enum { R1, R10, NDCG10, MRR, RETRIEVAL_MEANS };
+
+static void gain(double out[RETRIEVAL_MEANS], uint32_t rank)
+{
+    out[R1] = rank == 1;
+    out[R10] = rank <= 10;
+    out[NDCG10] = rank <= 10 ? 1 / log2(1 + (double)rank) : 0;
+    out[MRR] = 1 / (double)rank;
+}
+
+int eval_retrieval_of(eval_retrieval *out, const uint32_t *rank, size_t n, uint64_t seed,
+                      int threads)
+{
+    uint32_t *sorted = malloc((n + 1) * sizeof *sorted);
+    double(*each)[RETRIEVAL_MEANS] = malloc((n + 1) * sizeof *each);
+    double *sample = malloc((RETRIEVAL_MEANS + 1) * EVAL_RESAMPLES * sizeof *sample);
+    int failed = !sorted || !each || !sample;
+    double mean[RETRIEVAL_MEANS] = { 0 };
+    if (!failed) {
+        memcpy(sorted, rank, n * sizeof *sorted);
+        qsort(sorted, n, sizeof *sorted, by_rank);
+        for (size_t i = 0; i < n; i++) {
+            gain(each[i], sorted[i]);
+            for (int k = 0; k < RETRIEVAL_MEANS; k++)
+                mean[k] += each[i][k];
+        }
+    }
+#pragma omp parallel for num_threads(threads) schedule(dynamic, 8)
+    for (int b = 0; b < EVAL_RESAMPLES; b++) {
+        uint32_t *times = failed ? NULL : calloc(n + 1, sizeof *times);
+        if (!times) {
+#pragma omp atomic write
+            failed = 1;
+            continue;
+        }
+        rng r;
+        rng_init(&r, seed, RNG_BENCH, (uint64_t)b);
+        for (size_t i = 0; i < n; i++)
+            times[rng_below(&r, (uint32_t)n)]++;
+        double sum[RETRIEVAL_MEANS] = { 0 };
+        size_t seen = 0, middle = n;
+        for (size_t i = 0; i < n; i++) {
+            for (int k = 0; k < RETRIEVAL_MEANS; k++)
+                sum[k] += times[i] * each[i][k];
+            seen += times[i];
+            if (middle == n && 2 * seen >= n) /* where half of the queries are behind us */
+                middle = i;
+        }
+        for (int k = 0; k < RETRIEVAL_MEANS; k++)
+            sample[k * EVAL_RESAMPLES + b] = sum[k] / (double)n;
+        sample[RETRIEVAL_MEANS * EVAL_RESAMPLES + b] = n ? sorted[middle] : NAN;
+        free(times);
+    }
+    if (!failed && n) {
+        eval_figure *const to[] = { &out->r1, &out->r10, &out->ndcg10, &out->mrr };
+        for (int k = 0; k < RETRIEVAL_MEANS; k++) {
+            to[k]->value = mean[k] / (double)n;
+            interval(to[k], sample + k * EVAL_RESAMPLES, EVAL_RESAMPLES);
+        }
+        out->median_rank.value = ((double)sorted[(n - 1) / 2] + (double)sorted[n / 2]) / 2;
+        interval(&out->median_rank, sample + RETRIEVAL_MEANS * EVAL_RESAMPLES, EVAL_RESAMPLES);
+    }
+    free(sorted);
+    free(each);
+    free(sample);
+    return !failed && n;
+}
+
+double eval_percentile(double own, const double *others, size_t n)
+{
+    size_t lower = 0;
+    for (size_t i = 0; i < n; i++)
+        lower += others[i] < own;
+    return n ? (double)lower / (double)n : NAN;
+}
+
+/* Mean of family means with each unit counted times[u] times (NULL: once). */
+static double family_mean(const double *value, size_t families, size_t units,
+                          const uint32_t *times)
+{
+    double total = 0;
+    size_t counted = 0;
+    for (size_t f = 0; f < families; f++) {
+        double sum = 0, weight = 0;
+        for (size_t u = 0; u < units; u++) {
+            double v = value[f * units + u], w = times ? times[u] : 1;
+            if (isnan(v) || w == 0)
+                continue;
+            sum += w * v;
+            weight += w;
+        }
+        if (weight > 0) {
+            total += sum / weight;
+            counted++;
+        }
+    }
+    return counted ? total / (double)counted : NAN;
+}
+
+eval_figure eval_difference(const double *a, const double *b, size_t families, size_t units,
+                            uint64_t seed)
+{
+    eval_figure f = { family_mean(a, families, units, NULL), NAN, NAN };
+    if (b)
+        f.value -= family_mean(b, families, units, NULL);
+    double *sample = malloc(EVAL_RESAMPLES * sizeof *sample);
+    uint32_t *times = malloc((units + 1) * sizeof *times);
+    for (int k = 0; k < EVAL_RESAMPLES && sample && times && units; k++) {
+        rng r;
+        rng_init(&r, seed, RNG_BENCH, (uint64_t)k);
+        memset(times, 0, units * sizeof *times);
+        for (size_t u = 0; u < units; u++)
+            times[rng_below(&r, (uint32_t)units)]++;
+        sample[k] = family_mean(a, families, units, times);
+        if (b)
+            sample[k] -= family_mean(b, families, units, times);
+    }
+    if (sample && times && units)
+        interval(&f, sample, EVAL_RESAMPLES);
+    free(sample);
+    free(times);
+    return f;
+}
+
+eval_figure eval_mean_of_families(const double *value, size_t families, size_t units,
+                                  uint64_t seed)
+{
+    return eval_difference(value, NULL, families, units, seed);
+}
+
+eval_figure eval_mean(const double *value, size_t n, uint64_t seed)
+{
+    return eval_mean_of_families(value, 1, n, seed);
+}
+
+/* Share of pairs in which the high one is higher, units counted times[u] times. */
+static double area(const double *high, const double *low, size_t n, const uint32_t *times)
+{
+    double won = 0, all = 0;
+    for (size_t i = 0; i < n; i++)
+        for (size_t j = 0; j < n; j++) {
+            double w = times ? (double)times[i] * times[j] : 1;
+            if (w == 0 || isnan(high[i]) || isnan(low[j]))
+                continue;
+            won += w * (high[i] > low[j] ? 1 : high[i] == low[j] ? 0.5 : 0);
+            all += w;
+        }
+    return all > 0 ? won / all : NAN;
+}
+
+eval_figure eval_auc(const double *high, const double *low, size_t n, uint64_t seed)
+{
+    eval_figure f = { area(high, low, n, NULL), NAN, NAN };
+    double *sample = malloc(EVAL_RESAMPLES * sizeof *sample);
+    uint32_t *times = malloc((n + 1) * sizeof *times);
+    for (int k = 0; k < EVAL_RESAMPLES && sample && times && n; k++) {
+        rng r;
+        rng_init(&r, seed, RNG_BENCH, (uint64_t)k);
+        memset(times, 0, n * sizeof *times);
+        for (size_t u = 0; u < n; u++)
+            times[rng_below(&r, (uint32_t)n)]++;
+        sample[k] = area(high, low, n, times);
+    }
+    if (sample && times && n)
+        interval(&f, sample, EVAL_RESAMPLES);
+    free(sample);
+    free(times);
+    return f;
+}
+
+/* Principal components ------------------------------------------------------------------------ */
+
+int eval_pca(double *share, double *plane, const float *rows, size_t n, size_t width)
+{
+    double *mean = calloc(width, sizeof *mean), *c = calloc(width * width, sizeof *c);
+    double *value = malloc(width * sizeof *value), total = 0;
+    int good = mean && c && value && n > 1;
+    for (size_t i = 0; good && i < n; i++)
+        for (size_t j = 0; j < width; j++)
+            mean[j] += (double)rows[i * width + j] / (double)n;
+    for (size_t i = 0; good && i < n; i++)
+        for (size_t j = 0; j < width; j++) {
+            double v = (double)rows[i * width + j] - mean[j];
+            for (size_t k = 0; k <= j; k++)
+                c[j * width + k] += v * ((double)rows[i * width + k] - mean[k]);
+        }
+    /* Row-major lower is what LAPACK calls upper; eigenvalues come smallest first. */
+    good = good && LAPACKE_dsyevd(LAPACK_ROW_MAJOR, 'V', 'L', (lapack_int)width, c,
+                                  (lapack_int)width, value) == 0;
+    for (size_t j = 0; good && j < width; j++)
+        total += fmax(0, value[j]);
+    for (size_t j = 0; good && j < width; j++)
+        share[j] = total > 0 ? fmax(0, value[width - 1 - j]) / total : 0;
+    for (size_t i = 0; good && i < n; i++)
+        for (size_t p = 0; p < 2; p++) {
+            plane[2 * i + p] = 0;
+            for (size_t j = 0; j < width && p < width; j++)
+                plane[2 * i + p] +=
+                    ((double)rows[i * width + j] - mean[j]) * c[j * width + width - 1 - p];
+        }
+    free(mean);
+    free(c);
+    free(value);
+    return good;
+}

@@ -1,0 +1,64 @@
+/* metrics.h - ranks, their summaries, and how sure we are of them. */
+#ifndef EVAL_METRICS_H
+#define EVAL_METRICS_H
+
+#include <jansson.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/progress.h"
+#include "base/status.h"
+
+/* A figure with its 95 % interval. */
+typedef struct eval_figure {
+    double value, lo, hi;
+} eval_figure;
+
+/* {"value":…,"lo":…,"hi":…}; numbers that are not finite become null. */
+json_t *eval_figure_json(eval_figure f);
+
+enum { EVAL_RESAMPLES = 1000 };
+
+/* Ranks of partners among n pairs of unit vectors, in both directions by one pass: rank_f[i] is the
+ * place, from 1, of values i among all values as symbols i sees them; rank_y[i] the other way
+ * round. Ties count against us. Products are float32, and where that is too coarse to decide they
+ * are done again in double: ranks are exact for the vectors given. Only rows [first, end) are
+ * compared with all columns; counts of other rows are left alone, and rank_y then counts only these
+ * rows, so that several processes can add up (start from 0; the 1 is added by eval_ranks_finish).
+ * Returns 0 when memory is out. `p` may be NULL. */
+int eval_ranks_count(uint32_t *above_f, uint32_t *above_y, const float *symbols,
+                     const float *values, size_t n, size_t width, size_t first, size_t end,
+                     int threads, progress *p);
+
+/* Summaries of ranks 1, 2, ...; intervals by bootstrapping the queries. */
+typedef struct eval_retrieval {
+    eval_figure r1, r10, ndcg10, mrr, median_rank;
+} eval_retrieval;
+int eval_retrieval_of(eval_retrieval *out, const uint32_t *rank, size_t n, uint64_t seed,
+                      int threads);
+
+/* The share of `others` that are lower than `own`, strictly. */
+double eval_percentile(double own, const double *others, size_t n);
+
+/* Mean over the units that have a value (others are NaN), interval by bootstrapping units. */
+eval_figure eval_mean(const double *value, size_t n, uint64_t seed);
+
+/* Mean over families of the means over units: value[f * units + u], NaN where a unit has none;
+ * families without any are left out. The same seed and units give the same resamples, so that two
+ * models can be compared. */
+eval_figure eval_mean_of_families(const double *value, size_t families, size_t units,
+                                  uint64_t seed);
+
+/* The difference a - b of such means, resampled together. */
+eval_figure eval_difference(const double *a, const double *b, size_t families, size_t units,
+                            uint64_t seed);
+
+/* Area under the curve that tells high[] from low[] (ties count half), by bootstrapping both;
+ * unit i gives high[i] and low[i], NaN where it has none. */
+eval_figure eval_auc(const double *high, const double *low, size_t n, uint64_t seed);
+
+/* Variances along the principal components of n centred rows (largest first, as shares, `width` of
+ * them) and the coordinates along the first two, plane[n][2]. Returns 0 when it cannot be done. */
+int eval_pca(double *share, double *plane, const float *rows, size_t n, size_t width);
+
+#endif

@@ -1,0 +1,304 @@
+/* ood.c - formulas that the generator did not make: Feynman, Classic, Strogatz; see suites.h.
+ *
+ * Inputs are standardised for the numeric encoder. In the paper's protocol the formula stays in its
+ * own units; in the consistent view it is rewritten as a function of the standardised inputs, as
+ * all formulas are in training. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "data/corpora.h"
+#include "data/tokens.h"
+#include "eval/suites.h"
+
+enum { POINTS = 200, POOLED = DATA_CORPORA, POOLS };
+
+typedef enum view { PAPER, CONSISTENT, VIEWS } view;
+static const char *const view_names[VIEWS] = { "paper", "consistent" };
+
+/* The usable formulas of all corpora, in their order. */
+typedef struct collection {
+    eval_target *target[VIEWS];
+    size_t count;                /* the same formulas in both views */
+    size_t first[DATA_CORPORA + 1];
+} collection;
+
+/* Columns of mean 0 and deviation 1, with what was taken away. Returns 0 when memory is out, -1 if
+ * a column does not vary. */
+static int standardise(double ***out, double *mean, double *deviation, const double *const *x,
+                       size_t columns, size_t rows, arena *a)
+{
+    *out = arena_array(a, columns, sizeof **out);
+    for (size_t j = 0; *out && j < columns; j++) {
+        double *to = (*out)[j] = arena_array(a, rows, sizeof *to), square = 0;
+        if (!to)
+            return 0;
+        mean[j] = 0;
+        for (size_t i = 0; i < rows; i++)
+            mean[j] += x[j][i] / (double)rows;
+        for (size_t i = 0; i < rows; i++)
+            square += (x[j][i] - mean[j]) * (x[j][i] - mean[j]) / (double)rows;
+        deviation[j] = sqrt(square);
+        if (!(deviation[j] > 0))
+            return -1;
+        for (size_t i = 0; i < rows; i++)
+            to[i] = (x[j][i] - mean[j]) / deviation[j];
+    }
+    return *out ? 1 : 0;
+}
+
+/* mean + deviation * x_j */
+static int affine(expr *out, double mean, double deviation, size_t j, arena *a)
+{
+    out->count = 5;
+    out->node = arena_zero(a, 5 * sizeof *out->node);
+    if (!out->node)
+        return 0;
+    out->node[0].op = EXPR_ADD;
+    out->node[1] = (expr_node){ .op = EXPR_NUMBER, .value = mean };
+    out->node[2].op = EXPR_MUL;
+    out->node[3] = (expr_node){ .op = EXPR_NUMBER, .value = deviation };
+    out->node[4] = (expr_node){ .op = EXPR_VARIABLE, .var = (uint16_t)j };
+    return expr_measure(*out);
+}
+
+/* The formula as a function of standardised inputs, in the model's words. */
+static snip_code rewrite(expr *out, const data_formula *f, const double *mean,
+                         const double *deviation, const data_vocab *v, arena *a)
+{
+    size_t n = f->names.count;
+    expr *by = arena_array(a, n, sizeof *by);
+    double *low = arena_array(a, n, sizeof *low), *high = arena_array(a, n, sizeof *high);
+    if (!by || !low || !high)
+        return SNIP_NOMEM;
+    for (size_t j = 0; j < n; j++) {
+        if (!affine(&by[j], mean[j], deviation[j], j, a))
+            return SNIP_NOMEM;
+        low[j] = (f->low[j] - mean[j]) / deviation[j];
+        high[j] = (f->high[j] - mean[j]) / deviation[j];
+    }
+    expr e = expr_substitute(f->e, by, n, a);
+    const expr_domain domain = { .low = low, .high = high, .count = n };
+    data_tokens tokens;
+    snip_status st;
+    snip_code code = e.node ? expr_normal(out, e, &domain, a, &st) : SNIP_NOMEM;
+    return code == SNIP_OK ? data_tokens_make(&tokens, *out, v, a, &st) : code;
+}
+
+/* Adds formula i of the corpus if both views can use it. Returns SNIP_NOMEM, or SNIP_OK. */
+static snip_code add_formula(collection *all, const data_corpus *c, size_t i, uint64_t seed,
+                             const data_vocab *v, arena *a, snip_status *st)
+{
+    const data_formula *f = &c->formula[i];
+    size_t n = f->names.count, rows;
+    const double **x;
+    double *y, *mean = arena_array(a, n, sizeof *mean), **view, *again;
+    double *deviation = arena_array(a, n, sizeof *deviation);
+    expr e[VIEWS];
+    if (strcmp(f->same_as, "-") != 0) /* its counterpart would not be the only right one */
+        return SNIP_OK;
+    if (!mean || !deviation)
+        return status_nomem(st);
+    snip_status why;
+    snip_code code = data_formula_sample(c, i, DATA_SAMPLE_RANGE, POINTS, seed, &x, &y, &rows, a, st);
+    if (code != SNIP_OK)
+        return code;
+    code = data_formula_usable(&e[PAPER], f, y, rows, v, a, &why);
+    int varies = code == SNIP_OK ? standardise(&view, mean, deviation, x, n, rows, a) : -1;
+    if (varies == 1)
+        code = rewrite(&e[CONSISTENT], f, mean, deviation, v, a);
+    if (code == SNIP_NOMEM || varies == 0)
+        return status_nomem(st);
+    if (code != SNIP_OK || varies < 0)
+        return SNIP_OK;
+    again = arena_array(a, rows, sizeof *again);
+    if (!again || expr_eval(e[CONSISTENT], (const double *const *)view, rows, again, a) == (size_t)-1)
+        return status_nomem(st);
+    for (int k = 0; k < VIEWS; k++) {
+        eval_target *t = &all->target[k][all->count];
+        char label[64];
+        snprintf(label, sizeof label, "%s/%s/%s", view_names[k], c->name, f->id);
+        *t = (eval_target){ .e = e[k],
+                            .x = k == PAPER ? x : (const double *const *)view,
+                            .view = (const double *const *)view,
+                            .dim = (int)n,
+                            .rows = rows,
+                            .y = k == PAPER ? y : again,
+                            .id = ((uint64_t)1 << 32) + all->count,
+                            .label = arena_text(a, label, strlen(label)) };
+        if (!t->label)
+            return status_nomem(st);
+    }
+    all->count++;
+    return SNIP_OK;
+}
+
+static snip_code collect(collection *all, const data_vocab *v, uint64_t seed, arena *a,
+                         snip_status *st)
+{
+    data_corpus corpus[DATA_CORPORA];
+    size_t most = 0;
+    for (int k = 0; k < DATA_CORPORA; k++) {
+        snip_code code = data_corpus_builtin(&corpus[k], data_corpus_names[k], a, st);
+        if (code != SNIP_OK)
+            return code;
+        most += corpus[k].count;
+    }
+    *all = (collection){ 0 };
+    for (int k = 0; k < VIEWS; k++)
+        if (!(all->target[k] = arena_array(a, most, sizeof **all->target)))
+            return status_nomem(st);
+    for (int k = 0; k < DATA_CORPORA; k++) {
+        all->first[k] = all->count;
+        for (size_t i = 0; i < corpus[k].count; i++) {
+            snip_code code = add_formula(all, &corpus[k], i, seed, v, a, st);
+            if (code != SNIP_OK)
+                return code;
+        }
+    }
+    all->first[DATA_CORPORA] = all->count;
+    return SNIP_OK;
+}
+
+/* Rows of both sides with their owners: whole formulas, or subtrees. */
+typedef struct rows {
+    const float *symbols, *values;
+    const size_t *owner;
+    size_t count, width;
+} rows;
+
+/* Percentile ranks of partners among the rows whose owners are in [from, to), averaged by owner.
+ * out[direction][to - from]. */
+static void rank_within(double *out[EVAL_DIRECTIONS], const rows *r, size_t from, size_t to)
+{
+    size_t first = 0, end;
+    while (first < r->count && r->owner[first] < from)
+        first++;
+    for (end = first; end < r->count && r->owner[end] < to; end++)
+        ;
+    double *others = malloc((end - first + 1) * sizeof *others);
+    for (int d = 0; d < EVAL_DIRECTIONS; d++) {
+        const float *query = d ? r->values : r->symbols, *answer = d ? r->symbols : r->values;
+        for (size_t u = 0; u < to - from; u++)
+            out[d][u] = NAN;
+        for (size_t i = first, same = 0; i < end && others; i++) {
+            size_t n = 0, u = r->owner[i] - from;
+            double own = eval_dot(query + i * r->width, answer + i * r->width, r->width);
+            for (size_t j = first; j < end; j++)
+                if (j != i)
+                    others[n++] = eval_dot(query + i * r->width, answer + j * r->width, r->width);
+            double pr = eval_percentile(own, others, n);
+            same = i > first && r->owner[i - 1] == r->owner[i] ? same + 1 : 1;
+            out[d][u] = same == 1 ? pr : out[d][u] + (pr - out[d][u]) / (double)same;
+        }
+    }
+    free(others);
+}
+
+static json_t *global_json(const rows *r, size_t from, size_t to, uint64_t seed)
+{
+    size_t n = to - from;
+    double *buffer = malloc((2 * n + 1) * sizeof *buffer);
+    double *out[EVAL_DIRECTIONS] = { buffer, buffer ? buffer + n : NULL };
+    json_t *o = json_object();
+    if (buffer)
+        rank_within(out, r, from, to);
+    for (int d = 0; d < EVAL_DIRECTIONS && buffer; d++)
+        json_object_set_new(o, eval_direction_names[d],
+                            eval_figure_json(eval_mean(out[d], n, seed)));
+    free(buffer);
+    return o;
+}
+
+/* Mean over families of the scores of units [from, to). */
+static json_t *local_json(const eval_scores *s, size_t from, size_t to, uint64_t seed)
+{
+    size_t n = to - from;
+    double *part = malloc((DATA_FAMILIES * n + 1) * sizeof *part);
+    json_t *o = json_object();
+    for (int d = 0; d < EVAL_DIRECTIONS && part; d++) {
+        for (size_t f = 0; f < DATA_FAMILIES; f++)
+            memcpy(part + f * n, s->pr[d] + f * s->units + from, n * sizeof *part);
+        json_object_set_new(o, eval_direction_names[d],
+                            eval_figure_json(eval_mean_of_families(part, DATA_FAMILIES, n, seed)));
+    }
+    free(part);
+    return o;
+}
+
+/* Everything about one view, added to the objects of the pools. */
+static snip_code run_view(json_t *pools[POOLS], view k, eval_space *s, const collection *all,
+                          const eval_how *how, arena *a, snip_status *st)
+{
+    size_t n = all->count;
+    eval_scores whole, parts;
+    eval_item *item = arena_zero(a, n * sizeof *item);
+    float *symbols = arena_array(a, n * s->latent, sizeof *symbols);
+    float *values = arena_array(a, n * s->latent, sizeof *values);
+    size_t *owner = arena_array(a, n, sizeof *owner);
+    if (!item || !symbols || !values || !owner)
+        return status_nomem(st);
+    for (size_t i = 0; i < n; i++) {
+        const eval_target *t = &all->target[k][i];
+        item[i] = (eval_item){ .e = t->e,
+                               .node = EVAL_WHOLE,
+                               .x = t->view,
+                               .dim = t->dim,
+                               .rows = t->rows,
+                               .y = t->y };
+        char label[96];
+        int length = snprintf(label, sizeof label, "\"pool\":\"%s\",\"target\":%zu,\"family\":\"whole\"",
+                              t->label, i);
+        item[i].label = arena_text(a, label, (size_t)length);
+        owner[i] = i;
+    }
+    snip_code code = eval_embed(s, item, n, symbols, values, st);
+    if (code == SNIP_OK)
+        code = eval_local(&whole, s, all->target[k], n, 0, how, a, st);
+    if (code == SNIP_OK)
+        code = eval_local(&parts, s, all->target[k], n, 1, how, a, st);
+    if (code != SNIP_OK)
+        return code;
+    const rows wholes = { symbols, values, owner, n, s->latent };
+    const rows subtrees = { parts.symbols, parts.values, parts.owner, parts.parts, s->latent };
+    for (int p = 0; p < POOLS; p++) {
+        size_t from = p == POOLED ? 0 : all->first[p], to = p == POOLED ? n : all->first[p + 1];
+        size_t parents = 0;
+        for (size_t i = 0; i < parts.parts; i++)
+            parents += parts.owner[i] >= from && parts.owner[i] < to &&
+                       (i == 0 || parts.owner[i] != parts.owner[i - 1]);
+        json_object_set_new(pools[p], "expressions", json_integer((json_int_t)(to - from)));
+        json_object_set_new(pools[p], "subtree_parents", json_integer((json_int_t)parents));
+        json_object_set_new(pools[p], view_names[k],
+                            json_pack("{s:o,s:o,s:o,s:o}", "global",
+                                      global_json(&wholes, from, to, how->seed), "edits",
+                                      local_json(&whole, from, to, how->seed), "subtrees",
+                                      local_json(&parts, from, to, how->seed), "subtree_global",
+                                      global_json(&subtrees, from, to, how->seed)));
+    }
+    return SNIP_OK;
+}
+
+snip_code eval_ood(json_t **out, eval_space *s, const eval_how *how, snip_status *st)
+{
+    arena *a = arena_new(0);
+    collection all;
+    json_t *pools[POOLS];
+    *out = json_object();
+    for (int p = 0; p < POOLS; p++) {
+        pools[p] = json_object();
+        json_object_set_new(*out, p == POOLED ? "pooled" : data_corpus_names[p], pools[p]);
+    }
+    snip_code code = a ? collect(&all, s->m->vocab, how->seed, a, st) : status_nomem(st);
+    if (code == SNIP_OK && all.count == 0)
+        code = status_fail(st, SNIP_UNSUPPORTED, 0, "no formula of the corpora can be used");
+    for (int k = 0; k < VIEWS && code == SNIP_OK; k++)
+        code = run_view(pools, (view)k, s, &all, how, a, st);
+    if (code != SNIP_OK) {
+        json_decref(*out);
+        *out = NULL;
+    }
+    arena_free(a);
+    return code;
+}

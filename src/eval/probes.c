@@ -1,0 +1,424 @@
+/* probes.c - four small experiments on the space's meaning; see suites.h. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "data/gen.h"
+#include "data/points.h"
+#include "eval/suites.h"
+
+/* A formula from text, in the model's words. Fails only for want of memory or by our own mistake. */
+static snip_code formula(expr *out, const char *words, const expr_names *names, arena *a,
+                         snip_status *st)
+{
+    expr e;
+    snip_code code = expr_parse(&e, words, names, a, st);
+    return code == SNIP_OK ? expr_normal(out, e, NULL, a, st) : code;
+}
+
+static eval_item symbol_item(expr e)
+{
+    return (eval_item){ .e = e, .node = EVAL_WHOLE };
+}
+
+/* Embeds formulas only. A dump has both sides, so the probes do without it. */
+static snip_code embed_symbols(eval_space *s, const eval_item *item, size_t n, float *z,
+                               snip_status *st)
+{
+    eval_dump *dump = s->dump;
+    s->dump = NULL;
+    snip_code code = eval_embed(s, item, n, z, NULL, st);
+    s->dump = dump;
+    return code;
+}
+
+/* sin(c x) as c moves away from 0.5. */
+static snip_code variation(json_t **out, eval_space *s, arena *a, snip_status *st)
+{
+    enum { COUNT = 46 };
+    eval_item item[COUNT];
+    float *z = arena_array(a, COUNT * s->latent, sizeof *z);
+    json_t *c = json_array(), *similarity = json_array();
+    snip_code code = z ? SNIP_OK : status_nomem(st);
+    for (int i = 0; i < COUNT && code == SNIP_OK; i++) {
+        char words[32];
+        snprintf(words, sizeof words, "sin(%.1f*x0)", 0.5 + 0.1 * i);
+        code = formula(&item[i].e, words, NULL, a, st);
+        item[i] = symbol_item(item[i].e);
+        json_array_append_new(c, json_real((5 + i) / 10.0));
+    }
+    if (code == SNIP_OK)
+        code = embed_symbols(s, item, COUNT, z, st);
+    for (int i = 0; i < COUNT && code == SNIP_OK; i++)
+        json_array_append_new(similarity,
+                              json_real(eval_dot(z, z + (size_t)i * s->latent, s->latent)));
+    *out = json_pack("{s:o,s:o}", "c", c, "similarity", similarity);
+    return code;
+}
+
+/* Edit consequences --------------------------------------------------------------------------- */
+
+/* e with the operands of the node at i exchanged. */
+static expr exchange(expr e, size_t i, arena *a)
+{
+    size_t first = i + 1, n = e.node[first].len, second = first + n, m = e.node[second].len;
+    expr out = { arena_copy(a, e.node, e.count * sizeof *e.node), e.count };
+    if (out.node) {
+        memcpy(out.node + first, e.node + second, m * sizeof *e.node);
+        memcpy(out.node + first + m, e.node + first, n * sizeof *e.node);
+    }
+    return out;
+}
+
+/* A node whose operands may be exchanged without a change (sums and products of two different
+ * parts that are not constants), drawn at random. Returns e.count if there is none. */
+static size_t draw_commutative(expr e, rng *r)
+{
+    size_t chosen = e.count;
+    uint32_t seen = 0;
+    for (size_t i = 0; i < e.count; i++) {
+        if (e.node[i].op != EXPR_ADD && e.node[i].op != EXPR_MUL)
+            continue;
+        expr x = expr_sub(e, expr_child(e, i, 0)), y = expr_sub(e, expr_child(e, i, 1));
+        if (x.node->op == EXPR_NUMBER || y.node->op == EXPR_NUMBER || expr_same(x, y))
+            continue;
+        if (rng_below(r, ++seen) == 0)
+            chosen = i;
+    }
+    return chosen;
+}
+
+static json_t *similarities(const double *v, size_t n)
+{
+    json_t *list = json_array();
+    double sum = 0;
+    for (size_t i = 0; i < n; i++)
+        if (!isnan(v[i])) {
+            json_array_append_new(list, json_real(v[i]));
+            sum += v[i];
+        }
+    size_t count = json_array_size(list);
+    return json_pack("{s:I,s:o,s:o}", "count", (json_int_t)count, "mean",
+                     count ? json_real(sum / (double)count) : json_null(), "similarities", list);
+}
+
+static snip_code consequences(json_t **out, eval_space *s, const eval_how *how, arena *a,
+                              snip_status *st)
+{
+    eval_target *t;
+    snip_code code = eval_targets(&t, how, a, st);
+    size_t n = how->targets, count = 0;
+    eval_item *item = code == SNIP_OK ? arena_zero(a, 3 * n * sizeof *item) : NULL;
+    float *z = arena_array(a, 3 * n * s->latent, sizeof *z);
+    size_t(*row)[3] = arena_zero(a, n * sizeof *row); /* of the original and both edits; 0: none */
+    double *same = arena_array(a, n, sizeof *same), *other = arena_array(a, n, sizeof *other);
+    if (code == SNIP_OK && (!item || !z || !row || !same || !other))
+        code = status_nomem(st);
+    for (size_t i = 0; i < n && code == SNIP_OK; i++) {
+        data_edit *edits;
+        rng r;
+        rng_init(&r, how->seed, RNG_EDITS, ((uint64_t)1 << 33) + i);
+        size_t node = draw_commutative(t[i].e, &r);
+        size_t k = data_edits_list(&edits, t[i].e, DATA_OPERAND_REORDERING, a);
+        same[i] = other[i] = NAN;
+        if (k == (size_t)-1)
+            return status_nomem(st);
+        row[i][0] = count;
+        item[count++] = symbol_item(t[i].e);
+        for (int kind = 1; kind <= 2; kind++) {
+            if (kind == 1 ? node == t[i].e.count : k == 0)
+                continue;
+            expr e = kind == 1 ? exchange(t[i].e, node, a)
+                               : data_edit_apply(t[i].e, &edits[rng_below(&r, (uint32_t)k)], a);
+            if (!e.node)
+                return status_nomem(st);
+            row[i][kind] = count;
+            item[count++] = symbol_item(e);
+        }
+    }
+    if (code == SNIP_OK)
+        code = embed_symbols(s, item, count, z, st);
+    for (size_t i = 0; i < n && code == SNIP_OK; i++) {
+        const float *original = z + row[i][0] * s->latent;
+        if (row[i][1])
+            same[i] = eval_dot(original, z + row[i][1] * s->latent, s->latent);
+        if (row[i][2])
+            other[i] = eval_dot(original, z + row[i][2] * s->latent, s->latent);
+    }
+    if (code == SNIP_OK)
+        *out = json_pack("{s:o,s:o,s:o}", "preserving", similarities(same, n), "changing",
+                         similarities(other, n), "auc",
+                         eval_figure_json(eval_auc(same, other, n, how->seed)));
+    return code;
+}
+
+/* Equivalent rewritings ----------------------------------------------------------------------- */
+
+static const struct {
+    const char *name, *left, *right;
+    int positive; /* whether a and b must be */
+} identities[] = {
+    { "distribution", "a*(b + c)", "a*b + a*c", 0 },
+    { "square_of_sum", "(a + b)^2", "a^2 + 2*a*b + b^2", 0 },
+    { "difference_of_squares", "a^2 - b^2", "(a + b)*(a - b)", 0 },
+    { "double_angle", "sin(2*a) + b", "2*sin(a)*cos(a) + b", 0 },
+    { "pythagoras", "cos(a)^2 + b", "1 - sin(a)^2 + b", 0 },
+    { "exponential_of_sum", "exp(a + b) + c", "exp(a)*exp(b) + c", 0 },
+    { "logarithm_of_product", "log(a*b) + c", "log(a) + log(b) + c", 1 },
+};
+enum { IDENTITIES = sizeof identities / sizeof *identities, CASES = 12, WRONG = 35, PROBE_DIM = 3 };
+
+static const char *const any_parts[] = { "x0",         "2.5*x1",        "x0*x1",  "sin(1.7*x1)",
+                                         "0.8 + x2",   "cos(0.9*x2)",   "x2",     "0.4*x0 - x2",
+                                         "1.3*x1*x2",  "0.7*x0 + x1" };
+static const char *const positive_parts[] = { "exp(0.6*x0)",   "0.5 + x1^2",   "2.2 + sin(x2)",
+                                              "1.5 + cos(x0)", "0.3 + abs(x1)", "1.2 + x2^2" };
+
+/* Three different parts for a, b and c. */
+static snip_code draw_parts(expr out[3], int positive, rng *r, arena *a, snip_status *st)
+{
+    const char *const *list = positive ? positive_parts : any_parts;
+    int n = (int)(positive ? sizeof positive_parts / sizeof *positive_parts
+                           : sizeof any_parts / sizeof *any_parts);
+    int order[16];
+    for (int i = 0; i < n; i++)
+        order[i] = i;
+    rng_shuffle(r, order, n);
+    snip_code code = SNIP_OK;
+    for (int i = 0; i < 3 && code == SNIP_OK; i++)
+        code = expr_parse(&out[i], list[order[i]], NULL, a, st);
+    return code;
+}
+
+/* One case: the left side, then the right side, then wrong alternatives to it; their number is
+ * returned in *count. */
+static snip_code make_case(eval_item *item, size_t *count, int identity, const expr part[3],
+                           const double *const *x, rng *r, arena *a, snip_status *st)
+{
+    static const char *const letters[3] = { "a", "b", "c" };
+    const expr_names names = { letters, 3 };
+    const char *const sides[2] = { identities[identity].left, identities[identity].right };
+    expr e[2];
+    *count = 0;
+    for (int k = 0; k < 2; k++) {
+        expr pattern, whole;
+        snip_code code = expr_parse(&pattern, sides[k], &names, a, st);
+        if (code != SNIP_OK)
+            return code;
+        whole = expr_substitute(pattern, part, 3, a);
+        if (!whole.node)
+            return status_nomem(st);
+        code = expr_normal(&e[k], whole, NULL, a, st);
+        if (code != SNIP_OK)
+            return code;
+        item[(*count)++] = symbol_item(e[k]);
+    }
+    data_variant *v = arena_array(a, DATA_VARIANTS_MAX, sizeof *v);
+    double *y = arena_array(a, DATA_POINTS, sizeof *y);
+    expr *wrong = arena_array(a, DATA_FAMILIES * DATA_VARIANTS_MAX, sizeof *wrong);
+    if (!v || !y || !wrong || expr_eval(e[1], x, DATA_POINTS, y, a) == (size_t)-1)
+        return status_nomem(st);
+    /* The smallest changes first; new subtrees only where those are not enough. */
+    size_t n = 0;
+    for (int f = 0; f < DATA_FAMILIES && (f < DATA_SUBTREE_REWRITING || n < WRONG); f++) {
+        size_t k = data_edits_evaluation(v, e[1], (data_family)f, DATA_VARIANTS_MAX, x, DATA_POINTS,
+                                         y, r, a);
+        if (k == (size_t)-1)
+            return status_nomem(st);
+        if (f == DATA_SUBTREE_REWRITING && k > WRONG - n)
+            k = WRONG - n;
+        for (size_t i = 0; i < k; i++)
+            wrong[n++] = v[i].e;
+    }
+    for (size_t i = n; i > 1; i--) {
+        size_t j = rng_below(r, (uint32_t)i);
+        expr t = wrong[i - 1];
+        wrong[i - 1] = wrong[j];
+        wrong[j] = t;
+    }
+    for (size_t i = 0; i < n && i < WRONG; i++)
+        item[(*count)++] = symbol_item(wrong[i]);
+    return SNIP_OK;
+}
+
+static json_t *example(const char *family, const eval_item *item, size_t count, arena *a)
+{
+    json_t *wrong = json_array();
+    for (size_t i = 2; i < count && i < 6; i++) {
+        const char *s = expr_print(item[i].e, SNIP_INFIX, NULL, 4, a);
+        json_array_append_new(wrong, json_string(s ? s : ""));
+    }
+    const char *f = expr_print(item[0].e, SNIP_INFIX, NULL, 4, a);
+    const char *g = expr_print(item[1].e, SNIP_INFIX, NULL, 4, a);
+    return json_pack("{s:s,s:s,s:s,s:o}", "family", family, "formula", f ? f : "", "rewriting",
+                     g ? g : "", "wrong", wrong);
+}
+
+static snip_code rewritings(json_t **out, eval_space *s, const eval_how *how, arena *a,
+                            snip_status *st)
+{
+    double pr[IDENTITIES * CASES];
+    json_t *families = json_object(), *examples = json_array();
+    snip_code code = SNIP_OK;
+    eval_item item[2 + WRONG];
+    float *z = arena_array(a, (2 + WRONG) * s->latent, sizeof *z);
+    double *values = arena_array(a, PROBE_DIM * DATA_POINTS, sizeof *values);
+    if (!z || !values)
+        code = status_nomem(st);
+    for (int k = 0; k < IDENTITIES && code == SNIP_OK; k++) {
+        double alternatives = 0;
+        for (int c = 0; c < CASES && code == SNIP_OK; c++) {
+            arena_pos mark = arena_mark(a);
+            const double *x[PROBE_DIM];
+            int clusters, uniform;
+            size_t count = 0;
+            expr part[3];
+            rng r;
+            rng_init(&r, how->seed, RNG_EDITS, ((uint64_t)1 << 34) + (uint64_t)(k * CASES + c));
+            for (int j = 0; j < PROBE_DIM; j++)
+                x[j] = values + j * DATA_POINTS;
+            if (!data_points_draw(&r, PROBE_DIM, DATA_POINTS, values, DATA_POINTS, &clusters,
+                                  &uniform, a))
+                code = status_nomem(st);
+            if (code == SNIP_OK)
+                code = draw_parts(part, identities[k].positive, &r, a, st);
+            if (code == SNIP_OK)
+                code = make_case(item, &count, k, part, x, &r, a, st);
+            if (code == SNIP_OK)
+                code = embed_symbols(s, item, count, z, st);
+            double similarity[WRONG];
+            for (size_t i = 2; i < count && code == SNIP_OK; i++)
+                similarity[i - 2] = eval_dot(z, z + i * s->latent, s->latent);
+            if (code == SNIP_OK) {
+                pr[k * CASES + c] = eval_percentile(eval_dot(z, z + s->latent, s->latent),
+                                                    similarity, count - 2);
+                alternatives += (double)(count - 2) / CASES;
+                if (c == 0)
+                    json_array_append_new(examples, example(identities[k].name, item, count, a));
+            }
+            arena_reset(a, mark);
+        }
+        char words[96];
+        snprintf(words, sizeof words, "%s = %s", identities[k].left, identities[k].right);
+        json_t *o = eval_figure_json(eval_mean(pr + k * CASES, CASES, how->seed));
+        json_object_set_new(o, "identity", json_string(words));
+        json_object_set_new(o, "cases", json_integer(CASES));
+        json_object_set_new(o, "alternatives", json_real(alternatives));
+        json_object_set_new(families, identities[k].name, o);
+    }
+    *out = json_pack("{s:o,s:o,s:o}", "families", families, "average",
+                     eval_figure_json(eval_mean_of_families(pr, IDENTITIES, CASES, how->seed)),
+                     "examples", examples);
+    return code;
+}
+
+/* Taylor approximations ----------------------------------------------------------------------- */
+
+enum { TERMS = 4, ORDERS = 3 };
+/* Functions of u = x/2, which stays within their radius of convergence, and their first terms. */
+static const struct {
+    const char *name;
+    double factor[TERMS];
+    int power[TERMS];
+} series[] = {
+    { "exp(x0/2)", { 1, 1, 1 / 2.0, 1 / 6.0 }, { 0, 1, 2, 3 } },
+    { "sin(x0/2)", { 1, -1 / 6.0, 1 / 120.0, -1 / 5040.0 }, { 1, 3, 5, 7 } },
+    { "cos(x0/2)", { 1, -1 / 2.0, 1 / 24.0, -1 / 720.0 }, { 0, 2, 4, 6 } },
+    { "tan(x0/2)", { 1, 1 / 3.0, 2 / 15.0, 17 / 315.0 }, { 1, 3, 5, 7 } },
+    { "atan(x0/2)", { 1, -1 / 3.0, 1 / 5.0, -1 / 7.0 }, { 1, 3, 5, 7 } },
+    { "log(1 + x0/2)", { 1, -1 / 2.0, 1 / 3.0, -1 / 4.0 }, { 1, 2, 3, 4 } },
+    { "sqrt(1 + x0/2)", { 1, 1 / 2.0, -1 / 8.0, 1 / 16.0 }, { 0, 1, 2, 3 } },
+    { "1/(1 - x0/2)", { 1, 1, 1, 1 }, { 0, 1, 2, 3 } },
+    { "1/(1 + (x0/2)^2)", { 1, -1, 1, -1 }, { 0, 2, 4, 6 } },
+};
+enum { SERIES = sizeof series / sizeof *series };
+
+/* The first `terms` terms as text in x0. */
+static char *polynomial(int k, int terms, arena *a)
+{
+    text t = { .a = a };
+    for (int i = 0; i < terms; i++) {
+        int p = series[k].power[i];
+        double c = series[k].factor[i] * pow(0.5, p);
+        text_add(&t, "%s%.17g", i == 0 ? "" : c < 0 ? " - " : " + ", i == 0 ? c : fabs(c));
+        if (p > 0)
+            text_add(&t, p > 1 ? "*x0^%d" : "*x0", p);
+    }
+    return text_end(&t);
+}
+
+static snip_code taylor(json_t **out, eval_space *s, const eval_how *how, arena *a, snip_status *st)
+{
+    double x[DATA_POINTS], similarity[SERIES], y[SERIES][DATA_POINTS];
+    const double *columns[1] = { x };
+    eval_item item[SERIES * ORDERS];
+    float *symbols = arena_array(a, SERIES * ORDERS * s->latent, sizeof *symbols);
+    float *values = arena_array(a, SERIES * ORDERS * s->latent, sizeof *values);
+    json_t *functions = json_array();
+    snip_code code = symbols && values ? SNIP_OK : status_nomem(st);
+    /* Evenly spaced points of deviation 1. */
+    for (int i = 0; i < DATA_POINTS; i++)
+        x[i] = sqrt(12.0 / (DATA_POINTS * DATA_POINTS - 1.0)) * (i - (DATA_POINTS - 1) / 2.0);
+    for (int k = 0; k < SERIES && code == SNIP_OK; k++) {
+        expr f;
+        code = expr_parse(&f, series[k].name, NULL, a, st);
+        if (code == SNIP_OK && expr_eval(f, columns, DATA_POINTS, y[k], a) != DATA_POINTS)
+            code = status_fail(st, SNIP_UNSUPPORTED, 0, "%s is not finite", series[k].name);
+        for (int o = 0; o < ORDERS && code == SNIP_OK; o++) {
+            const char *words = polynomial(k, o + 2, a);
+            eval_item *i = &item[k * ORDERS + o];
+            *i = (eval_item){ .node = EVAL_WHOLE,
+                              .x = columns,
+                              .dim = 1,
+                              .rows = DATA_POINTS,
+                              .y = y[k],
+                              .label = "\"family\":\"taylor\"" };
+            code = words ? formula(&i->e, words, NULL, a, st) : status_nomem(st);
+        }
+    }
+    if (code == SNIP_OK)
+        code = eval_embed(s, item, SERIES * ORDERS, symbols, values, st);
+    for (int k = 0; k < SERIES && code == SNIP_OK; k++) {
+        json_t *by_order = json_object(), *words = json_object();
+        similarity[k] = 0;
+        for (int o = 0; o < ORDERS; o++) {
+            size_t at = (size_t)(k * ORDERS + o) * s->latent;
+            double v = eval_dot(symbols + at, values + at, s->latent);
+            char name[12];
+            const char *shown = expr_print(item[k * ORDERS + o].e, SNIP_INFIX, NULL, 4, a);
+            snprintf(name, sizeof name, "%d", o + 2);
+            json_object_set_new(by_order, name, json_real(v));
+            json_object_set_new(words, name, json_string(shown ? shown : ""));
+            similarity[k] += v / ORDERS;
+        }
+        json_array_append_new(functions, json_pack("{s:s,s:o,s:o}", "name", series[k].name,
+                                                   "similarity", by_order, "series", words));
+    }
+    *out = json_pack("{s:o,s:o}", "functions", functions, "average",
+                     eval_figure_json(eval_mean(similarity, code == SNIP_OK ? SERIES : 0,
+                                                how->seed)));
+    return code;
+}
+
+snip_code eval_probes(json_t **out, eval_space *s, const eval_how *how, snip_status *st)
+{
+    arena *a = arena_new(0);
+    json_t *part[4] = { NULL };
+    snip_code code = a ? variation(&part[0], s, a, st) : status_nomem(st);
+    if (code == SNIP_OK)
+        code = consequences(&part[1], s, how, a, st);
+    if (code == SNIP_OK)
+        code = rewritings(&part[2], s, how, a, st);
+    if (code == SNIP_OK)
+        code = taylor(&part[3], s, how, a, st);
+    *out = NULL;
+    if (code == SNIP_OK)
+        *out = json_pack("{s:O,s:O,s:O,s:O}", "variation", part[0], "consequences", part[1],
+                         "rewritings", part[2], "taylor", part[3]);
+    for (int k = 0; k < 4; k++)
+        json_decref(part[k]);
+    arena_free(a);
+    return code;
+}

@@ -1,0 +1,309 @@
+/* space.c - see space.h. */
+#include "eval/space.h"
+
+#include <errno.h>
+#include <math.h>
+#include <omp.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "model/encode.h"
+
+/* A few items that go through an encoder together. */
+enum { CHUNK_FORMULAS = 16, CHUNK_TOKENS = 1024, TOKENS_GUESS = 24 };
+
+struct eval_dump {
+    FILE *symbols, *values, *index;
+    char *path; /* without the ends */
+    size_t rows;
+    int failed;
+};
+
+eval_space *eval_space_new(const model *m, int tree, int threads)
+{
+    eval_space *s = calloc(1, sizeof *s);
+    if (!s)
+        return NULL;
+    *s = (eval_space){ .m = m, .latent = (size_t)m->config.latent, .tree = tree };
+    s->tmp = calloc((size_t)threads, sizeof *s->tmp);
+    for (s->threads = 0; s->tmp && s->threads < threads; s->threads++)
+        if (!(s->tmp[s->threads] = arena_new(0)))
+            break;
+    if (s->threads < threads) {
+        eval_space_free(s);
+        return NULL;
+    }
+    return s;
+}
+
+void eval_space_free(eval_space *s)
+{
+    if (!s)
+        return;
+    for (int t = 0; t < s->threads; t++)
+        arena_free(s->tmp[t]);
+    free(s->tmp);
+    free(s);
+}
+
+double eval_dot(const float *a, const float *b, size_t n)
+{
+    double sum = 0;
+    for (size_t i = 0; i < n; i++)
+        sum += (double)a[i] * (double)b[i];
+    return sum;
+}
+
+static void normalise(float *z, size_t rows, size_t latent)
+{
+    for (size_t r = 0; r < rows; r++) {
+        float *row = z + r * latent;
+        double length = sqrt(eval_dot(row, row, latent));
+        for (size_t i = 0; i < latent; i++)
+            row[i] = length > 0 ? (float)((double)row[i] / length) : 0;
+    }
+}
+
+int eval_fits(const eval_space *s, expr e, arena *tmp)
+{
+    arena_pos mark = arena_mark(tmp);
+    data_tokens t;
+    int good = data_tokens_make(&t, e, s->m->vocab, tmp, NULL) == SNIP_OK;
+    arena_reset(tmp, mark);
+    return good;
+}
+
+/* Symbols of a chunk of items; z has a row for each. */
+static snip_code chunk_symbols(const eval_space *s, const eval_item *item, size_t n, float *z,
+                               arena *a)
+{
+    size_t *offsets = arena_array(a, n + 1, sizeof *offsets), count = 0;
+    data_tokens *tokens = arena_array(a, n, sizeof *tokens);
+    nn_span *span = arena_array(a, n, sizeof *span);
+    if (!offsets || !tokens || !span)
+        return SNIP_NOMEM;
+    offsets[0] = 0;
+    for (size_t i = 0; i < n; i++) {
+        if (i == 0 || item[i].e.node != item[i - 1].e.node) {
+            snip_code code = data_tokens_make(&tokens[count], item[i].e, s->m->vocab, a, NULL);
+            if (code != SNIP_OK)
+                return code;
+            offsets[count + 1] = offsets[count] + tokens[count].count;
+            count++;
+        }
+        const data_tokens *t = &tokens[count - 1];
+        size_t at = offsets[count - 1], node = item[i].node;
+        int pads = s->m->config.pooling == MODEL_POOL_PADS;
+        span[i] = node == EVAL_WHOLE
+                      ? (nn_span){ at, at + t->count, pads ? DATA_SEQUENCE_MAX - t->count : 0 }
+                      : (nn_span){ at + (size_t)t->first[node], at + (size_t)t->end[node], 0 };
+    }
+    uint16_t *id = arena_array(a, offsets[count], sizeof *id);
+    nn_path *path = arena_array(a, offsets[count], sizeof *path);
+    if (!id || !path)
+        return SNIP_NOMEM;
+    for (size_t k = 0; k < count; k++) {
+        memcpy(id + offsets[k], tokens[k].id, tokens[k].count * sizeof *id);
+        model_paths(path + offsets[k], &tokens[k]);
+    }
+    const model_formulas f = { .count = count,
+                               .offsets = offsets,
+                               .token = id,
+                               .path = s->tree ? path : NULL,
+                               .rows = n,
+                               .span = span };
+    return model_formulas_forward(s->m, &f, z, a) ? SNIP_OK : SNIP_NOMEM;
+}
+
+/* Values of a chunk of items; z has a row for each. */
+static snip_code chunk_values(const eval_space *s, const eval_item *item, size_t n, float *z,
+                              arena *a)
+{
+    model_table_group *group = arena_array(a, n, sizeof *group);
+    const double **y = arena_array(a, n, sizeof *y);
+    size_t groups = 0, points = (size_t)s->m->config.points;
+    if (!group || !y)
+        return SNIP_NOMEM;
+    for (size_t first = 0, end; first < n; first = end) {
+        for (end = first; end < n && item[end].x == item[first].x; end++)
+            y[end] = item[end].y;
+        model_table_group *g = &group[groups++];
+        size_t rows = item[first].rows;
+        *g = (model_table_group){ .points = points < rows ? points : rows,
+                                  .dim = item[first].dim,
+                                  .count = end - first };
+        snip_code code = model_group_fill(g, s->m, item[first].x, rows, y + first, a);
+        if (code != SNIP_OK)
+            return code;
+    }
+    const model_tables t = { .groups = groups, .group = group };
+    return model_tables_forward(s->m, &t, z, a) ? SNIP_OK : SNIP_NOMEM;
+}
+
+/* A span of items that one thread embeds. */
+typedef struct chunk {
+    size_t first, end;
+    int numeric;
+} chunk;
+
+/* Cuts the items; returns the chunks' number, or (size_t)-1 when memory is out. */
+static size_t cut(chunk **out, const eval_space *s, const eval_item *item, size_t n, int symbols,
+                  int values)
+{
+    size_t each = (size_t)s->m->config.points + (s->m->config.statistics ? TOKENS_GUESS : 0);
+    size_t most = each < CHUNK_TOKENS ? CHUNK_TOKENS / each : 1, count = 0;
+    chunk *c = malloc((2 * n + 1) * sizeof *c);
+    if (!c)
+        return (size_t)-1;
+    for (size_t first = 0, end; values && first < n; first = end) {
+        end = first + most < n ? first + most : n;
+        c[count++] = (chunk){ first, end, 1 };
+    }
+    for (size_t first = 0, end; symbols && first < n; first = end) {
+        size_t formulas = 0;
+        for (end = first; end < n; end++) {
+            formulas += end == first || item[end].e.node != item[end - 1].e.node;
+            if (formulas > CHUNK_FORMULAS)
+                break;
+        }
+        c[count++] = (chunk){ first, end, 0 };
+    }
+    *out = c;
+    return count;
+}
+
+/* Rows of an .npy file; its head is written when their number is known. */
+static void write_head(FILE *f, size_t rows, size_t cols)
+{
+    char head[128];
+    memset(head, ' ', sizeof head);
+    memcpy(head, "\x93NUMPY\x01\x00\x76\x00", 10); /* version 1, 118 more bytes */
+    int n = snprintf(head + 10, sizeof head - 11,
+                     "{'descr': '<f4', 'fortran_order': False, 'shape': (%zu, %zu), }", rows, cols);
+    head[10 + n] = ' ';
+    head[sizeof head - 1] = '\n';
+    fwrite(head, 1, sizeof head, f);
+}
+
+static void dump_items(eval_dump *d, const eval_item *item, size_t n, const float *symbols,
+                       const float *values, size_t latent, arena *a)
+{
+    d->failed |= fwrite(symbols, latent * sizeof *symbols, n, d->symbols) != n;
+    d->failed |= fwrite(values, latent * sizeof *values, n, d->values) != n;
+    for (size_t i = 0; i < n; i++) {
+        arena_pos mark = arena_mark(a);
+        const char *formula = expr_print(item[i].e, SNIP_PREFIX, NULL, 0, a);
+        d->failed |= !formula;
+        fprintf(d->index, "{\"row\":%zu,\"node\":%lld%s%s,\"formula\":\"%s\"}\n", d->rows + i,
+                item[i].node == EVAL_WHOLE ? -1LL : (long long)item[i].node,
+                item[i].label ? "," : "", item[i].label ? item[i].label : "",
+                formula ? formula : "");
+        arena_reset(a, mark);
+    }
+    d->rows += n;
+}
+
+static FILE *open_part(const char *path, const char *end)
+{
+    char *name;
+    FILE *f = NULL;
+    if (asprintf(&name, "%s%s", path, end) >= 0) {
+        f = fopen(name, "w");
+        free(name);
+    }
+    return f;
+}
+
+snip_code eval_dump_open(eval_space *s, const char *folder, const char *name, snip_status *st)
+{
+    eval_dump *d = calloc(1, sizeof *d);
+    if (!d || asprintf(&d->path, "%s/%s", folder, name) < 0) {
+        free(d);
+        return status_nomem(st);
+    }
+    d->symbols = open_part(d->path, ".symbols.npy");
+    d->values = open_part(d->path, ".values.npy");
+    d->index = open_part(d->path, ".jsonl");
+    s->dump = d;
+    if (!d->symbols || !d->values || !d->index) {
+        d->failed = 1;
+        return eval_dump_close(s, st);
+    }
+    write_head(d->symbols, 0, s->latent);
+    write_head(d->values, 0, s->latent);
+    return SNIP_OK;
+}
+
+snip_code eval_dump_close(eval_space *s, snip_status *st)
+{
+    eval_dump *d = s->dump;
+    FILE *files[3];
+    if (!d)
+        return SNIP_OK;
+    memcpy(files, (FILE *[3]){ d->symbols, d->values, d->index }, sizeof files);
+    for (int i = 0; i < 3; i++) {
+        if (files[i] && i < 2) {
+            rewind(files[i]);
+            write_head(files[i], d->rows, s->latent);
+        }
+        if (files[i])
+            d->failed |= ferror(files[i]) | (fclose(files[i]) != 0);
+    }
+    snip_code code = SNIP_OK;
+    if (d->failed)
+        code = status_fail(st, SNIP_IO, 0, "%s.*: cannot write: %s", d->path, strerror(errno));
+    free(d->path);
+    free(d);
+    s->dump = NULL;
+    return code;
+}
+
+static snip_code embed(eval_space *s, const eval_item *item, size_t n, float *symbols,
+                       float *values, snip_status *st)
+{
+    chunk *c;
+    size_t count = cut(&c, s, item, n, symbols != NULL, values && !s->echo);
+    if (count == (size_t)-1)
+        return status_nomem(st);
+    snip_code worst = SNIP_OK;
+    int before = omp_get_max_threads();
+    omp_set_num_threads(s->threads);
+#pragma omp parallel for schedule(dynamic, 1) num_threads(s->threads)
+    for (size_t i = 0; i < count; i++) {
+        arena *a = s->tmp[omp_get_thread_num()];
+        arena_reset(a, 0);
+        float *z = (c[i].numeric ? values : symbols) + c[i].first * s->latent;
+        size_t size = c[i].end - c[i].first;
+        snip_code code = c[i].numeric ? chunk_values(s, item + c[i].first, size, z, a)
+                                      : chunk_symbols(s, item + c[i].first, size, z, a);
+        normalise(z, size, s->latent);
+        if (code != SNIP_OK)
+#pragma omp atomic write
+            worst = code;
+    }
+    omp_set_num_threads(before);
+    free(c);
+    if (worst == SNIP_NOMEM)
+        return status_nomem(st);
+    if (worst != SNIP_OK)
+        return status_fail(st, worst, 0, "a formula or a value has no words in this model");
+    if (s->echo && values)
+        memcpy(values, symbols, n * s->latent * sizeof *values);
+    return SNIP_OK;
+}
+
+snip_code eval_embed(eval_space *s, const eval_item *item, size_t n, float *symbols, float *values,
+                     snip_status *st)
+{
+    /* A dump and an echo need both sides. */
+    int both = s->dump || s->echo;
+    float *own = both && (!symbols || !values) ? malloc((n + 1) * s->latent * sizeof *own) : NULL;
+    if (both && (!symbols || !values) && !own)
+        return status_nomem(st);
+    float *f = symbols || !both ? symbols : own, *y = values || !both ? values : own;
+    snip_code code = embed(s, item, n, f, y, st);
+    if (code == SNIP_OK && s->dump)
+        dump_items(s->dump, item, n, f, y, s->latent, s->tmp[0]);
+    free(own);
+    return code;
+}

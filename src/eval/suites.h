@@ -1,0 +1,71 @@
+/* suites.h - the parts of the paper's evaluation. Each turns a model's space into a JSON object of
+ * results.json (docs/formats.md), and fails with one line that says why it cannot.
+ *
+ * All draw from held-out streams under how->seed; which samples they use depends on nothing else,
+ * so models are compared on the same ones. */
+#ifndef EVAL_SUITES_H
+#define EVAL_SUITES_H
+
+#include "base/ranks.h"
+#include "data/edits.h"
+#include "eval/metrics.h"
+#include "eval/space.h"
+
+typedef struct eval_how {
+    uint64_t seed;
+    size_t pairs;   /* of global retrieval */
+    size_t targets; /* of the controlled edits */
+    int quiet;
+    ranks *ranks; /* split the global suite between them, or NULL */
+} eval_how;
+
+enum { EVAL_DIRECTIONS = 2, EVAL_SUBTREES_MAX = 8, EVAL_PLANE_PAIRS = 800 };
+extern const char *const eval_direction_names[EVAL_DIRECTIONS]; /* f2y, y2f */
+
+/* Percentile ranks of targets under controlled edits: pr[direction][family * units + target], NaN
+ * where a target has no edit of the family. */
+typedef struct eval_scores {
+    size_t units;
+    double *pr[EVAL_DIRECTIONS];
+    double *variants;           /* [family * units + target], of the original or of all its parts */
+    size_t usable;              /* targets that were scored */
+    size_t parts;               /* subtrees scored, or targets */
+    float *symbols, *values;    /* rows of the originals, `parts` of them */
+    size_t *owner;              /* their targets */
+} eval_scores;
+
+/* An expression to edit: its values y on x, and `view`, the inputs as the numeric encoder sees
+ * them (x itself in training). */
+typedef struct eval_target {
+    expr e;
+    const double *const *x, *const *view;
+    int dim;
+    size_t rows;
+    const double *y;
+    uint64_t id;       /* chooses its random numbers */
+    const char *label; /* for dumps: a JSON string's inside */
+} eval_target;
+
+/* Scores of whole expressions, or of up to EVAL_SUBTREES_MAX subtrees each, in context. Everything
+ * lives in `a`. */
+snip_code eval_local(eval_scores *out, eval_space *s, const eval_target *t, size_t n, int subtrees,
+                     const eval_how *how, arena *a, snip_status *st);
+
+/* The held-out targets of the edit suites. */
+snip_code eval_targets(eval_target **out, const eval_how *how, arena *a, snip_status *st);
+
+/* "families", "seen", "held_out", "average", ... of scores. */
+json_t *eval_scores_json(const eval_scores *s, uint64_t seed);
+
+/* {"a":…,"settings":[…],"better":…}: where a is better than b, by family and direction. Scores may
+ * be NULL where a suite was not run. */
+json_t *eval_compare(const eval_scores *a_edits, const eval_scores *b_edits,
+                     const eval_scores *a_subtrees, const eval_scores *b_subtrees, uint64_t seed);
+
+/* The suites. Fills *out, which is NULL on failure. */
+snip_code eval_global(json_t **out, eval_space *s, const eval_how *how, snip_status *st);
+snip_code eval_geometry(json_t **out, eval_space *s, const eval_how *how, snip_status *st);
+snip_code eval_ood(json_t **out, eval_space *s, const eval_how *how, snip_status *st);
+snip_code eval_probes(json_t **out, eval_space *s, const eval_how *how, snip_status *st);
+
+#endif
