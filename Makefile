@@ -12,7 +12,8 @@
 #   make install    install below PREFIX (default /usr/local)
 
 BUILD_PACKAGES = gcc libc6-dev meson ninja-build pkg-config python3 libsleef-dev libjansson-dev \
-                 libxxhash-dev zlib1g-dev libdnnl-dev liblapacke-dev libopenmpi-dev openmpi-bin libcmocka-dev
+                 libxxhash-dev zlib1g-dev libdnnl-dev liblapacke-dev libopenmpi-dev openmpi-bin libcmocka-dev \
+                 python3-numpy
 LINT_PACKAGES  = clang-format clang-tidy cppcheck
 FUZZ_PACKAGES  = clang
 TORCH_PACKAGES = python3-torch python3-numpy libopenblas0

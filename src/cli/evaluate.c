@@ -88,7 +88,8 @@ static void print_table(json_t *models)
     for (size_t r = 0; r < sizeof rows / sizeof *rows; r++) {
         int any = 0;
         for (size_t k = 0; k < n; k++)
-            any |= at_path(json_object_get(json_array_get(models, k), "suites"), rows[r].key) != NULL;
+            any |=
+                at_path(json_object_get(json_array_get(models, k), "suites"), rows[r].key) != NULL;
         if (!any)
             continue;
         printf("%-42s", rows[r].shown);
@@ -132,8 +133,7 @@ static json_t *compare_all(const eval_result *r, size_t n, uint64_t seed)
 {
     json_t *list = json_array();
     for (size_t k = 1; k < n; k++) {
-        json_t *o =
-            eval_compare(r[0].edits, r[k].edits, r[0].subtrees, r[k].subtrees, seed);
+        json_t *o = eval_compare(r[0].edits, r[k].edits, r[0].subtrees, r[k].subtrees, seed);
         json_object_set(o, "a", json_object_get(r[0].o, "name"));
         json_object_set(o, "b", json_object_get(r[k].o, "name"));
         json_array_append_new(list, o);
@@ -144,7 +144,8 @@ static json_t *compare_all(const eval_result *r, size_t n, uint64_t seed)
 static int make_folder(const cli_command *self, const char *path)
 {
     if (!file_make_folders(path))
-        return cli_fail(self, CLI_FAILED, "%s: cannot make this folder: %s", path, strerror(errno)), 0;
+        return cli_fail(self, CLI_FAILED, "%s: cannot make this folder: %s", path, strerror(errno)),
+               0;
     return 1;
 }
 
@@ -209,8 +210,8 @@ static int run_models(const cli_command *self, json_t *results, const char **pat
 int cli_evaluate(const cli_command *self, int argc, char **argv)
 {
     const char *paths[MODELS_MAX], *out = "evaluation", *dump = NULL;
-    static const char *const suites[] = { "all", "global", "geometry", "edits",
-                                          "subtrees", "ood", "probes", NULL };
+    static const char *const suites[] = { "all",      "global", "geometry", "edits",
+                                          "subtrees", "ood",    "probes",   NULL };
     uint64_t pairs = 10000, targets = 128, seed = 0, threads = 0;
     int suite = 0, json = 0, quiet = 0, code, kept = 0;
     size_t models = 0;

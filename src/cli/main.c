@@ -69,7 +69,8 @@ const cli_command cli_commands[] = {
       cli_train },
     { "evaluate", "measure how well a model's space fits formulas to data",
       "--model FILE [--model FILE ...] [options]",
-      "Runs the paper's evaluation on held-out samples: retrieval among many pairs, geometry of the\n"
+      "Runs the paper's evaluation on held-out samples: retrieval among many pairs, geometry of "
+      "the\n"
       "space, controlled edits of expressions and of subtrees, formulas of three published "
       "corpora, and\n"
       "four probes. Prints a table and writes results.json and report.html, a page with all "

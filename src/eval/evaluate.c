@@ -7,9 +7,8 @@
 #include "base/clock.h"
 #include "model/file.h"
 
-const char *const eval_suite_names[EVAL_SUITES + 1] = { "global",   "geometry", "edits",
-                                                        "subtrees", "ood",      "probes",
-                                                        NULL };
+const char *const eval_suite_names[EVAL_SUITES + 1] = { "global", "geometry", "edits", "subtrees",
+                                                        "ood",    "probes",   NULL };
 
 /* The edit suites keep their scores. */
 static snip_code run_local(json_t **out, eval_scores **keep, eval_space *s, int subtrees,
@@ -130,10 +129,10 @@ snip_code eval_model_file(eval_result *out, const char *path, unsigned mask, con
     const char *stage = json_string_value(json_object_get(metadata, "stage"));
     stage = stage ? stage : "S0";
     eval_space *s = eval_space_new(m, strcmp(stage, "S0") != 0, threads);
-    out->o = json_pack("{s:o,s:s,s:s,s:I,s:f,s:f}", "name", name_of(path), "path", path, "stage",
-                       stage, "parameters", (json_int_t)m->size, "samples",
-                       number_in(metadata, "samples"), "train_seconds",
-                       number_in(metadata, "seconds"));
+    out->o =
+        json_pack("{s:o,s:s,s:s,s:I,s:f,s:f}", "name", name_of(path), "path", path, "stage", stage,
+                  "parameters", (json_int_t)m->size, "samples", number_in(metadata, "samples"),
+                  "train_seconds", number_in(metadata, "seconds"));
     json_object_set_new(out->o, "config", model_config_json(&m->config));
     json_decref(metadata);
     if (!s || !out->o) {

@@ -234,11 +234,11 @@ snip_code eval_geometry(json_t **out, eval_space *s, const eval_how *how, snip_s
         json_t *explained = json_array();
         for (size_t j = 0; j < width; j++)
             json_array_append_new(explained, json_real(share[j]));
-        *out = json_pack("{s:I,s:o,s:o,s:o,s:{s:o,s:o}}", "pairs", (json_int_t)n, "gap",
-                         eval_figure_json(gap_figure(rows, rows + n * width, n, width, how->seed,
-                                                     tmp, times)),
-                         "explained", explained, "dims", dims_json(share, width), "points", "f",
-                         plane_json(plane, n), "y", plane_json(plane + 2 * n, n));
+        *out = json_pack(
+            "{s:I,s:o,s:o,s:o,s:{s:o,s:o}}", "pairs", (json_int_t)n, "gap",
+            eval_figure_json(gap_figure(rows, rows + n * width, n, width, how->seed, tmp, times)),
+            "explained", explained, "dims", dims_json(share, width), "points", "f",
+            plane_json(plane, n), "y", plane_json(plane + 2 * n, n));
     }
     free(rows);
     free(share);

@@ -52,7 +52,7 @@ typedef struct pool {
     eval_item *item;
     size_t count, room;
     struct part {
-        size_t first;                  /* its original */
+        size_t first;                   /* its original */
         size_t variants[DATA_FAMILIES]; /* how many of each follow */
     } part[EVAL_SUBTREES_MAX];
     size_t parts;
@@ -106,8 +106,8 @@ static int add_part(pool *p, const eval_space *s, const eval_target *t, size_t t
     if (!v)
         return 0;
     for (int f = 0; f < DATA_FAMILIES; f++) {
-        size_t n = data_edits_evaluation(v, e, (data_family)f, DATA_VARIANTS_MAX, t->x, t->rows, y,
-                                         r, a);
+        size_t n =
+            data_edits_evaluation(v, e, (data_family)f, DATA_VARIANTS_MAX, t->x, t->rows, y, r, a);
         if (n == (size_t)-1)
             return 0;
         for (size_t k = 0; k < n; k++) {
@@ -233,8 +233,8 @@ snip_code eval_local(eval_scores *out, eval_space *s, const eval_target *t, size
             continue;
         float *symbols = arena_array(own, p.count * s->latent, sizeof *symbols);
         float *values = arena_array(own, p.count * s->latent, sizeof *values);
-        code = symbols && values ? score_target(out, s, &p, i, symbols, values, st)
-                                 : status_nomem(st);
+        code =
+            symbols && values ? score_target(out, s, &p, i, symbols, values, st) : status_nomem(st);
         progress_at(&bar, i + 1);
     }
     progress_end(&bar);
@@ -251,8 +251,8 @@ static json_t *both(const eval_scores *s, size_t first, size_t families, uint64_
     json_t *o = json_object();
     for (int d = 0; d < EVAL_DIRECTIONS; d++)
         json_object_set_new(o, eval_direction_names[d],
-                            eval_figure_json(eval_mean_of_families(
-                                s->pr[d] + first * s->units, families, s->units, seed)));
+                            eval_figure_json(eval_mean_of_families(s->pr[d] + first * s->units,
+                                                                   families, s->units, seed)));
     return o;
 }
 
@@ -320,9 +320,9 @@ static void compare_suite(json_t *settings, const char *suite, const eval_scores
                 continue;
             int v = gap.lo > 0 ? 0 : gap.hi < 0 ? 1 : 2;
             count[v]++;
-            json_t *o = json_pack("{s:s,s:s,s:s,s:s}", "suite", suite, "family",
-                                  data_family_names[f], "direction", eval_direction_names[d],
-                                  "verdict", verdicts[v]);
+            json_t *o =
+                json_pack("{s:s,s:s,s:s,s:s}", "suite", suite, "family", data_family_names[f],
+                          "direction", eval_direction_names[d], "verdict", verdicts[v]);
             json_object_set_new(o, "a", json_real(eval_mean(x, a->units, seed).value));
             json_object_set_new(o, "b", json_real(eval_mean(y, b->units, seed).value));
             json_object_set_new(o, "difference", eval_figure_json(gap));

@@ -48,8 +48,7 @@ static void decide(const contest *c, const float *s, size_t i, size_t first, siz
         int col = s[k] >= c->maybe[j] && s[k] <= c->sure_above[j];
         if (i == j || (!row && !col))
             continue;
-        double exact =
-            eval_dot(c->symbols + i * c->width, c->values + j * c->width, c->width);
+        double exact = eval_dot(c->symbols + i * c->width, c->values + j * c->width, c->width);
         c->above_f[i] += row && exact >= c->own[i];
         c->above_y[j] += col && exact >= c->own[j];
     }
@@ -234,8 +233,7 @@ double eval_percentile(double own, const double *others, size_t n)
 }
 
 /* Mean of family means with each unit counted times[u] times (NULL: once). */
-static double family_mean(const double *value, size_t families, size_t units,
-                          const uint32_t *times)
+static double family_mean(const double *value, size_t families, size_t units, const uint32_t *times)
 {
     double total = 0;
     size_t counted = 0;
@@ -281,8 +279,7 @@ eval_figure eval_difference(const double *a, const double *b, size_t families, s
     return f;
 }
 
-eval_figure eval_mean_of_families(const double *value, size_t families, size_t units,
-                                  uint64_t seed)
+eval_figure eval_mean_of_families(const double *value, size_t families, size_t units, uint64_t seed)
 {
     return eval_difference(value, NULL, families, units, seed);
 }

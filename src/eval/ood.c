@@ -20,7 +20,7 @@ static const char *const view_names[VIEWS] = { "paper", "consistent" };
 /* The usable formulas of all corpora, in their order. */
 typedef struct collection {
     eval_target *target[VIEWS];
-    size_t count;                /* the same formulas in both views */
+    size_t count; /* the same formulas in both views */
     size_t first[DATA_CORPORA + 1];
 } collection;
 
@@ -101,7 +101,8 @@ static snip_code add_formula(collection *all, const data_corpus *c, size_t i, ui
     if (!mean || !deviation)
         return status_nomem(st);
     snip_status why;
-    snip_code code = data_formula_sample(c, i, DATA_SAMPLE_RANGE, POINTS, seed, &x, &y, &rows, a, st);
+    snip_code code =
+        data_formula_sample(c, i, DATA_SAMPLE_RANGE, POINTS, seed, &x, &y, &rows, a, st);
     if (code != SNIP_OK)
         return code;
     code = data_formula_usable(&e[PAPER], f, y, rows, v, a, &why);
@@ -113,7 +114,8 @@ static snip_code add_formula(collection *all, const data_corpus *c, size_t i, ui
     if (code != SNIP_OK || varies < 0)
         return SNIP_OK;
     again = arena_array(a, rows, sizeof *again);
-    if (!again || expr_eval(e[CONSISTENT], (const double *const *)view, rows, again, a) == (size_t)-1)
+    if (!again ||
+        expr_eval(e[CONSISTENT], (const double *const *)view, rows, again, a) == (size_t)-1)
         return status_nomem(st);
     for (int k = 0; k < VIEWS; k++) {
         eval_target *t = &all->target[k][all->count];
@@ -241,15 +243,12 @@ static snip_code run_view(json_t *pools[POOLS], view k, eval_space *s, const col
         return status_nomem(st);
     for (size_t i = 0; i < n; i++) {
         const eval_target *t = &all->target[k][i];
-        item[i] = (eval_item){ .e = t->e,
-                               .node = EVAL_WHOLE,
-                               .x = t->view,
-                               .dim = t->dim,
-                               .rows = t->rows,
-                               .y = t->y };
+        item[i] = (eval_item){
+            .e = t->e, .node = EVAL_WHOLE, .x = t->view, .dim = t->dim, .rows = t->rows, .y = t->y
+        };
         char label[96];
-        int length = snprintf(label, sizeof label, "\"pool\":\"%s\",\"target\":%zu,\"family\":\"whole\"",
-                              t->label, i);
+        int length = snprintf(label, sizeof label,
+                              "\"pool\":\"%s\",\"target\":%zu,\"family\":\"whole\"", t->label, i);
         item[i].label = arena_text(a, label, (size_t)length);
         owner[i] = i;
     }

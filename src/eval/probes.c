@@ -9,7 +9,8 @@
 #include "data/points.h"
 #include "eval/suites.h"
 
-/* A formula from text, in the model's words. Fails only for want of memory or by our own mistake. */
+/* A formula from text, in the model's words. Fails only for want of memory or by our own mistake.
+ */
 static snip_code formula(expr *out, const char *words, const expr_names *names, arena *a,
                          snip_status *st)
 {
@@ -170,10 +171,10 @@ static const struct {
 };
 enum { IDENTITIES = sizeof identities / sizeof *identities, CASES = 12, WRONG = 35, PROBE_DIM = 3 };
 
-static const char *const any_parts[] = { "x0",         "2.5*x1",        "x0*x1",  "sin(1.7*x1)",
-                                         "0.8 + x2",   "cos(0.9*x2)",   "x2",     "0.4*x0 - x2",
-                                         "1.3*x1*x2",  "0.7*x0 + x1" };
-static const char *const positive_parts[] = { "exp(0.6*x0)",   "0.5 + x1^2",   "2.2 + sin(x2)",
+static const char *const any_parts[] = { "x0",        "2.5*x1",      "x0*x1", "sin(1.7*x1)",
+                                         "0.8 + x2",  "cos(0.9*x2)", "x2",    "0.4*x0 - x2",
+                                         "1.3*x1*x2", "0.7*x0 + x1" };
+static const char *const positive_parts[] = { "exp(0.6*x0)",   "0.5 + x1^2",    "2.2 + sin(x2)",
                                               "1.5 + cos(x0)", "0.3 + abs(x1)", "1.2 + x2^2" };
 
 /* Three different parts for a, b and c. */
@@ -292,8 +293,8 @@ static snip_code rewritings(json_t **out, eval_space *s, const eval_how *how, ar
             for (size_t i = 2; i < count && code == SNIP_OK; i++)
                 similarity[i - 2] = eval_dot(z, z + i * s->latent, s->latent);
             if (code == SNIP_OK) {
-                pr[k * CASES + c] = eval_percentile(eval_dot(z, z + s->latent, s->latent),
-                                                    similarity, count - 2);
+                pr[k * CASES + c] =
+                    eval_percentile(eval_dot(z, z + s->latent, s->latent), similarity, count - 2);
                 alternatives += (double)(count - 2) / CASES;
                 if (c == 0)
                     json_array_append_new(examples, example(identities[k].name, item, count, a));
@@ -396,9 +397,9 @@ static snip_code taylor(json_t **out, eval_space *s, const eval_how *how, arena 
         json_array_append_new(functions, json_pack("{s:s,s:o,s:o}", "name", series[k].name,
                                                    "similarity", by_order, "series", words));
     }
-    *out = json_pack("{s:o,s:o}", "functions", functions, "average",
-                     eval_figure_json(eval_mean(similarity, code == SNIP_OK ? SERIES : 0,
-                                                how->seed)));
+    *out =
+        json_pack("{s:o,s:o}", "functions", functions, "average",
+                  eval_figure_json(eval_mean(similarity, code == SNIP_OK ? SERIES : 0, how->seed)));
     return code;
 }
 

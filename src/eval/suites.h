@@ -27,11 +27,11 @@ extern const char *const eval_direction_names[EVAL_DIRECTIONS]; /* f2y, y2f */
 typedef struct eval_scores {
     size_t units;
     double *pr[EVAL_DIRECTIONS];
-    double *variants;           /* [family * units + target], of the original or of all its parts */
-    size_t usable;              /* targets that were scored */
-    size_t parts;               /* subtrees scored, or targets */
-    float *symbols, *values;    /* rows of the originals, `parts` of them */
-    size_t *owner;              /* their targets */
+    double *variants;        /* [family * units + target], of the original or of all its parts */
+    size_t usable;           /* targets that were scored */
+    size_t parts;            /* subtrees scored, or targets */
+    float *symbols, *values; /* rows of the originals, `parts` of them */
+    size_t *owner;           /* their targets */
 } eval_scores;
 
 /* An expression to edit: its values y on x, and `view`, the inputs as the numeric encoder sees

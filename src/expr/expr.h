@@ -65,7 +65,8 @@ int expr_measure(expr e);
 /* A new tree in `a`: e with the subtree at i replaced by s. node is NULL when memory is out. */
 expr expr_splice(expr e, size_t i, expr s, arena *a);
 
-/* A new tree in `a`: e with every variable i < n replaced by by[i]. node is NULL when memory is out.
+/* A new tree in `a`: e with every variable i < n replaced by by[i]. node is NULL when memory is
+ * out.
  */
 expr expr_substitute(expr e, const expr *by, size_t n, arena *a);
 

@@ -1,0 +1,104 @@
+#!/usr/bin/env bash
+# `snip evaluate` from outside: files, shapes, MPI, bad input; and all figures once more by NumPy.
+# evaluate.sh PROGRAM SOURCE_ROOT
+set -u
+snip=$(realpath "$1")
+root=$(realpath "$2")
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 1
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
+export OMPI_MCA_btl=self,vader,tcp OMPI_MCA_btl_tcp_if_include=lo OMPI_MCA_oob_tcp_if_include=lo
+export OMPI_MCA_btl_vader_single_copy_mechanism=none OMPI_MCA_mpi_yield_when_idle=1
+export ASAN_OPTIONS=detect_leaks=0 # OpenMPI keeps some memory to its end
+passed=0 failed=0
+good() { passed=$((passed + 1)); }
+bad() { failed=$((failed + 1)); echo "FAILED: $1"; }
+refuses() { # EXIT_CODE PATTERN ARGUMENTS...: fails with one line
+    local code=$1 pattern=$2; shift 2
+    "$snip" "$@" >out 2>err
+    local got=$?
+    { [ $got -eq "$code" ] && grep -q -- "$pattern" err && [ "$(wc -l <err)" -eq 1 ]; } && good ||
+        bad "snip $* gives $got: $(head -3 err)"
+}
+
+settings="--preset tiny --set statistics=yes --set points=0 --set layers=1 --set hidden=16
+    --batch-size 16 --warmup 5 --quiet"
+for stage in S0 S5; do
+    "$snip" train $settings --stage $stage --steps 30 --out $stage >/dev/null || exit 1
+done
+
+# Two models side by side, with everything that is written.
+"$snip" evaluate --model S5/model.safetensors --model S0/model.safetensors --pairs 700 --targets 6 \
+    --out eval --dump dump --quiet >table 2>err && good || bad "evaluate fails: $(cat err)"
+grep -q 'SNIP++\*' table && grep -q 'nDCG@10' table && good || bad "no table"
+[ -s eval/report.html ] && ! grep -q 'https\?://[^w]' eval/report.html && good ||
+    bad "no page, or one that needs a network"
+python3 - <<'PY' && good || bad "results.json has another shape"
+import json
+r = json.load(open("eval/results.json"))
+assert r["command"].startswith("snip evaluate --model S5") and r["seed"] == 0 and r["seconds"] > 0
+assert [m["name"] for m in r["models"]] == ["S5", "S0"]
+families = {"unary_swap", "variable_substitution", "binary_swap", "tree_reshaping",
+            "operand_reordering", "subtree_rewriting"}
+def figure(f):
+    assert set(f) >= {"value", "lo", "hi"}, f
+    assert f["value"] is None or f["lo"] <= f["value"] <= f["hi"], f
+for m in r["models"]:
+    assert m["stage"] == m["name"] and not m["errors"]
+    s = m["suites"]
+    assert set(s) == {"global", "geometry", "edits", "subtrees", "ood", "probes"}
+    assert s["global"]["pairs"] == 700
+    for way in ("f2y", "y2f"):
+        for key in ("r1", "r10", "ndcg10", "mrr", "median_rank"):
+            figure(s["global"][way][key])
+        for local in ("edits", "subtrees"):
+            figure(s[local]["average"][way])
+            assert set(s[local]["families"]) == families
+            assert "targets" in s[local]["families"]["unary_swap"][way]
+        for corpus in ("feynman", "classic", "strogatz", "pooled"):
+            for view in ("paper", "consistent"):
+                for part in ("global", "edits", "subtrees"):
+                    figure(s["ood"][corpus][view][part][way])
+    figure(s["geometry"]["gap"])
+    assert set(s["probes"]) >= {"variation", "consequences", "rewritings", "taylor"}
+c = r["comparisons"][0]
+assert (c["a"], c["b"]) == ("S5", "S0") and c["better"] + c["worse"] + c["same"] == len(c["settings"])
+PY
+
+# Independent figures.
+if /usr/bin/python3 -c 'import numpy' 2>/dev/null; then
+    /usr/bin/python3 "$root/tests/recompute.py" eval/results.json dump && good || bad "figures differ"
+else
+    echo "no NumPy here: figures not recomputed"
+fi
+
+# The same with another number of threads, and with the work split between ranks.
+for n in 1 2 3; do
+    mpirun -n $n "$snip" evaluate --model S5/model.safetensors --suite global --pairs 700 --threads 1 \
+        --out mpi$n --quiet >/dev/null 2>err && good || bad "$n ranks: $(head -3 err)"
+done
+python3 - <<'PY' && good || bad "ranks or threads change the figures"
+import json
+want = json.load(open("eval/results.json"))["models"][0]["suites"]["global"]
+for n in (1, 2, 3):
+    got = json.load(open(f"mpi{n}/results.json"))["models"][0]["suites"]["global"]
+    assert got["f2y"] == want["f2y"] and got["y2f"] == want["y2f"], n
+PY
+
+# Bad input.
+refuses 2 'needs --model' evaluate
+refuses 1 'No such file' evaluate --model missing.safetensors --out e
+refuses 2 "takes no argument 'x'" evaluate --model S5/model.safetensors x
+refuses 2 'no suite\|not a\|suite' evaluate --model S5/model.safetensors --suite everything
+refuses 1 'cannot make this folder' evaluate --model S5/model.safetensors --suite probes --out table/x
+head -c 2000 S5/model.safetensors >cut.safetensors
+refuses 1 'cut off' evaluate --model cut.safetensors --out e
+"$snip" train $settings --set dims=3 --steps 6 --out narrow >/dev/null
+refuses 1 'up to 3 inputs' evaluate --model narrow/model.safetensors --out e
+mkdir blocked && ln -s /dev/full blocked/S5.probes.symbols.npy 2>/dev/null
+refuses 1 'suite probes: blocked/S5.probes.*cannot write' evaluate --model S5/model.safetensors \
+    --suite probes --dump blocked --out e
+
+echo "$passed passed, $failed failed"
+[ $failed -eq 0 ]

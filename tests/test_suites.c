@@ -1,0 +1,196 @@
+/* test_suites.c - the evaluation as a whole: chance for a random model, 1 for a perfect one. */
+#include "support.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <xxhash.h>
+
+#include "data/gen.h"
+#include "eval/suites.h"
+
+static const eval_how how = { .pairs = 600, .targets = 32, .quiet = 1 };
+
+/* A small untrained model that reads statistics, so that the suites are quick. */
+static eval_space *space(int echo, arena *a)
+{
+    model_config c;
+    model *m;
+    assert_int_equal(model_config_preset(&c, "tiny", NULL), SNIP_OK);
+    c.statistics = 1;
+    c.points = 0;
+    c.layers = 1;
+    c.hidden = 16;
+    assert_int_equal(model_new(&m, &c, a, NULL), SNIP_OK);
+    model_start(m, 4);
+    eval_space *s = eval_space_new(m, 1, 2);
+    assert_non_null(s);
+    s->echo = echo;
+    return s;
+}
+
+static eval_figure figure(const json_t *o, const char *one, const char *two, const char *three)
+{
+    const char *const keys[3] = { one, two, three };
+    for (int i = 0; i < 3 && keys[i]; i++)
+        o = json_object_get(o, keys[i]);
+    if (!json_is_number(json_object_get(o, "value")))
+        fail_msg("%s %s: no figure", one, two ? two : "");
+    return (eval_figure){ json_number_value(json_object_get(o, "value")),
+                          json_number_value(json_object_get(o, "lo")),
+                          json_number_value(json_object_get(o, "hi")) };
+}
+
+/* 1 for a perfect model; for a random one chance within the interval, which is a 95 % one: give it
+ * half of its width on either side. */
+static void expect(eval_figure f, double chance, int perfect, const char *what)
+{
+    double slack = (f.hi - f.lo) / 2;
+    int good = perfect ? f.value == 1 && f.lo == 1 && f.hi == 1
+                       : chance >= f.lo - slack && chance <= f.hi + slack;
+    if (!good)
+        fail_msg("%s: %.4f [%.4f, %.4f], expected %g", what, f.value, f.lo, f.hi,
+                 perfect ? 1.0 : chance);
+}
+
+static void retrieval_is_chance_or_perfect(void **state)
+{
+    for (int perfect = 0; perfect < 2; perfect++) {
+        eval_space *s = space(perfect, *state);
+        json_t *o;
+        snip_status st;
+        if (eval_global(&o, s, &how, &st) != SNIP_OK)
+            fail_msg("%s", st.msg);
+        for (int d = 0; d < EVAL_DIRECTIONS; d++) {
+            const char *way = eval_direction_names[d];
+            double n = (double)how.pairs;
+            if (perfect) /* by chance there is one hit, or none: no interval tells */
+                expect(figure(o, way, "r1", NULL), 1, 1, "R@1");
+            expect(figure(o, way, "r10", NULL), 10 / n, perfect, "R@10");
+            expect(figure(o, way, "ndcg10", NULL), 4.5436 / n, perfect, "nDCG@10");
+            expect(figure(o, way, "median_rank", NULL), n / 2, perfect, "median rank");
+        }
+        json_decref(o);
+        eval_space_free(s);
+    }
+}
+
+static void geometry_of_a_perfect_model_has_no_gap(void **state)
+{
+    eval_space *s = space(1, *state);
+    json_t *o;
+    assert_int_equal(eval_geometry(&o, s, &how, NULL), SNIP_OK);
+    assert_true(figure(o, "gap", NULL, NULL).value < 1e-12);
+    assert_int_equal(json_array_size(json_object_get(json_object_get(o, "points"), "f")), 800);
+    double sum = 0, last = 1;
+    for (size_t i = 0; i < json_array_size(json_object_get(o, "explained")); i++) {
+        double v = json_number_value(json_array_get(json_object_get(o, "explained"), i));
+        assert_true(v <= last + 1e-12);
+        last = v;
+        sum += v;
+    }
+    assert_true(fabs(sum - 1) < 1e-9);
+    json_decref(o);
+    eval_space_free(s);
+}
+
+static void edits_are_chance_or_perfect(void **state)
+{
+    arena *a = *state;
+    for (int perfect = 0; perfect < 2; perfect++)
+        for (int subtrees = 0; subtrees < 2; subtrees++) {
+            eval_space *s = space(perfect, a);
+            eval_target *t;
+            eval_scores scores;
+            snip_status st;
+            assert_int_equal(eval_targets(&t, &how, a, &st), SNIP_OK);
+            if (eval_local(&scores, s, t, how.targets, subtrees, &how, a, &st) != SNIP_OK)
+                fail_msg("%s", st.msg);
+            json_t *o = eval_scores_json(&scores, 0);
+            for (int d = 0; d < EVAL_DIRECTIONS; d++)
+                expect(figure(o, "average", eval_direction_names[d], NULL), 0.5, perfect,
+                       subtrees ? "subtrees" : "edits");
+            assert_true(scores.usable > 28 && scores.usable <= 32);
+            assert_true(!subtrees || (scores.parts > 3 * 32 && scores.parts <= 8 * 32));
+            json_t *same = eval_compare(&scores, &scores, NULL, NULL, 0);
+            assert_int_equal(json_integer_value(json_object_get(same, "same")), 12);
+            assert_int_equal(json_integer_value(json_object_get(same, "better")), 0);
+            json_decref(same);
+            json_decref(o);
+            eval_space_free(s);
+        }
+}
+
+static void corpora_and_probes_are_perfect_for_a_perfect_model(void **state)
+{
+    eval_space *s = space(1, *state);
+    json_t *o;
+    snip_status st;
+    if (eval_ood(&o, s, &how, &st) != SNIP_OK)
+        fail_msg("%s", st.msg);
+    static const char *const pools[] = { "feynman", "classic", "strogatz", "pooled" };
+    static const char *const parts[] = { "global", "edits", "subtrees" };
+    for (int p = 0; p < 4; p++)
+        for (int k = 0; k < 3; k++)
+            for (int d = 0; d < EVAL_DIRECTIONS; d++) {
+                const json_t *view = json_object_get(json_object_get(o, pools[p]), "consistent");
+                eval_figure f = figure(view, parts[k], eval_direction_names[d], NULL);
+                if (!(f.value > 0.999))
+                    fail_msg("%s %s: %.4f", pools[p], parts[k], f.value);
+            }
+    json_decref(o);
+    if (eval_probes(&o, s, &how, &st) != SNIP_OK)
+        fail_msg("%s", st.msg);
+    json_t *c = json_object_get(json_object_get(o, "variation"), "similarity");
+    assert_int_equal(json_array_size(c), 46);
+    assert_true(fabs(json_number_value(json_array_get(c, 0)) - 1) < 1e-6);
+    assert_int_equal(
+        json_object_size(json_object_get(json_object_get(o, "rewritings"), "families")), 7);
+    assert_int_equal(json_array_size(json_object_get(json_object_get(o, "taylor"), "functions")),
+                     9);
+    json_decref(o);
+    eval_space_free(s);
+}
+
+static int by_hash(const void *a, const void *b)
+{
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* Formula, points and values of 100,000 training samples and as many held-out ones: no two alike.
+ */
+static void held_out_samples_are_not_training_samples(void **state)
+{
+    (void)state;
+    enum { N = 100000 };
+    const data_gen gen = { .dims = 10, .points = 8 };
+    uint64_t *hash = malloc(2 * N * sizeof *hash);
+    arena *a = arena_new(0);
+    assert_non_null(hash);
+    for (uint64_t i = 0; i < 2 * N; i++) {
+        data_sample s;
+        arena_reset(a, 0);
+        assert_int_equal(data_sample_draw(&s, &gen, 0, i < N ? RNG_TRAIN : RNG_HELD_OUT, i % N, a),
+                         SNIP_OK);
+        hash[i] = XXH3_64bits(s.y, s.points * sizeof *s.y);
+        for (int j = 0; j < s.dim; j++)
+            hash[i] ^= XXH3_64bits_withSeed(s.x[j], s.points * sizeof *s.y, (XXH64_hash_t)j + 1);
+    }
+    qsort(hash, 2 * N, sizeof *hash, by_hash);
+    for (size_t i = 1; i < 2 * N; i++)
+        assert_true(hash[i] != hash[i - 1]);
+    arena_free(a);
+    free(hash);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        ARENA_TEST(retrieval_is_chance_or_perfect),
+        ARENA_TEST(geometry_of_a_perfect_model_has_no_gap),
+        ARENA_TEST(edits_are_chance_or_perfect),
+        ARENA_TEST(corpora_and_probes_are_perfect_for_a_perfect_model),
+        cmocka_unit_test(held_out_samples_are_not_training_samples),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
