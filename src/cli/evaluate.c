@@ -177,9 +177,10 @@ static json_t *start_results(int argc, char **argv, const eval_how *how, arena *
     time_t now = time(NULL);
     struct tm utc;
     strftime(when, sizeof when, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&now, &utc));
-    return json_pack("{s:o,s:s,s:I,s:s,s:I,s:I}", "command", cli_string(line ? line : ""),
+    return json_pack("{s:o,s:s,s:I,s:s,s:I,s:I,s:I}", "command", cli_string(line ? line : ""),
                      "version", SNIP_VERSION, "seed", (json_int_t)how->seed, "started", when,
-                     "pairs", (json_int_t)how->pairs, "targets", (json_int_t)how->targets);
+                     "pairs", (json_int_t)how->pairs, "targets", (json_int_t)how->targets,
+                     "subtree_variants", (json_int_t)how->subtree_variants);
 }
 
 /* Runs all models. Returns an exit code; *results is NULL if there is nothing to write. */
@@ -212,7 +213,7 @@ int cli_evaluate(const cli_command *self, int argc, char **argv)
     const char *paths[MODELS_MAX], *out = "evaluation", *dump = NULL;
     static const char *const suites[] = { "all",      "global", "geometry", "edits",
                                           "subtrees", "ood",    "probes",   NULL };
-    uint64_t pairs = 10000, targets = 128, seed = 0, threads = 0;
+    uint64_t pairs = 10000, targets = 128, variants = 16, seed = 0, threads = 0;
     int suite = 0, json = 0, quiet = 0, code, kept = 0;
     size_t models = 0;
     arena *a = arena_new(0);
@@ -255,6 +256,13 @@ int cli_evaluate(const cli_command *self, int argc, char **argv)
           .low = 1,
           .high = 100000,
           .help = "expressions that are edited; the paper has 128" },
+        { .name = "subtree-variants",
+          .kind = CLI_COUNT,
+          .to = &variants,
+          .value = "N",
+          .low = 1,
+          .high = DATA_VARIANTS_MAX,
+          .help = "most edits of a family per subtree; the paper has 64" },
         { .name = "seed",
           .kind = CLI_COUNT,
           .to = &seed,
@@ -289,7 +297,11 @@ int cli_evaluate(const cli_command *self, int argc, char **argv)
         arena_free(a);
         return code;
     }
-    how = (eval_how){ .seed = seed, .pairs = pairs, .targets = targets, .quiet = quiet };
+    how = (eval_how){ .seed = seed,
+                      .pairs = pairs,
+                      .targets = targets,
+                      .subtree_variants = variants,
+                      .quiet = quiet };
     how.ranks = ranks_start();
     int me = ranks_me(how.ranks);
     double start = clock_now();

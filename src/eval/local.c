@@ -87,7 +87,7 @@ static int pool_add(pool *p, const eval_target *t, size_t target, expr e, size_t
 /* Adds the part of t at `node` (EVAL_WHOLE: all of it) and its variants. Parts without any stay
  * out. Returns 0 when memory is out. */
 static int add_part(pool *p, const eval_space *s, const eval_target *t, size_t target, size_t node,
-                    rng *r, arena *a)
+                    size_t most, rng *r, arena *a)
 {
     int whole = node == EVAL_WHOLE;
     expr e = whole ? t->e : expr_sub(t->e, node);
@@ -106,8 +106,7 @@ static int add_part(pool *p, const eval_space *s, const eval_target *t, size_t t
     if (!v)
         return 0;
     for (int f = 0; f < DATA_FAMILIES; f++) {
-        size_t n =
-            data_edits_evaluation(v, e, (data_family)f, DATA_VARIANTS_MAX, t->x, t->rows, y, r, a);
+        size_t n = data_edits_evaluation(v, e, (data_family)f, most, t->x, t->rows, y, r, a);
         if (n == (size_t)-1)
             return 0;
         for (size_t k = 0; k < n; k++) {
@@ -129,15 +128,16 @@ static int add_part(pool *p, const eval_space *s, const eval_target *t, size_t t
 }
 
 static int fill_pool(pool *p, const eval_space *s, const eval_target *t, size_t target,
-                     int subtrees, uint64_t seed, arena *a)
+                     int subtrees, const eval_how *how, arena *a)
 {
+    size_t most = subtrees && how->subtree_variants ? how->subtree_variants : DATA_VARIANTS_MAX;
     rng r;
-    rng_init(&r, seed, RNG_EDITS, t->id * 2 + (uint64_t)(subtrees != 0));
+    rng_init(&r, how->seed, RNG_EDITS, t->id * 2 + (uint64_t)(subtrees != 0));
     *p = (pool){ 0 };
     if (!eval_fits(s, t->e, a))
         return 1;
     if (!subtrees)
-        return add_part(p, s, t, target, EVAL_WHOLE, &r, a);
+        return add_part(p, s, t, target, EVAL_WHOLE, most, &r, a);
     int *nodes = arena_array(a, t->e.count, sizeof *nodes);
     if (!nodes)
         return 0;
@@ -145,7 +145,7 @@ static int fill_pool(pool *p, const eval_space *s, const eval_target *t, size_t 
     if (n > EVAL_SUBTREES_MAX)
         rng_shuffle(&r, nodes, n);
     for (int k = 0; k < n && k < EVAL_SUBTREES_MAX; k++)
-        if (!add_part(p, s, t, target, (size_t)nodes[k], &r, a))
+        if (!add_part(p, s, t, target, (size_t)nodes[k], most, &r, a))
             return 0;
     return 1;
 }
@@ -225,7 +225,7 @@ snip_code eval_local(eval_scores *out, eval_space *s, const eval_target *t, size
     for (size_t i = 0; i < n && code == SNIP_OK; i++) {
         arena_reset(own, 0);
         pool p;
-        if (!fill_pool(&p, s, &t[i], i, subtrees, how->seed, own)) {
+        if (!fill_pool(&p, s, &t[i], i, subtrees, how, own)) {
             code = status_nomem(st);
             break;
         }

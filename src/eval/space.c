@@ -10,7 +10,7 @@
 #include "model/encode.h"
 
 /* A few items that go through an encoder together. */
-enum { CHUNK_FORMULAS = 16, CHUNK_TOKENS = 1024, TOKENS_GUESS = 24 };
+enum { CHUNK_FORMULAS = 16, CHUNK_TOKENS = 512, TOKENS_GUESS = 24 };
 
 struct eval_dump {
     FILE *symbols, *values, *index;
@@ -112,7 +112,7 @@ static snip_code chunk_symbols(const eval_space *s, const eval_item *item, size_
                                .path = s->tree ? path : NULL,
                                .rows = n,
                                .span = span };
-    return model_formulas_forward(s->m, &f, z, a) ? SNIP_OK : SNIP_NOMEM;
+    return model_formulas_embed(s->m, &f, z, a) ? SNIP_OK : SNIP_NOMEM;
 }
 
 /* Values of a chunk of items; z has a row for each. */
@@ -137,7 +137,7 @@ static snip_code chunk_values(const eval_space *s, const eval_item *item, size_t
             return code;
     }
     const model_tables t = { .groups = groups, .group = group };
-    return model_tables_forward(s->m, &t, z, a) ? SNIP_OK : SNIP_NOMEM;
+    return model_tables_embed(s->m, &t, z, a) ? SNIP_OK : SNIP_NOMEM;
 }
 
 /* A span of items that one thread embeds. */

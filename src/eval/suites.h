@@ -15,6 +15,8 @@ typedef struct eval_how {
     uint64_t seed;
     size_t pairs;   /* of global retrieval */
     size_t targets; /* of the controlled edits */
+    size_t
+        subtree_variants; /* most edits of a family per subtree; 0: as many as of whole formulas */
     int quiet;
     ranks *ranks; /* split the global suite between them, or NULL */
 } eval_how;

@@ -17,7 +17,8 @@ typedef struct layer_pass {
 } layer_pass;
 
 struct model_pass {
-    size_t n; /* tokens */
+    size_t n;   /* tokens */
+    int forget; /* layers share their memory: there will be no backward pass */
     size_t sequences;
     size_t *offsets;
     size_t rows;
@@ -35,6 +36,24 @@ struct model_pass {
 static float *floats(arena *a, size_t rows, size_t cols)
 {
     return arena_array(a, rows * cols, sizeof(float));
+}
+
+/* Room for what one layer keeps, and for its output. Returns 0 when memory is out. */
+static int layer_room(layer_pass *y, float **out, size_t n, const model_config *c, arena *a)
+{
+    size_t d = (size_t)c->d;
+    int pre = c->norm == MODEL_PRE_NORM;
+    y->stats1 = floats(a, n, 2);
+    y->stats2 = floats(a, n, 2);
+    y->normed1 = floats(a, n, d);
+    y->qkv = floats(a, n, 3 * d);
+    y->o = floats(a, n, d);
+    y->mid = floats(a, n, d);
+    y->normed2 = pre ? floats(a, n, d) : NULL;
+    y->hidden = floats(a, n, (size_t)c->ff);
+    *out = floats(a, n, d);
+    return y->stats1 && y->stats2 && y->normed1 && y->qkv && y->o && y->mid && y->hidden && *out &&
+           (!pre || y->normed2);
 }
 
 /* The encoder proper: from p->sum to z. Returns 0 when memory is out. */
@@ -57,18 +76,13 @@ static int encoder_forward(const model *m, const model_encoder *e, model_pass *p
         const model_layer *l = &e->layer[i];
         layer_pass *y = &p->layer[i];
         y->in = x;
-        y->stats1 = floats(a, n, 2);
-        y->stats2 = floats(a, n, 2);
-        y->normed1 = floats(a, n, d);
-        y->qkv = floats(a, n, 3 * d);
-        y->o = floats(a, n, d);
-        y->mid = floats(a, n, d);
-        y->normed2 = pre ? floats(a, n, d) : NULL;
-        y->hidden = floats(a, n, ff);
-        x = floats(a, n, d);
-        if (!y->stats1 || !y->stats2 || !y->normed1 || !y->qkv || !y->o || !y->mid || !y->hidden ||
-            !x || (pre && !y->normed2))
+        if (i > 0 && p->forget) { /* the layer before is done with; its input becomes our output */
+            *y = p->layer[i - 1];
+            y->in = x;
+            x = p->layer[i - 1].in;
+        } else if (!layer_room(y, &x, n, c, a)) {
             return 0;
+        }
         const float *attend = y->in, *feed;
         if (pre) {
             k->norm(y->normed1, y->stats1, y->in, w + l->norm1_g, w + l->norm1_b, n, d);
@@ -93,8 +107,9 @@ static int encoder_forward(const model *m, const model_encoder *e, model_pass *p
             k->add(x, y->mid, n * d);
         } else {
             k->add(x, y->normed1, n * d);
+            float *out = p->forget && i > 0 ? y->sum2 : floats(a, n, d);
             y->sum2 = x;
-            x = floats(a, n, d);
+            x = out;
             if (!x)
                 return 0;
             k->norm(x, y->stats2, y->sum2, w + l->norm2_g, w + l->norm2_b, n, d);
@@ -211,7 +226,8 @@ void model_paths(nn_path *out, const data_tokens *t)
     }
 }
 
-model_pass *model_formulas_forward(const model *m, const model_formulas *f, float *z, arena *a)
+static model_pass *formulas_forward(const model *m, const model_formulas *f, float *z, int forget,
+                                    arena *a)
 {
     const nn_kernels *k = nn_kernels_best();
     size_t n = f->offsets[f->count], d = (size_t)m->config.d;
@@ -220,6 +236,7 @@ model_pass *model_formulas_forward(const model *m, const model_formulas *f, floa
     if (!p)
         return NULL;
     p->n = n;
+    p->forget = forget;
     p->sequences = f->count;
     p->offsets = (size_t *)f->offsets;
     p->rows = f->rows;
@@ -237,6 +254,19 @@ model_pass *model_formulas_forward(const model *m, const model_formulas *f, floa
                         (size_t)m->config.levels);
     p->embed_seconds = clock_now() - start;
     return encoder_forward(m, &m->symbolic, p, z, a) ? p : NULL;
+}
+
+model_pass *model_formulas_forward(const model *m, const model_formulas *f, float *z, arena *a)
+{
+    return formulas_forward(m, f, z, 0, a);
+}
+
+int model_formulas_embed(const model *m, const model_formulas *f, float *z, arena *tmp)
+{
+    arena_pos mark = arena_mark(tmp);
+    int good = formulas_forward(m, f, z, 1, tmp) != NULL;
+    arena_reset(tmp, mark);
+    return good;
 }
 
 int model_formulas_backward(const model *m, const model_formulas *f, const model_pass *p,
@@ -263,7 +293,8 @@ int model_formulas_backward(const model *m, const model_formulas *f, const model
 
 /* Tables -------------------------------------------------------------------------------------- */
 
-model_pass *model_tables_forward(const model *m, const model_tables *t, float *z, arena *a)
+static model_pass *tables_forward(const model *m, const model_tables *t, float *z, int forget,
+                                  arena *a)
 {
     const nn_kernels *k = nn_kernels_best();
     size_t d = (size_t)m->config.d;
@@ -271,6 +302,7 @@ model_pass *model_tables_forward(const model *m, const model_tables *t, float *z
     model_pass *p = arena_zero(a, sizeof *p);
     if (!p)
         return NULL;
+    p->forget = forget;
     for (size_t g = 0; g < t->groups; g++)
         p->sequences += t->group[g].count;
     p->rows = p->sequences;
@@ -293,6 +325,19 @@ model_pass *model_tables_forward(const model *m, const model_tables *t, float *z
                (p->offsets[s + 1] - p->offsets[s]) * d);
     p->embed_seconds = clock_now() - start;
     return encoder_forward(m, &m->numeric, p, z, a) ? p : NULL;
+}
+
+model_pass *model_tables_forward(const model *m, const model_tables *t, float *z, arena *a)
+{
+    return tables_forward(m, t, z, 0, a);
+}
+
+int model_tables_embed(const model *m, const model_tables *t, float *z, arena *tmp)
+{
+    arena_pos mark = arena_mark(tmp);
+    int good = tables_forward(m, t, z, 1, tmp) != NULL;
+    arena_reset(tmp, mark);
+    return good;
 }
 
 int model_tables_backward(const model *m, const model_tables *t, const model_pass *p,

@@ -56,6 +56,11 @@ typedef struct model_pass model_pass;
 model_pass *model_formulas_forward(const model *m, const model_formulas *f, float *z, arena *a);
 model_pass *model_tables_forward(const model *m, const model_tables *t, float *z, arena *a);
 
+/* The same without a way back: layers share their memory, which stays near the core. Returns 0 when
+ * memory is out; `tmp` is left as found. */
+int model_formulas_embed(const model *m, const model_formulas *f, float *z, arena *tmp);
+int model_tables_embed(const model *m, const model_tables *t, float *z, arena *tmp);
+
 /* Adds to grad, which has m->size numbers. Returns 0 when memory is out. `tmp` is left as found. */
 int model_formulas_backward(const model *m, const model_formulas *f, const model_pass *p,
                             const float *dz, float *grad, arena *tmp);
