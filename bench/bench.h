@@ -21,4 +21,7 @@ json_t *bench_train(const char *preset, const char *stage, size_t batch, int thr
 json_t *bench_batch(const char *preset, const char *stage, size_t batch, int threads,
                     const char *path, snip_status *st);
 
+/* Ranks of 16,384 pairs in both directions, beside the matrix products alone. */
+json_t *bench_rank(double seconds, int threads);
+
 #endif

@@ -31,6 +31,12 @@ static json_t *run_train(const request *q, snip_status *st)
     return bench_train(q->preset, q->stage, q->batch, q->threads, q->seconds);
 }
 
+static json_t *run_rank(const request *q, snip_status *st)
+{
+    (void)st;
+    return bench_rank(q->seconds, q->threads);
+}
+
 static json_t *run_batch(const request *q, snip_status *st)
 {
     return bench_batch(q->preset, q->stage, q->batch, q->threads, q->out, st);
@@ -43,6 +49,7 @@ static const struct {
 } benches[] = { { "gen", run_gen, 0 },
                 { "eval", run_eval, 0 },
                 { "train", run_train, 0 },
+                { "rank", run_rank, 0 },
                 { "batch", run_batch, 1 } };
 enum { BENCHES = sizeof benches / sizeof *benches };
 
@@ -131,6 +138,6 @@ int cli_bench(const cli_command *self, int argc, char **argv)
     }
     if (!found)
         return cli_fail(self, CLI_MISUSED,
-                        "there is no benchmark '%.40s' (gen, eval, train, batch)", argv[0]);
+                        "there is no benchmark '%.40s' (gen, eval, train, rank, batch)", argv[0]);
     return cli_finish(self);
 }

@@ -97,6 +97,16 @@ static int set_choice(const cli_command *self, const cli_option *o, const char *
     return cli_fail(self, CLI_MISUSED, "--%s wants one of %s, not '%.40s'", o->name, list, value);
 }
 
+static int add_value(const cli_command *self, const cli_option *o, const char *value)
+{
+    cli_list *list = o->to;
+    if (list->count == CLI_LIST_MAX)
+        return cli_fail(self, CLI_MISUSED, "--%s can be given at most %d times", o->name,
+                        CLI_LIST_MAX);
+    list->value[list->count++] = value;
+    return CLI_DONE;
+}
+
 static int set_option(const cli_command *self, const cli_option *o, const char *value)
 {
     switch (o->kind) {
@@ -107,6 +117,8 @@ static int set_option(const cli_command *self, const cli_option *o, const char *
         return set_count(self, o, value);
     case CLI_CHOICE:
         return set_choice(self, o, value);
+    case CLI_LIST:
+        return add_value(self, o, value);
     default:
         *(const char **)o->to = value;
         return CLI_DONE;

@@ -19,8 +19,16 @@ typedef enum cli_kind {
     CLI_FLAG,  /* int *to becomes 1 */
     CLI_COUNT, /* uint64_t *to, within [low, high] */
     CLI_TEXT,  /* const char **to */
+    CLI_LIST,  /* cli_list *to: may be given many times */
     CLI_CHOICE /* int *to becomes the place in `choices`, which ends with NULL */
 } cli_kind;
+
+/* The values of an option that may be given many times. */
+enum { CLI_LIST_MAX = 64 };
+typedef struct cli_list {
+    const char *value[CLI_LIST_MAX];
+    size_t count;
+} cli_list;
 
 typedef struct cli_option {
     const char *name; /* without the dashes */

@@ -12,8 +12,6 @@
 #include "eval/paper.h"
 #include "eval/report.h"
 
-enum { MODELS_MAX = 16 };
-
 /* The rows of the table: a path into a model's suites, as in results.json. */
 static const struct {
     const char *key, *shown;
@@ -184,15 +182,16 @@ static json_t *start_results(int argc, char **argv, const eval_how *how, arena *
 }
 
 /* Runs all models. Returns an exit code; *results is NULL if there is nothing to write. */
-static int run_models(const cli_command *self, json_t *results, const char **paths, size_t n,
+static int run_models(const cli_command *self, json_t *results, const cli_list *paths,
                       unsigned mask, const char *dump, int threads, const eval_how *how)
 {
-    eval_result r[MODELS_MAX];
+    eval_result r[CLI_LIST_MAX];
+    size_t n = paths->count;
     json_t *models = json_array();
     int failed = 0;
     snip_status st;
     for (size_t k = 0; k < n; k++) {
-        if (eval_model_file(&r[k], paths[k], mask, dump, threads, how, &st) != SNIP_OK) {
+        if (eval_model_file(&r[k], paths->value[k], mask, dump, threads, how, &st) != SNIP_OK) {
             while (k-- > 0)
                 eval_result_free(&r[k]);
             json_decref(models);
@@ -210,12 +209,12 @@ static int run_models(const cli_command *self, json_t *results, const char **pat
 
 int cli_evaluate(const cli_command *self, int argc, char **argv)
 {
-    const char *paths[MODELS_MAX], *out = "evaluation", *dump = NULL;
+    cli_list models = { .count = 0 };
+    const char *out = "evaluation", *dump = NULL;
     static const char *const suites[] = { "all",      "global", "geometry", "edits",
                                           "subtrees", "ood",    "probes",   NULL };
     uint64_t pairs = 10000, targets = 128, variants = 16, seed = 0, threads = 0;
-    int suite = 0, json = 0, quiet = 0, code, kept = 0;
-    size_t models = 0;
+    int suite = 0, json = 0, quiet = 0, code;
     arena *a = arena_new(0);
     eval_how how = { 0 };
     /* What was asked, before parsing moves it about. */
@@ -223,19 +222,12 @@ int cli_evaluate(const cli_command *self, int argc, char **argv)
     int count = argc;
     if (!asked)
         return cli_fail(self, CLI_FAILED, "out of memory");
-    /* --model may be given many times: it is taken out before the rest is parsed. */
-    for (int i = 0; i < argc; i++) {
-        if (strcmp(argv[i], "--model") == 0 && i + 1 < argc && models < MODELS_MAX)
-            paths[models++] = argv[++i];
-        else
-            argv[kept++] = argv[i];
-    }
     const cli_option options[] = {
         { .name = "model",
-          .kind = CLI_TEXT,
-          .to = &(const char *){ NULL },
+          .kind = CLI_LIST,
+          .to = &models,
           .value = "FILE",
-          .help = "a model; give several to put them side by side (up to 16)" },
+          .help = "a model; give several to put them side by side" },
         { .name = "suite",
           .kind = CLI_CHOICE,
           .to = &suite,
@@ -288,8 +280,8 @@ int cli_evaluate(const cli_command *self, int argc, char **argv)
         { .name = "json", .kind = CLI_FLAG, .to = &json, .help = "print results.json, no table" },
         { .name = "quiet", .kind = CLI_FLAG, .to = &quiet, .help = "no progress line (-q)" },
     };
-    int n = cli_parse(self, options, sizeof options / sizeof *options, kept, argv, &code);
-    if (n < 0 || n > 0 || models == 0) {
+    int n = cli_parse(self, options, sizeof options / sizeof *options, argc, argv, &code);
+    if (n < 0 || n > 0 || models.count == 0) {
         if (n > 0)
             code = cli_fail(self, CLI_MISUSED, "takes no argument '%.40s'", argv[0]);
         else if (n == 0)
@@ -312,8 +304,8 @@ int cli_evaluate(const cli_command *self, int argc, char **argv)
         code = CLI_FAILED;
     if (ranks_max(how.ranks, code) == CLI_DONE) {
         unsigned mask = suite ? 1u << (suite - 1) : (1u << EVAL_SUITES) - 1;
-        code = run_models(self, results, paths, models, mask, me == 0 ? dump : NULL,
-                          cli_threads(threads), &how);
+        code = run_models(self, results, &models, mask, me == 0 ? dump : NULL, cli_threads(threads),
+                          &how);
     }
     ranks_stop(how.ranks);
     json_t *list = json_object_get(results, "models");

@@ -87,12 +87,14 @@ const cli_command cli_commands[] = {
       "snip info runs/tiny/model.safetensors\n"
       "snip info runs/tiny/model.safetensors --json\n",
       cli_info },
-    { "bench", "measure the speed of a part on this machine", "[gen|eval|train|batch] [options]",
+    { "bench", "measure the speed of a part on this machine",
+      "[gen|eval|train|rank|batch] [options]",
       "gen: accepted samples per second on one core, tokens included, by part. eval: nanoseconds\n"
       "per node and point, beside a plain loop over the C library's functions in the same run. "
       "train: a\n"
-      "training step by part, beside this machine's rate on the same matrix products. batch: "
-      "writes a\n"
+      "training step by part, beside this machine's rate on the same matrix products. rank: "
+      "all\n"
+      "pairs ranked in both directions, beside the products alone. batch: writes a\n"
       "training batch, weights and their loss to a file, for other implementations of the step.\n",
       "snip bench gen\n"
       "snip bench eval --json\n"

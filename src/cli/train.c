@@ -60,19 +60,11 @@ int cli_train(const cli_command *self, int argc, char **argv)
 {
     const char *preset = "small", *out = NULL, *memory = "4G", *stage = NULL, *rate = NULL,
                *clip = NULL;
-    const char *sets[64];
+    cli_list sets = { .count = 0 };
     uint64_t steps = 0, batch = 0, seed = 0, warmup = 0, minutes = 5, every = 0, threads = 0,
              pairs = 256;
-    int resume = 0, quiet = 0, json = 0, code, n_sets = 0;
+    int resume = 0, quiet = 0, json = 0, code;
 
-    /* --set may be given many times: it is taken out before the rest is parsed. */
-    int kept = 0;
-    for (int i = 0; i < argc; i++) {
-        if (strcmp(argv[i], "--set") == 0 && i + 1 < argc && n_sets < 64)
-            sets[n_sets++] = argv[++i];
-        else
-            argv[kept++] = argv[i];
-    }
     const cli_option options[] = {
         { .name = "preset",
           .kind = CLI_TEXT,
@@ -155,14 +147,14 @@ int cli_train(const cli_command *self, int argc, char **argv)
           .high = 256,
           .help = "0: all cores" },
         { .name = "set",
-          .kind = CLI_TEXT,
-          .to = &(const char *){ NULL },
+          .kind = CLI_LIST,
+          .to = &sets,
           .value = "KEY=VALUE",
           .help = "any key of model or training, any number of times" },
         { .name = "json", .kind = CLI_FLAG, .to = &json, .help = "the result as a JSON object" },
         { .name = "quiet", .kind = CLI_FLAG, .to = &quiet, .help = "no progress line (-q)" },
     };
-    int n = cli_parse(self, options, sizeof options / sizeof *options, kept, argv, &code);
+    int n = cli_parse(self, options, sizeof options / sizeof *options, argc, argv, &code);
     if (n < 0)
         return code;
     if (n > 0)
@@ -199,8 +191,8 @@ int cli_train(const cli_command *self, int argc, char **argv)
         good = train_config_set(&c, "lr", rate, &st);
     if (good == SNIP_OK && clip)
         good = train_config_set(&c, "clip", clip, &st);
-    for (int i = 0; i < n_sets && good == SNIP_OK; i++)
-        good = set_key(&m, &c, sets[i], &st);
+    for (size_t i = 0; i < sets.count && good == SNIP_OK; i++)
+        good = set_key(&m, &c, sets.value[i], &st);
     /* Points per table in training are at most the model's, unless asked for. */
     if (c.train_points == usual_points && c.train_points > (size_t)m.points)
         c.train_points = c.first_points = (size_t)m.points;

@@ -150,46 +150,28 @@ snip_code eval_global(json_t **out, eval_space *s, const eval_how *how, snip_sta
     return code;
 }
 
-/* Distance between the centroids, each row counted times[i] times (NULL: once). */
-static double gap_of(const float *symbols, const float *values, size_t n, size_t width,
-                     const uint32_t *times, double *tmp)
+/* Rows of both sides, and room for one. */
+typedef struct clouds {
+    const float *symbols, *values;
+    size_t n, width;
+    double *tmp;
+} clouds;
+
+/* Distance between the centroids. */
+static double gap(const void *context, const uint32_t *times)
 {
+    const clouds *c = context;
     double square = 0, weight = 0;
-    memset(tmp, 0, width * sizeof *tmp);
-    for (size_t i = 0; i < n; i++) {
+    memset(c->tmp, 0, c->width * sizeof *c->tmp);
+    for (size_t i = 0; i < c->n; i++) {
         double w = times ? times[i] : 1;
         weight += w;
-        for (size_t j = 0; j < width && w > 0; j++)
-            tmp[j] += w * ((double)symbols[i * width + j] - (double)values[i * width + j]);
+        for (size_t j = i * c->width; j < (i + 1) * c->width && w > 0; j++)
+            c->tmp[j - i * c->width] += w * ((double)c->symbols[j] - (double)c->values[j]);
     }
-    for (size_t j = 0; j < width; j++)
-        square += tmp[j] * tmp[j] / (weight * weight);
+    for (size_t j = 0; j < c->width; j++)
+        square += c->tmp[j] * c->tmp[j] / (weight * weight);
     return sqrt(square);
-}
-
-static int by_value(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-static eval_figure gap_figure(const float *symbols, const float *values, size_t n, size_t width,
-                              uint64_t seed, double *tmp, uint32_t *times)
-{
-    eval_figure f = { gap_of(symbols, values, n, width, NULL, tmp), NAN, NAN };
-    double sample[EVAL_RESAMPLES];
-    for (int b = 0; b < EVAL_RESAMPLES; b++) {
-        rng r;
-        rng_init(&r, seed, RNG_BENCH, (uint64_t)b);
-        memset(times, 0, n * sizeof *times);
-        for (size_t i = 0; i < n; i++)
-            times[rng_below(&r, (uint32_t)n)]++;
-        sample[b] = gap_of(symbols, values, n, width, times, tmp);
-    }
-    qsort(sample, EVAL_RESAMPLES, sizeof *sample, by_value);
-    f.lo = sample[EVAL_RESAMPLES / 40];
-    f.hi = sample[EVAL_RESAMPLES - 1 - EVAL_RESAMPLES / 40];
-    return f;
 }
 
 static json_t *plane_json(const double *plane, size_t n)
@@ -223,27 +205,25 @@ snip_code eval_geometry(json_t **out, eval_space *s, const eval_how *how, snip_s
     float *rows = malloc(2 * n * width * sizeof *rows);
     double *share = malloc(width * sizeof *share), *plane = malloc(4 * n * sizeof *plane);
     double *tmp = malloc(width * sizeof *tmp);
-    uint32_t *times = malloc(n * sizeof *times);
-    snip_code code = rows && share && plane && tmp && times ? SNIP_OK : status_nomem(st);
+    snip_code code = rows && share && plane && tmp ? SNIP_OK : status_nomem(st);
     *out = NULL;
     if (code == SNIP_OK)
         code = embed_pairs(s, rows, rows + n * width, 0, n, how, st);
     if (code == SNIP_OK && !eval_pca(share, plane, rows, 2 * n, width))
         code = status_fail(st, SNIP_UNSUPPORTED, 0, "the principal components cannot be computed");
     if (code == SNIP_OK) {
+        const clouds both = { rows, rows + n * width, n, width, tmp };
         json_t *explained = json_array();
         for (size_t j = 0; j < width; j++)
             json_array_append_new(explained, json_real(share[j]));
-        *out = json_pack(
-            "{s:I,s:o,s:o,s:o,s:{s:o,s:o}}", "pairs", (json_int_t)n, "gap",
-            eval_figure_json(gap_figure(rows, rows + n * width, n, width, how->seed, tmp, times)),
-            "explained", explained, "dims", dims_json(share, width), "points", "f",
-            plane_json(plane, n), "y", plane_json(plane + 2 * n, n));
+        *out = json_pack("{s:I,s:o,s:o,s:o,s:{s:o,s:o}}", "pairs", (json_int_t)n, "gap",
+                         eval_figure_json(eval_bootstrap(gap, &both, n, how->seed)), "explained",
+                         explained, "dims", dims_json(share, width), "points", "f",
+                         plane_json(plane, n), "y", plane_json(plane + 2 * n, n));
     }
     free(rows);
     free(share);
     free(plane);
     free(tmp);
-    free(times);
     return code;
 }

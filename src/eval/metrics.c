@@ -232,15 +232,41 @@ double eval_percentile(double own, const double *others, size_t n)
     return n ? (double)lower / (double)n : NAN;
 }
 
-/* Mean of family means with each unit counted times[u] times (NULL: once). */
-static double family_mean(const double *value, size_t families, size_t units, const uint32_t *times)
+eval_figure eval_bootstrap(eval_statistic *f, const void *context, size_t units, uint64_t seed)
+{
+    eval_figure out = { f(context, NULL), NAN, NAN };
+    double *sample = malloc(EVAL_RESAMPLES * sizeof *sample);
+    uint32_t *times = malloc((units + 1) * sizeof *times);
+    for (int k = 0; k < EVAL_RESAMPLES && sample && times && units; k++) {
+        rng r;
+        rng_init(&r, seed, RNG_BENCH, (uint64_t)k);
+        memset(times, 0, units * sizeof *times);
+        for (size_t u = 0; u < units; u++)
+            times[rng_below(&r, (uint32_t)units)]++;
+        sample[k] = f(context, times);
+    }
+    if (sample && times && units)
+        interval(&out, sample, EVAL_RESAMPLES);
+    free(sample);
+    free(times);
+    return out;
+}
+
+/* Two sets of scores by family and unit; the second may be NULL. */
+typedef struct scores {
+    const double *a, *b;
+    size_t families, units;
+} scores;
+
+/* Mean of family means. */
+static double family_mean(const double *value, const scores *s, const uint32_t *times)
 {
     double total = 0;
     size_t counted = 0;
-    for (size_t f = 0; f < families; f++) {
+    for (size_t f = 0; f < s->families; f++) {
         double sum = 0, weight = 0;
-        for (size_t u = 0; u < units; u++) {
-            double v = value[f * units + u], w = times ? times[u] : 1;
+        for (size_t u = 0; u < s->units; u++) {
+            double v = value[f * s->units + u], w = times ? times[u] : 1;
             if (isnan(v) || w == 0)
                 continue;
             sum += w * v;
@@ -254,29 +280,17 @@ static double family_mean(const double *value, size_t families, size_t units, co
     return counted ? total / (double)counted : NAN;
 }
 
+static double difference(const void *context, const uint32_t *times)
+{
+    const scores *s = context;
+    return family_mean(s->a, s, times) - (s->b ? family_mean(s->b, s, times) : 0);
+}
+
 eval_figure eval_difference(const double *a, const double *b, size_t families, size_t units,
                             uint64_t seed)
 {
-    eval_figure f = { family_mean(a, families, units, NULL), NAN, NAN };
-    if (b)
-        f.value -= family_mean(b, families, units, NULL);
-    double *sample = malloc(EVAL_RESAMPLES * sizeof *sample);
-    uint32_t *times = malloc((units + 1) * sizeof *times);
-    for (int k = 0; k < EVAL_RESAMPLES && sample && times && units; k++) {
-        rng r;
-        rng_init(&r, seed, RNG_BENCH, (uint64_t)k);
-        memset(times, 0, units * sizeof *times);
-        for (size_t u = 0; u < units; u++)
-            times[rng_below(&r, (uint32_t)units)]++;
-        sample[k] = family_mean(a, families, units, times);
-        if (b)
-            sample[k] -= family_mean(b, families, units, times);
-    }
-    if (sample && times && units)
-        interval(&f, sample, EVAL_RESAMPLES);
-    free(sample);
-    free(times);
-    return f;
+    const scores s = { a, b, families, units };
+    return eval_bootstrap(difference, &s, units, seed);
 }
 
 eval_figure eval_mean_of_families(const double *value, size_t families, size_t units, uint64_t seed)
@@ -289,16 +303,17 @@ eval_figure eval_mean(const double *value, size_t n, uint64_t seed)
     return eval_mean_of_families(value, 1, n, seed);
 }
 
-/* Share of pairs in which the high one is higher, units counted times[u] times. */
-static double area(const double *high, const double *low, size_t n, const uint32_t *times)
+/* Share of pairs in which the high one (a) is higher than the low one (b). */
+static double area(const void *context, const uint32_t *times)
 {
+    const scores *s = context;
     double won = 0, all = 0;
-    for (size_t i = 0; i < n; i++)
-        for (size_t j = 0; j < n; j++) {
+    for (size_t i = 0; i < s->units; i++)
+        for (size_t j = 0; j < s->units; j++) {
             double w = times ? (double)times[i] * times[j] : 1;
-            if (w == 0 || isnan(high[i]) || isnan(low[j]))
+            if (w == 0 || isnan(s->a[i]) || isnan(s->b[j]))
                 continue;
-            won += w * (high[i] > low[j] ? 1 : high[i] == low[j] ? 0.5 : 0);
+            won += w * (s->a[i] > s->b[j] ? 1 : s->a[i] == s->b[j] ? 0.5 : 0);
             all += w;
         }
     return all > 0 ? won / all : NAN;
@@ -306,22 +321,8 @@ static double area(const double *high, const double *low, size_t n, const uint32
 
 eval_figure eval_auc(const double *high, const double *low, size_t n, uint64_t seed)
 {
-    eval_figure f = { area(high, low, n, NULL), NAN, NAN };
-    double *sample = malloc(EVAL_RESAMPLES * sizeof *sample);
-    uint32_t *times = malloc((n + 1) * sizeof *times);
-    for (int k = 0; k < EVAL_RESAMPLES && sample && times && n; k++) {
-        rng r;
-        rng_init(&r, seed, RNG_BENCH, (uint64_t)k);
-        memset(times, 0, n * sizeof *times);
-        for (size_t u = 0; u < n; u++)
-            times[rng_below(&r, (uint32_t)n)]++;
-        sample[k] = area(high, low, n, times);
-    }
-    if (sample && times && n)
-        interval(&f, sample, EVAL_RESAMPLES);
-    free(sample);
-    free(times);
-    return f;
+    const scores s = { high, low, 1, n };
+    return eval_bootstrap(area, &s, n, seed);
 }
 
 /* Principal components ------------------------------------------------------------------------ */

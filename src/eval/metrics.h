@@ -40,6 +40,10 @@ int eval_retrieval_of(eval_retrieval *out, const uint32_t *rank, size_t n, uint6
 /* The share of `others` that are lower than `own`, strictly. */
 double eval_percentile(double own, const double *others, size_t n);
 
+/* A figure of `units` resampled units: f gets how often each is counted, NULL for once each. */
+typedef double eval_statistic(const void *context, const uint32_t *times);
+eval_figure eval_bootstrap(eval_statistic *f, const void *context, size_t units, uint64_t seed);
+
 /* Mean over the units that have a value (others are NaN), interval by bootstrapping units. */
 eval_figure eval_mean(const double *value, size_t n, uint64_t seed);
 
