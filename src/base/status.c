@@ -4,7 +4,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-snip_code status_fail(snip_status *st, snip_code code, size_t pos, const char *format, ...)
+void status_set(snip_status *st, snip_code code, size_t pos, const char *format, ...)
 {
     if (st) {
         va_list args;
@@ -17,10 +17,4 @@ snip_code status_fail(snip_status *st, snip_code code, size_t pos, const char *f
             if ((unsigned char)*c < ' ' || *c == 127)
                 *c = '?';
     }
-    return code;
-}
-
-snip_code status_nomem(snip_status *st)
-{
-    return status_fail(st, SNIP_NOMEM, 0, "out of memory");
 }

@@ -4,11 +4,17 @@
 
 #include "snip.h"
 
-/* Fills `st` (NULL is fine) and returns `code`. */
-__attribute__((format(printf, 4, 5))) snip_code status_fail(snip_status *st, snip_code code,
-                                                            size_t pos, const char *format, ...);
+/* Fills `st`; NULL is fine. */
+__attribute__((format(printf, 4, 5))) void status_set(snip_status *st, snip_code code, size_t pos,
+                                                      const char *format, ...);
+
+/* Fills `st` and is `code`. A macro so that analysers know its value. */
+#define status_fail(st, code, pos, ...) (status_set(st, code, pos, __VA_ARGS__), (code))
 
 /* The usual "out of memory". */
-snip_code status_nomem(snip_status *st);
+static inline snip_code status_nomem(snip_status *st)
+{
+    return status_fail(st, SNIP_NOMEM, 0, "out of memory");
+}
 
 #endif

@@ -72,7 +72,7 @@ static snip_code embed_shares(eval_space *s, float *symbols, float *values, size
     float *own_values = own ? own + (end - first) * latent : NULL;
     if (code == SNIP_OK)
         code = embed_pairs(s, own, own_values, first, end, how, st);
-    if (ranks_max(how->ranks, code != SNIP_OK)) {
+    if (ranks_max(how->ranks, code != SNIP_OK) || code != SNIP_OK) {
         free(own);
         free(sizes);
         return code != SNIP_OK ? code : status_fail(st, SNIP_IO, 0, "another rank failed");

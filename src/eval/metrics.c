@@ -215,7 +215,8 @@ int eval_retrieval_of(eval_retrieval *out, const uint32_t *rank, size_t n, uint6
             to[k]->value = mean[k] / (double)n;
             interval(to[k], sample + k * EVAL_RESAMPLES, EVAL_RESAMPLES);
         }
-        out->median_rank.value = ((double)sorted[(n - 1) / 2] + (double)sorted[n / 2]) / 2;
+        size_t low = (n - 1) / 2, high = n / 2;
+        out->median_rank.value = 0.5 * ((double)sorted[low] + (double)sorted[high]);
         interval(&out->median_rank, sample + RETRIEVAL_MEANS * EVAL_RESAMPLES, EVAL_RESAMPLES);
     }
     free(sorted);

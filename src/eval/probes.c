@@ -273,7 +273,7 @@ static snip_code rewritings(json_t **out, eval_space *s, const eval_how *how, ar
         for (int c = 0; c < CASES && code == SNIP_OK; c++) {
             arena_pos mark = arena_mark(a);
             const double *x[PROBE_DIM];
-            int clusters, uniform;
+            int clusters = 0, uniform = 0;
             size_t count = 0;
             expr part[3];
             rng r;

@@ -650,7 +650,7 @@ static int has_ladder(const eval_page *g, const char *name)
     int seen = 0, stages = 0;
     (void)name;
     for (size_t m = 0; m < json_array_size(g->models); m++)
-        seen |= stage_of(g, m) < 0 ? 0 : 1 << stage_of(g, m);
+        seen |= (1 << (stage_of(g, m) + 1)) >> 1; /* no stage: nothing */
     for (; seen; seen >>= 1)
         stages += seen & 1;
     return stages > 1;

@@ -177,10 +177,11 @@ static void write_head(FILE *f, size_t rows, size_t cols)
 {
     char head[128];
     memset(head, ' ', sizeof head);
-    memcpy(head, "\x93NUMPY\x01\x00\x76\x00", 10); /* version 1, 118 more bytes */
-    int n = snprintf(head + 10, sizeof head - 11,
-                     "{'descr': '<f4', 'fortran_order': False, 'shape': (%zu, %zu), }", rows, cols);
-    head[10 + n] = ' ';
+    int n =
+        snprintf(head, sizeof head,
+                 "\x93NUMPY%c%c%c%c{'descr': '<f4', 'fortran_order': False, 'shape': (%zu, %zu), }",
+                 1, 0, (int)sizeof head - 10, 0, rows, cols); /* version 1.0, length of the rest */
+    head[n] = ' ';
     head[sizeof head - 1] = '\n';
     fwrite(head, 1, sizeof head, f);
 }
@@ -242,7 +243,7 @@ snip_code eval_dump_close(eval_space *s, snip_status *st)
         return SNIP_OK;
     memcpy(files, (FILE *[3]){ d->symbols, d->values, d->index }, sizeof files);
     for (int i = 0; i < 3; i++) {
-        if (files[i] && i < 2) {
+        if (i < 2 && files[i]) {
             rewind(files[i]);
             write_head(files[i], d->rows, s->latent);
         }

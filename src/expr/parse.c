@@ -38,7 +38,7 @@ __attribute__((format(printf, 3, 4))) static int fail_at(parser *p, size_t pos, 
         vsnprintf(msg, sizeof msg, format, args);
         va_end(args);
         p->failed = 1;
-        status_fail(p->st, SNIP_SYNTAX, pos, "%s", msg);
+        status_set(p->st, SNIP_SYNTAX, pos, "%s", msg);
     }
     return -1;
 }

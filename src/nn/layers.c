@@ -107,7 +107,7 @@ void nn_tree_forward(float *x, const nn_path *paths, const float *theta, size_t 
 {
     size_t d = 2 * channels * levels;
     for (size_t c = 0; c < channels; c++) {
-        float rho = tanhf(theta[c]), power[NN_LEVELS_MAX];
+        float rho = tanhf(theta[c]), power[NN_LEVELS_MAX] = { 0 };
         power[0] = 1;
         for (size_t l = 1; l < levels; l++)
             power[l] = power[l - 1] * rho;
@@ -126,7 +126,7 @@ void nn_tree_backward(float *dtheta, const float *dx, const nn_path *paths, cons
     size_t d = 2 * channels * levels;
     for (size_t c = 0; c < channels; c++) {
         /* d(rho^l)/d(theta) = l rho^(l-1) (1 - rho^2) */
-        double rho = tanh((double)theta[c]), power = 1, slope[NN_LEVELS_MAX], sum = 0;
+        double rho = tanh((double)theta[c]), power = 1, slope[NN_LEVELS_MAX] = { 0 }, sum = 0;
         slope[0] = 0;
         for (size_t l = 1; l < levels; l++, power *= rho)
             slope[l] = (double)l * power * (1 - rho * rho);

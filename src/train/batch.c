@@ -269,6 +269,6 @@ snip_code train_batch_draw(train_batch *out, const train_batch_how *how, uint64_
             return all[i].code == SNIP_NOMEM
                        ? status_nomem(st)
                        : status_fail(st, all[i].code, 0, "sample %llu cannot be used for training",
-                                     (unsigned long long)(first + how->offset + i * every));
+                                     (unsigned long long)first + how->offset + i * every);
     return collect(out, all, size, how, a[0]) ? SNIP_OK : status_nomem(st);
 }

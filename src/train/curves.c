@@ -148,14 +148,14 @@ snip_code train_curves(const char *folder, snip_status *st)
     text log = { .a = a }, html = { .a = a }, t = { .a = a };
     text_add(&log, "%s/log.jsonl", folder);
     text_add(&html, "%s/curves.html", folder);
-    char *content;
-    size_t size, n = 0, lines = 0;
+    char *content = NULL;
+    size_t size = 0, n = 0, lines = 0;
     snip_code code = text_end(&log) && text_end(&html) ? file_read(&content, &size, log.s, a, st)
                                                        : status_nomem(st);
     for (size_t i = 0; code == SNIP_OK && i < size; i++)
         lines += content[i] == '\n';
     json_t **line = code == SNIP_OK ? arena_array(a, lines + 1, sizeof *line) : NULL;
-    for (char *s = content; line && *s;) {
+    for (char *s = content; line && s && *s;) {
         size_t length = strcspn(s, "\n");
         json_t *o = json_loadb(s, length, 0, NULL);
         if (json_is_object(o) && n < lines + 1)

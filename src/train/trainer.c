@@ -210,7 +210,7 @@ static snip_code open_log(run *r, snip_status *st)
         good = 0;
     good = good && rename(fresh, path) == 0 && (r->log = fopen(path, "a")) != NULL;
     if (!good)
-        status_fail(st, SNIP_IO, 0, "%s/log.jsonl: cannot write: %s", r->out, strerror(errno));
+        status_set(st, SNIP_IO, 0, "%s/log.jsonl: cannot write: %s", r->out, strerror(errno));
     free(line);
     free(path);
     free(fresh);
