@@ -31,8 +31,10 @@ ranks *ranks_start(void)
     MPI_Comm_size(MPI_COMM_WORLD, &count);
     ranks *r = calloc(1, sizeof *r);
     int *room = calloc(2 * (size_t)count, sizeof *room);
-    if (!r || !room)
+    if (!r || !room) {
         MPI_Abort(MPI_COMM_WORLD, 1);
+        abort(); /* which does not come back, but is not known to */
+    }
     r->count = count;
     r->counts = room;
     r->places = room + count;
