@@ -93,6 +93,36 @@ def check_ood(suite, symbols, values, index):
             assert len(mine) == suite[corpus]["expressions"]
 
 
+def check_probes(suite, symbols, values, index):
+    of = collections.defaultdict(list)
+    for row, line in enumerate(index):
+        of[line["probe"]].append((row, line))
+    rows = [row for row, _ in of["variation"]]
+    for row, want in zip(rows, suite["variation"]["similarity"]):
+        check("variation", symbols[rows[0]] @ symbols[row], want)
+    kinds, original = {"preserving": [], "changing": []}, None
+    for row, line in of["consequences"]:
+        if line["edit"] == "none":
+            original = row
+        else:
+            kinds[line["edit"]].append(symbols[original] @ symbols[row])
+    high, low = np.array(kinds["preserving"])[:, None], np.array(kinds["changing"])[None, :]
+    check("auc", ((high > low) + 0.5 * (high == low)).mean(),
+          suite["consequences"]["auc"]["value"])
+    cases = collections.defaultdict(list)
+    for row, line in of["rewritings"]:
+        if line["role"] == "formula":
+            cases[line["family"]].append([])
+        cases[line["family"]][-1].append(row)
+    for family, lists in cases.items():
+        ranks = [(symbols[c[2:]] @ symbols[c[0]] < symbols[c[1]] @ symbols[c[0]]).mean()
+                 for c in lists]
+        check(f"rewritings {family}", np.mean(ranks), suite["rewritings"]["families"][family]["value"])
+    rows = [row for row, _ in of["taylor"]]
+    check("taylor", (symbols[rows] * values[rows]).sum(axis=1).mean(),
+          suite["taylor"]["average"]["value"])
+
+
 def main():
     results, folder = json.load(open(sys.argv[1])), sys.argv[2]
     model = results["models"][0]
@@ -101,6 +131,7 @@ def main():
     for local in ("edits", "subtrees"):
         check_local(local, suites[local], *load(folder, name, local))
     check_ood(suites["ood"], *load(folder, name, "ood"))
+    check_probes(suites["probes"], *load(folder, name, "probes"))
     symbols, values, _ = load(folder, name, "geometry")
     gap = np.linalg.norm(symbols.mean(axis=0) - values.mean(axis=0))
     check("gap", gap, suites["geometry"]["gap"]["value"])

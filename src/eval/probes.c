@@ -1,5 +1,6 @@
 /* probes.c - four small experiments on the space's meaning; see suites.h. */
 #include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,20 +20,16 @@ static snip_code formula(expr *out, const char *words, const expr_names *names, 
     return code == SNIP_OK ? expr_normal(out, e, NULL, a, st) : code;
 }
 
-static eval_item symbol_item(expr e)
+/* A formula without values; the label is for dumps. */
+__attribute__((format(printf, 3, 4))) static eval_item symbol_item(expr e, arena *a,
+                                                                   const char *format, ...)
 {
-    return (eval_item){ .e = e, .node = EVAL_WHOLE };
-}
-
-/* Embeds formulas only. A dump has both sides, so the probes do without it. */
-static snip_code embed_symbols(eval_space *s, const eval_item *item, size_t n, float *z,
-                               snip_status *st)
-{
-    eval_dump *dump = s->dump;
-    s->dump = NULL;
-    snip_code code = eval_embed(s, item, n, z, NULL, st);
-    s->dump = dump;
-    return code;
+    char label[128];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(label, sizeof label, format, args);
+    va_end(args);
+    return (eval_item){ .e = e, .node = EVAL_WHOLE, .label = arena_text(a, label, strlen(label)) };
 }
 
 /* sin(c x) as c moves away from 0.5. */
@@ -47,11 +44,11 @@ static snip_code variation(json_t **out, eval_space *s, arena *a, snip_status *s
         char words[32];
         snprintf(words, sizeof words, "sin(%.1f*x0)", 0.5 + 0.1 * i);
         code = formula(&item[i].e, words, NULL, a, st);
-        item[i] = symbol_item(item[i].e);
+        item[i] = symbol_item(item[i].e, a, "\"probe\":\"variation\",\"c\":%.1f", 0.5 + 0.1 * i);
         json_array_append_new(c, json_real((5 + i) / 10.0));
     }
     if (code == SNIP_OK)
-        code = embed_symbols(s, item, COUNT, z, st);
+        code = eval_embed(s, item, COUNT, z, NULL, st);
     for (int i = 0; i < COUNT && code == SNIP_OK; i++)
         json_array_append_new(similarity,
                               json_real(eval_dot(z, z + (size_t)i * s->latent, s->latent)));
@@ -127,7 +124,8 @@ static snip_code consequences(json_t **out, eval_space *s, const eval_how *how, 
         if (k == (size_t)-1)
             return status_nomem(st);
         row[i][0] = count;
-        item[count++] = symbol_item(t[i].e);
+        item[count++] = symbol_item(
+            t[i].e, a, "\"probe\":\"consequences\",\"target\":%zu,\"edit\":\"none\"", i);
         for (int kind = 1; kind <= 2; kind++) {
             if (kind == 1 ? node == t[i].e.count : k == 0)
                 continue;
@@ -136,11 +134,13 @@ static snip_code consequences(json_t **out, eval_space *s, const eval_how *how, 
             if (!e.node)
                 return status_nomem(st);
             row[i][kind] = count;
-            item[count++] = symbol_item(e);
+            item[count++] =
+                symbol_item(e, a, "\"probe\":\"consequences\",\"target\":%zu,\"edit\":\"%s\"", i,
+                            kind == 1 ? "preserving" : "changing");
         }
     }
     if (code == SNIP_OK)
-        code = embed_symbols(s, item, count, z, st);
+        code = eval_embed(s, item, count, z, NULL, st);
     for (size_t i = 0; i < n && code == SNIP_OK; i++) {
         const float *original = z + row[i][0] * s->latent;
         if (row[i][1])
@@ -214,7 +214,9 @@ static snip_code make_case(eval_item *item, size_t *count, int identity, const e
         code = expr_normal(&e[k], whole, NULL, a, st);
         if (code != SNIP_OK)
             return code;
-        item[(*count)++] = symbol_item(e[k]);
+        item[(*count)++] =
+            symbol_item(e[k], a, "\"probe\":\"rewritings\",\"family\":\"%s\",\"role\":\"%s\"",
+                        identities[identity].name, k ? "rewriting" : "formula");
     }
     data_variant *v = arena_array(a, DATA_VARIANTS_MAX, sizeof *v);
     double *y = arena_array(a, DATA_POINTS, sizeof *y);
@@ -240,7 +242,9 @@ static snip_code make_case(eval_item *item, size_t *count, int identity, const e
         wrong[j] = t;
     }
     for (size_t i = 0; i < n && i < WRONG; i++)
-        item[(*count)++] = symbol_item(wrong[i]);
+        item[(*count)++] = symbol_item(
+            wrong[i], a, "\"probe\":\"rewritings\",\"family\":\"%s\",\"role\":\"wrong\"",
+            identities[identity].name);
     return SNIP_OK;
 }
 
@@ -288,7 +292,7 @@ static snip_code rewritings(json_t **out, eval_space *s, const eval_how *how, ar
             if (code == SNIP_OK)
                 code = make_case(item, &count, k, part, x, &r, a, st);
             if (code == SNIP_OK)
-                code = embed_symbols(s, item, count, z, st);
+                code = eval_embed(s, item, count, z, NULL, st);
             double similarity[WRONG];
             for (size_t i = 2; i < count && code == SNIP_OK; i++)
                 similarity[i - 2] = eval_dot(z, z + i * s->latent, s->latent);
@@ -375,7 +379,7 @@ static snip_code taylor(json_t **out, eval_space *s, const eval_how *how, arena 
                               .dim = 1,
                               .rows = DATA_POINTS,
                               .y = y[k],
-                              .label = "\"family\":\"taylor\"" };
+                              .label = "\"probe\":\"taylor\"" };
             code = words ? formula(&i->e, words, NULL, a, st) : status_nomem(st);
         }
     }

@@ -186,12 +186,20 @@ static void write_head(FILE *f, size_t rows, size_t cols)
     fwrite(head, 1, sizeof head, f);
 }
 
+/* A row, or NaN where that side was not asked for. */
+static void dump_row(eval_dump *d, FILE *f, const float *row, size_t latent)
+{
+    static const float none = NAN;
+    for (size_t i = 0; i < latent; i++)
+        d->failed |= fwrite(row ? row + i : &none, sizeof none, 1, f) != 1;
+}
+
 static void dump_items(eval_dump *d, const eval_item *item, size_t n, const float *symbols,
                        const float *values, size_t latent, arena *a)
 {
-    d->failed |= fwrite(symbols, latent * sizeof *symbols, n, d->symbols) != n;
-    d->failed |= fwrite(values, latent * sizeof *values, n, d->values) != n;
     for (size_t i = 0; i < n; i++) {
+        dump_row(d, d->symbols, symbols ? symbols + i * latent : NULL, latent);
+        dump_row(d, d->values, values ? values + i * latent : NULL, latent);
         arena_pos mark = arena_mark(a);
         const char *formula = expr_print(item[i].e, SNIP_PREFIX, NULL, 0, a);
         d->failed |= !formula;
@@ -288,7 +296,7 @@ static snip_code embed(eval_space *s, const eval_item *item, size_t n, float *sy
         return status_nomem(st);
     if (worst != SNIP_OK)
         return status_fail(st, worst, 0, "a formula or a value has no words in this model");
-    if (s->echo && values)
+    if (s->echo && values && symbols)
         memcpy(values, symbols, n * s->latent * sizeof *values);
     return SNIP_OK;
 }
@@ -296,15 +304,8 @@ static snip_code embed(eval_space *s, const eval_item *item, size_t n, float *sy
 snip_code eval_embed(eval_space *s, const eval_item *item, size_t n, float *symbols, float *values,
                      snip_status *st)
 {
-    /* A dump and an echo need both sides. */
-    int both = s->dump || s->echo;
-    float *own = both && (!symbols || !values) ? malloc((n + 1) * s->latent * sizeof *own) : NULL;
-    if (both && (!symbols || !values) && !own)
-        return status_nomem(st);
-    float *f = symbols || !both ? symbols : own, *y = values || !both ? values : own;
-    snip_code code = embed(s, item, n, f, y, st);
+    snip_code code = embed(s, item, n, symbols, values, st);
     if (code == SNIP_OK && s->dump)
-        dump_items(s->dump, item, n, f, y, s->latent, s->tmp[0]);
-    free(own);
+        dump_items(s->dump, item, n, symbols, values, s->latent, s->tmp[0]);
     return code;
 }
