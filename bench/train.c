@@ -2,7 +2,6 @@
 #include "bench.h"
 
 #include <math.h>
-#include <omp.h>
 #include <stdlib.h>
 #include <sys/resource.h>
 
@@ -52,7 +51,6 @@ json_t *bench_train(const char *preset, const char *stage, size_t batch, int thr
         return NULL;
     if (batch)
         tc.batch = batch;
-    omp_set_num_threads(threads); /* products outside of a parallel region too */
     arena *a = arena_new(0), *draw[256] = { NULL };
     model *m = NULL;
     for (int t = 0; t < threads; t++)

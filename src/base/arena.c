@@ -7,6 +7,19 @@
 #include <string.h>
 #include <sys/mman.h>
 
+/* Under the address sanitizer what is not handed out is poisoned, with a gap behind every piece. */
+#ifndef __has_feature
+#define __has_feature(x) 0
+#endif
+#if defined(__SANITIZE_ADDRESS__) || __has_feature(address_sanitizer)
+#include <sanitizer/asan_interface.h>
+enum { GAP = 64 };
+#else
+enum { GAP = 0 };
+#define ASAN_POISON_MEMORY_REGION(p, n)   ((void)(p), (void)(n))
+#define ASAN_UNPOISON_MEMORY_REGION(p, n) ((void)(p), (void)(n))
+#endif
+
 enum { ALIGN = 64, BLOCK_MIN = 1 << 16, HUGE_PAGE = 1 << 21 };
 
 typedef struct block {
@@ -25,6 +38,7 @@ struct arena {
 static void block_free(block *b)
 {
     if (b) {
+        ASAN_UNPOISON_MEMORY_REGION(b->bytes, b->size);
         free(b->bytes);
         free(b);
     }
@@ -97,6 +111,7 @@ static block *block_add(arena *a, size_t size)
     b->start = a->last ? a->last->start + a->last->used : 0;
     b->used = 0;
     a->last = b;
+    ASAN_POISON_MEMORY_REGION(b->bytes, b->size);
     return b;
 }
 
@@ -104,7 +119,8 @@ void *arena_alloc(arena *a, size_t size)
 {
     if (size > SIZE_MAX / 4)
         return NULL;
-    size = (size + ALIGN - 1) / ALIGN * ALIGN;
+    size_t exact = size;
+    size = (size + GAP + ALIGN - 1) / ALIGN * ALIGN;
     if (size == 0)
         size = ALIGN;
     if (a->limit && arena_mark(a) + size > a->limit)
@@ -116,6 +132,7 @@ void *arena_alloc(arena *a, size_t size)
         return NULL;
     void *p = b->bytes + b->used;
     b->used += size;
+    ASAN_UNPOISON_MEMORY_REGION(p, exact);
     return p;
 }
 
@@ -166,6 +183,8 @@ void arena_reset(arena *a, arena_pos mark)
         b->before = a->spare;
         a->spare = b;
     }
-    if (a->last)
+    if (a->last) {
         a->last->used = mark - a->last->start;
+        ASAN_POISON_MEMORY_REGION(a->last->bytes + a->last->used, a->last->size - a->last->used);
+    }
 }

@@ -275,8 +275,6 @@ static snip_code embed(eval_space *s, const eval_item *item, size_t n, float *sy
     if (count == (size_t)-1)
         return status_nomem(st);
     snip_code worst = SNIP_OK;
-    int before = omp_get_max_threads();
-    omp_set_num_threads(s->threads);
 #pragma omp parallel for schedule(dynamic, 1) num_threads(s->threads)
     for (size_t i = 0; i < count; i++) {
         arena *a = s->tmp[omp_get_thread_num()];
@@ -290,7 +288,6 @@ static snip_code embed(eval_space *s, const eval_item *item, size_t n, float *sy
 #pragma omp atomic write
             worst = code;
     }
-    omp_set_num_threads(before);
     free(c);
     if (worst == SNIP_NOMEM)
         return status_nomem(st);

@@ -424,12 +424,13 @@ static int judge(work *w, train_step *s, const train_batch *b, const train_how *
     return 1;
 }
 
-/* Matrix products outside of a parallel region use as many threads as OpenMP would: no more than
- * ours. */
-static int limit_threads(int threads)
+/* Matrix products outside of a parallel region (the objective's) would use oneDNN's own threads.
+ * They are small, and with those threads version 2.6 now and then spoils the heap: one core does
+ * them. */
+static int one_core(void)
 {
     int before = omp_get_max_threads();
-    omp_set_num_threads(threads);
+    omp_set_num_threads(1);
     return before;
 }
 
@@ -468,7 +469,7 @@ snip_code train_step_gradient(train_step *s, const model *m, const train_batch *
                               const train_how *how, float *grad, train_terms *terms,
                               train_times *times, snip_status *st)
 {
-    int before = limit_threads(s->threads);
+    int before = one_core();
     snip_code code = gradient_of(s, m, b, how, grad, terms, times, st);
     omp_set_num_threads(before);
     return code;
@@ -479,7 +480,7 @@ snip_code train_step_embed(train_step *s, const model *m, const train_batch *b,
 {
     work w;
     train_times unused;
-    int before = limit_threads(s->threads);
+    int before = one_core();
     int good = plan_work(&w, s, m, b, &unused) && embed_all(&w, s, m, 0);
     omp_set_num_threads(before);
     if (!good)
