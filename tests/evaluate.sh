@@ -2,15 +2,12 @@
 # `snip evaluate` from outside: files, shapes, MPI, bad input; and all figures once more by NumPy.
 # evaluate.sh PROGRAM SOURCE_ROOT
 set -u
+. "$(dirname "$0")/mpi_env.sh"
 snip=$(realpath "$1")
 root=$(realpath "$2")
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 1
-export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
-export OMPI_MCA_btl=self,vader,tcp OMPI_MCA_btl_tcp_if_include=lo OMPI_MCA_oob_tcp_if_include=lo
-export OMPI_MCA_btl_vader_single_copy_mechanism=none OMPI_MCA_mpi_yield_when_idle=1
-export ASAN_OPTIONS=detect_leaks=0 # OpenMPI keeps some memory to its end
 passed=0 failed=0
 good() { passed=$((passed + 1)); }
 bad() { failed=$((failed + 1)); echo "FAILED: $1"; }
@@ -89,6 +86,7 @@ PY
 # Bad input.
 refuses 2 'needs --model' evaluate
 refuses 1 'No such file' evaluate --model missing.safetensors --out e
+[ -e e ] && bad "a wrong model leaves a folder" || good
 refuses 2 "takes no argument 'x'" evaluate --model S5/model.safetensors x
 refuses 2 'no suite\|not a\|suite' evaluate --model S5/model.safetensors --suite everything
 refuses 1 'cannot make this folder' evaluate --model S5/model.safetensors --suite probes --out table/x

@@ -2,15 +2,11 @@
 # One, two and three ranks on the same samples: the same losses and gradients, and after 20 steps the
 # same weights. mpi.sh PROGRAM
 set -u
+. "$(dirname "$0")/mpi_env.sh"
 snip=$(realpath "$1")
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 1
-# Ranks on one machine, as root in a container or not, and no network but this machine's own.
-export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
-export OMPI_MCA_btl=self,vader,tcp OMPI_MCA_btl_tcp_if_include=lo OMPI_MCA_oob_tcp_if_include=lo
-export OMPI_MCA_btl_vader_single_copy_mechanism=none OMPI_MCA_mpi_yield_when_idle=1
-export ASAN_OPTIONS=detect_leaks=0 # OpenMPI keeps some memory to its end
 
 settings="--preset tiny --stage S5 --steps 20 --batch-size 10 --threads 1 --quiet
     --set points=24 --set d=32 --set ff=64 --set channels=1 --set schedule=constant --warmup 5 --lr 2e-4"

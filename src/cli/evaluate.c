@@ -181,19 +181,27 @@ static json_t *start_results(int argc, char **argv, const eval_how *how, arena *
                      "subtree_variants", (json_int_t)how->subtree_variants);
 }
 
-/* Runs all models. Returns an exit code; *results is NULL if there is nothing to write. */
-static int run_models(const cli_command *self, json_t *results, const cli_list *paths,
+/* Opens all models. Returns how many are open; fewer than asked after a message. */
+static size_t open_models(const cli_command *self, eval_result *r, const cli_list *paths)
+{
+    snip_status st;
+    for (size_t k = 0; k < paths->count; k++)
+        if (eval_open(&r[k], paths->value[k], &st) != SNIP_OK) {
+            cli_fail_status(self, &st);
+            return k;
+        }
+    return paths->count;
+}
+
+/* Runs all models and adds them to the results. Returns an exit code. */
+static int run_models(const cli_command *self, json_t *results, eval_result *r, size_t n,
                       unsigned mask, const char *dump, int threads, const eval_how *how)
 {
-    eval_result r[CLI_LIST_MAX];
-    size_t n = paths->count;
     json_t *models = json_array();
     int failed = 0;
     snip_status st;
     for (size_t k = 0; k < n; k++) {
-        if (eval_model_file(&r[k], paths->value[k], mask, dump, threads, how, &st) != SNIP_OK) {
-            while (k-- > 0)
-                eval_result_free(&r[k]);
+        if (eval_run(&r[k], mask, dump, threads, how, &st) != SNIP_OK) {
             json_decref(models);
             return cli_fail_status(self, &st);
         }
@@ -202,8 +210,6 @@ static int run_models(const cli_command *self, json_t *results, const cli_list *
     }
     json_object_set_new(results, "models", models);
     json_object_set_new(results, "comparisons", compare_all(r, n, how->seed));
-    for (size_t k = 0; k < n; k++)
-        eval_result_free(&r[k]);
     return failed ? CLI_FAILED : CLI_DONE;
 }
 
@@ -299,14 +305,20 @@ int cli_evaluate(const cli_command *self, int argc, char **argv)
     double start = clock_now();
     json_t *results = start_results(count, asked, &how, a);
     how.quiet |= me != 0;
-    code = CLI_DONE;
-    if (me == 0 && (!make_folder(self, out) || (dump && !make_folder(self, dump))))
+    /* Whatever can be found wrong before the work begins, and before anything is written. */
+    eval_result opened[CLI_LIST_MAX];
+    size_t open = open_models(self, opened, &models);
+    code = open == models.count ? CLI_DONE : CLI_FAILED;
+    if (code == CLI_DONE && me == 0 &&
+        (!make_folder(self, out) || (dump && !make_folder(self, dump))))
         code = CLI_FAILED;
     if (ranks_max(how.ranks, code) == CLI_DONE) {
         unsigned mask = suite ? 1u << (suite - 1) : (1u << EVAL_SUITES) - 1;
-        code = run_models(self, results, &models, mask, me == 0 ? dump : NULL, cli_threads(threads),
-                          &how);
+        code = run_models(self, results, opened, open, mask, me == 0 ? dump : NULL,
+                          cli_threads(threads), &how);
     }
+    while (open-- > 0)
+        eval_result_free(&opened[open]);
     ranks_stop(how.ranks);
     json_t *list = json_object_get(results, "models");
     if (me == 0 && list) {

@@ -107,10 +107,9 @@ static void run_suites(eval_result *r, eval_space *s, unsigned mask, const char 
     json_object_set_new(r->o, "errors", errors);
 }
 
-snip_code eval_model_file(eval_result *out, const char *path, unsigned mask, const char *dump,
-                          int threads, const eval_how *how, snip_status *st)
+snip_code eval_open(eval_result *out, const char *path, snip_status *st)
 {
-    model *m;
+    model *m = NULL;
     json_t *metadata = NULL;
     *out = (eval_result){ .a = arena_new(0) };
     if (!out->a)
@@ -120,27 +119,31 @@ snip_code eval_model_file(eval_result *out, const char *path, unsigned mask, con
         code = status_fail(st, SNIP_UNSUPPORTED, 0,
                            "%s: reads tables of up to %d inputs, the evaluation needs %d", path,
                            m->vocab->dims, DATA_DIMS_MAX);
-    if (code != SNIP_OK) {
-        json_decref(metadata);
-        eval_result_free(out);
-        return code;
+    if (code == SNIP_OK) {
+        /* Files that tell no stage are SNIP's own: plain, without tree positions. */
+        const char *stage = json_string_value(json_object_get(metadata, "stage"));
+        out->m = m;
+        out->o = json_pack("{s:o,s:s,s:s,s:I,s:f,s:f,s:o}", "name", name_of(path), "path", path,
+                           "stage", stage ? stage : "S0", "parameters", (json_int_t)m->size,
+                           "samples", number_in(metadata, "samples"), "train_seconds",
+                           number_in(metadata, "seconds"), "config", model_config_json(&m->config));
+        if (!out->o)
+            code = status_nomem(st);
     }
-    /* Files that tell no stage are SNIP's own: plain, without tree positions. */
-    const char *stage = json_string_value(json_object_get(metadata, "stage"));
-    stage = stage ? stage : "S0";
-    eval_space *s = eval_space_new(m, strcmp(stage, "S0") != 0, threads);
-    out->o =
-        json_pack("{s:o,s:s,s:s,s:I,s:f,s:f}", "name", name_of(path), "path", path, "stage", stage,
-                  "parameters", (json_int_t)m->size, "samples", number_in(metadata, "samples"),
-                  "train_seconds", number_in(metadata, "seconds"));
-    json_object_set_new(out->o, "config", model_config_json(&m->config));
     json_decref(metadata);
-    if (!s || !out->o) {
-        eval_space_free(s);
+    if (code != SNIP_OK)
         eval_result_free(out);
+    return code;
+}
+
+snip_code eval_run(eval_result *r, unsigned mask, const char *dump, int threads,
+                   const eval_how *how, snip_status *st)
+{
+    const char *stage = json_string_value(json_object_get(r->o, "stage"));
+    eval_space *s = eval_space_new(r->m, strcmp(stage, "S0") != 0, threads);
+    if (!s)
         return status_nomem(st);
-    }
-    run_suites(out, s, mask, dump, how);
+    run_suites(r, s, mask, dump, how);
     eval_space_free(s);
     return SNIP_OK;
 }

@@ -17,16 +17,20 @@ extern const char *const eval_suite_names[EVAL_SUITES + 1]; /* ends with NULL */
 
 /* A model's results: an object of results.json, and the scores that comparisons need. */
 typedef struct eval_result {
+    const model *m;
     json_t *o;
     eval_scores *edits, *subtrees; /* NULL where not run */
     int failed;                    /* suites that could not be done; o's "errors" say why */
     arena *a;
 } eval_result;
 
-/* Runs the suites in `mask` (bit s for eval_suite s) on the model file. `dump` is a folder for all
- * embeddings, or NULL. Fails only if the model cannot be used at all. */
-snip_code eval_model_file(eval_result *out, const char *path, unsigned mask, const char *dump,
-                          int threads, const eval_how *how, snip_status *st);
+/* Loads the model. Fails, with nothing to free, if it cannot be evaluated. */
+snip_code eval_open(eval_result *out, const char *path, snip_status *st);
+
+/* Runs the suites in `mask` (bit s for eval_suite s). `dump` is a folder for all embeddings, or
+ * NULL. Fails only for want of memory. */
+snip_code eval_run(eval_result *r, unsigned mask, const char *dump, int threads,
+                   const eval_how *how, snip_status *st);
 void eval_result_free(eval_result *r);
 
 #endif
