@@ -19,13 +19,13 @@ json_t *eval_figure_json(eval_figure f);
 
 enum { EVAL_RESAMPLES = 1000 };
 
-/* Ranks of partners among n pairs of unit vectors, in both directions by one pass: rank_f[i] is the
- * place, from 1, of values i among all values as symbols i sees them; rank_y[i] the other way
- * round. Ties count against us. Products are float32, and where that is too coarse to decide they
- * are done again in double: ranks are exact for the vectors given. Only rows [first, end) are
- * compared with all columns; counts of other rows are left alone, and rank_y then counts only these
- * rows, so that several processes can add up (start from 0; the 1 is added by eval_ranks_finish).
- * Returns 0 when memory is out. `p` may be NULL. */
+/* How many stand before the partner, among n pairs of unit vectors, in both directions by one pass:
+ * above_f[i] counts the values that symbols i find at least as similar as their own, above_y[i] the
+ * symbols that values i do. So ties count against us, and a rank is one more. Products are float32,
+ * and where that is too coarse to decide they are done again in double: the counts are exact for
+ * the vectors given. Only symbols [first, end) are looked at: other entries of above_f are left
+ * alone and above_y counts only these, so that several processes can add up. Returns 0 when memory
+ * is out. `p` may be NULL. */
 int eval_ranks_count(uint32_t *above_f, uint32_t *above_y, const float *symbols,
                      const float *values, size_t n, size_t width, size_t first, size_t end,
                      int threads, progress *p);
