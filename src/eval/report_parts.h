@@ -1,0 +1,15 @@
+/* report_parts.h - what the files of the page share; for report*.c only. */
+#ifndef EVAL_REPORT_PARTS_H
+#define EVAL_REPORT_PARTS_H
+
+#include "eval/plot.h"
+
+#define RANK        "percentile rank (dashed: chance)"
+#define COUNT(list) (sizeof(list) / sizeof *(list))
+
+enum { LEFT = 56, HEIGHT = 280, SQUARE = EVAL_WIDTH - LEFT - EVAL_RIGHT + EVAL_TOP + EVAL_BOTTOM };
+
+/* The section of the four probes. */
+void eval_probes_part(eval_page *g);
+
+#endif
