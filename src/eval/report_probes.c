@@ -1,6 +1,7 @@
 /* report_probes.c - the page's section of the four probes. */
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "eval/paper.h"
 #include "eval/report_parts.h"

@@ -424,9 +424,8 @@ static int judge(work *w, train_step *s, const train_batch *b, const train_how *
     return 1;
 }
 
-/* Matrix products outside of a parallel region (the objective's) would use oneDNN's own threads.
- * They are small enough for one core; and since one does them, the heap, which was found spoilt now
- * and then inside oneDNN 2.6, has not been found so again. The cause is not proved. */
+/* Matrix products outside of a parallel region (the objective's) would use oneDNN's own threads;
+ * they are small enough for one core. */
 static int one_core(void)
 {
     int before = omp_get_max_threads();
