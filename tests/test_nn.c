@@ -4,9 +4,11 @@
 #include "support.h"
 
 #include <math.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/time.h>
 
 #include "base/rng.h"
 #include "base/safetensors.h"
@@ -259,6 +261,42 @@ static void adam_updates_as_the_reference_does(void **state)
     safetensors_close(&f);
 }
 
+static uintptr_t stack_here;               /* an address of this thread's stack */
+static volatile sig_atomic_t ticks, astray; /* handlers that ran, and those not on the stack */
+
+static void on_tick(int number)
+{
+    (void)number;
+    char here;
+    ptrdiff_t away = (ptrdiff_t)(stack_here - (uintptr_t)&here);
+    ticks++;
+    astray += away < 0 || away > 1 << 20;
+}
+
+/* See nn_quiet: without it some handlers run on oneDNN's work space and write over the heap. */
+static void signals_never_run_on_a_work_space(void **state)
+{
+    enum { M = 200, N = 96, K = 384 };
+    arena *r = *state;
+    float *a = arena_array(r, M * K, sizeof *a), *b = arena_array(r, K * N, sizeof *b);
+    float *c = arena_array(r, M * N, sizeof *c);
+    rng g;
+    rng_init(&g, 3, RNG_BENCH, 0);
+    fill(a, M * K, &g, 1);
+    fill(b, K * N, &g, 1);
+    struct sigaction tick = { .sa_handler = on_tick }, before;
+    struct itimerval often = { { 0, 50 }, { 0, 50 } }, never = { 0 };
+    stack_here = (uintptr_t)&g + 4096;
+    sigaction(SIGALRM, &tick, &before);
+    setitimer(ITIMER_REAL, &often, NULL);
+    while (ticks < 2000 && !astray)
+        for (int trans = 0; trans < 2; trans++)
+            nn_gemm(0, trans, M, N, K, 1, a, K, b, trans ? K : N, 0, c, N);
+    setitimer(ITIMER_REAL, &never, NULL);
+    sigaction(SIGALRM, &before, NULL);
+    assert_int_equal(astray, 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -268,6 +306,7 @@ int main(void)
         ARENA_TEST(pooling_has_its_gradient),
         ARENA_TEST(tree_positions_have_their_gradient),
         ARENA_TEST(adam_updates_as_the_reference_does),
+        ARENA_TEST(signals_never_run_on_a_work_space),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

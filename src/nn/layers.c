@@ -1,6 +1,8 @@
 /* layers.c - linear maps, pooling, tree positions and Adam; see nn.h. */
 #include <math.h>
+#include <omp.h>
 #include <oneapi/dnnl/dnnl.h>
+#include <pthread.h>
 #include <string.h>
 
 #include "base/isa.h"
@@ -26,13 +28,37 @@ const nn_kernels *nn_kernels_best(void)
     return &nn_kernels_generic;
 }
 
-void nn_gemm(int trans_a, int trans_b, size_t m, size_t n, size_t k, float alpha, const float *a,
-             size_t lda, const float *b, size_t ldb, float beta, float *c, size_t ldc)
+void nn_quiet_begin(nn_quiet *q)
+{
+    sigset_t all;
+    sigfillset(&all);
+    pthread_sigmask(SIG_BLOCK, &all, &q->mask);
+    q->threads = omp_get_max_threads();
+    omp_set_num_threads(1); /* oneDNN's own threads would not be quiet */
+}
+
+void nn_quiet_end(const nn_quiet *q)
+{
+    omp_set_num_threads(q->threads);
+    pthread_sigmask(SIG_SETMASK, &q->mask, NULL);
+}
+
+void nn_product(int trans_a, int trans_b, size_t m, size_t n, size_t k, float alpha, const float *a,
+                size_t lda, const float *b, size_t ldb, float beta, float *c, size_t ldc)
 {
     if (m && n)
         dnnl_sgemm(trans_a ? 'T' : 'N', trans_b ? 'T' : 'N', (dnnl_dim_t)m, (dnnl_dim_t)n,
                    (dnnl_dim_t)k, alpha, a, (dnnl_dim_t)lda, b, (dnnl_dim_t)ldb, beta, c,
                    (dnnl_dim_t)ldc);
+}
+
+void nn_gemm(int trans_a, int trans_b, size_t m, size_t n, size_t k, float alpha, const float *a,
+             size_t lda, const float *b, size_t ldb, float beta, float *c, size_t ldc)
+{
+    nn_quiet q;
+    nn_quiet_begin(&q);
+    nn_product(trans_a, trans_b, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
+    nn_quiet_end(&q);
 }
 
 void nn_linear_forward(float *y, const float *x, const float *w, const float *b, size_t n,

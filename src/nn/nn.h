@@ -8,15 +8,30 @@
 #ifndef NN_NN_H
 #define NN_NN_H
 
+#include <signal.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "base/arena.h"
 #include "nn/kernels.h"
 
-/* C(m,n) = alpha * op(A) op(B) + beta * C, row major, `lda` ... the row lengths. */
+/* C(m,n) = alpha * op(A) op(B) + beta * C, row major, `lda` ... the row lengths. On this thread
+ * alone, whatever OpenMP would allow. */
 void nn_gemm(int trans_a, int trans_b, size_t m, size_t n, size_t k, float alpha, const float *a,
              size_t lda, const float *b, size_t ldb, float beta, float *c, size_t ldc);
+
+/* While some of oneDNN's AVX-512 kernels run, the stack pointer stands at the start of a work space
+ * on the heap (`mov rsp, ws` in its f32 gemm): a signal handler that runs then writes its frame over
+ * what lies before it. So no signal is delivered to a thread during a product. nn_gemm sees to that;
+ * code with many small products does it once for all of them and calls nn_product. */
+typedef struct nn_quiet {
+    sigset_t mask;
+    int threads;
+} nn_quiet;
+void nn_quiet_begin(nn_quiet *q);
+void nn_quiet_end(const nn_quiet *q);
+void nn_product(int trans_a, int trans_b, size_t m, size_t n, size_t k, float alpha, const float *a,
+                size_t lda, const float *b, size_t ldb, float beta, float *c, size_t ldc);
 
 /* y(n,out) = x(n,in) w' + b; w is (out,in). */
 void nn_linear_forward(float *y, const float *x, const float *w, const float *b, size_t n,

@@ -424,18 +424,9 @@ static int judge(work *w, train_step *s, const train_batch *b, const train_how *
     return 1;
 }
 
-/* Matrix products outside of a parallel region (the objective's) would use oneDNN's own threads;
- * they are small enough for one core. */
-static int one_core(void)
-{
-    int before = omp_get_max_threads();
-    omp_set_num_threads(1);
-    return before;
-}
-
-static snip_code gradient_of(train_step *s, const model *m, const train_batch *b,
-                             const train_how *how, float *grad, train_terms *terms,
-                             train_times *times, snip_status *st)
+snip_code train_step_gradient(train_step *s, const model *m, const train_batch *b,
+                              const train_how *how, float *grad, train_terms *terms,
+                              train_times *times, snip_status *st)
 {
     double start = clock_now();
     work w;
@@ -464,25 +455,12 @@ static snip_code gradient_of(train_step *s, const model *m, const train_batch *b
     return SNIP_OK;
 }
 
-snip_code train_step_gradient(train_step *s, const model *m, const train_batch *b,
-                              const train_how *how, float *grad, train_terms *terms,
-                              train_times *times, snip_status *st)
-{
-    int before = one_core();
-    snip_code code = gradient_of(s, m, b, how, grad, terms, times, st);
-    omp_set_num_threads(before);
-    return code;
-}
-
 snip_code train_step_embed(train_step *s, const model *m, const train_batch *b,
                            float *row[TRAIN_VIEWS], snip_status *st)
 {
     work w;
     train_times unused;
-    int before = one_core();
-    int good = plan_work(&w, s, m, b, &unused) && embed_all(&w, s, m, 0);
-    omp_set_num_threads(before);
-    if (!good)
+    if (!plan_work(&w, s, m, b, &unused) || !embed_all(&w, s, m, 0))
         return status_nomem(st);
     memcpy(row, w.row, sizeof w.row);
     return SNIP_OK;
