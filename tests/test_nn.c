@@ -261,7 +261,7 @@ static void adam_updates_as_the_reference_does(void **state)
     safetensors_close(&f);
 }
 
-static uintptr_t stack_here;               /* an address of this thread's stack */
+static uintptr_t stack_here;                /* an address of this thread's stack */
 static volatile sig_atomic_t ticks, astray; /* handlers that ran, and those not on the stack */
 
 static void on_tick(int number)

@@ -37,8 +37,8 @@ int nn_attention_forward(float *o, const float *qkv, const size_t *offsets, size
         for (size_t h = 0; h < heads; h++) {
             const float *q = qkv + offsets[s] * 3 * d + h * width;
             probabilities(p, q, q + d, n, d, width);
-            nn_product(0, 0, n, width, n, 1, p, n, q + 2 * d, 3 * d, 0, o + offsets[s] * d + h * width,
-                    d);
+            nn_product(0, 0, n, width, n, 1, p, n, q + 2 * d, 3 * d, 0,
+                       o + offsets[s] * d + h * width, d);
         }
     }
     nn_quiet_end(&quiet);

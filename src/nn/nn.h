@@ -21,9 +21,9 @@ void nn_gemm(int trans_a, int trans_b, size_t m, size_t n, size_t k, float alpha
              size_t lda, const float *b, size_t ldb, float beta, float *c, size_t ldc);
 
 /* While some of oneDNN's AVX-512 kernels run, the stack pointer stands at the start of a work space
- * on the heap (`mov rsp, ws` in its f32 gemm): a signal handler that runs then writes its frame over
- * what lies before it. So no signal is delivered to a thread during a product. nn_gemm sees to that;
- * code with many small products does it once for all of them and calls nn_product. */
+ * on the heap (`mov rsp, ws` in its f32 gemm): a signal handler that runs then writes its frame
+ * over what lies before it. So no signal is delivered to a thread during a product. nn_gemm sees to
+ * that; code with many small products does it once for all of them and calls nn_product. */
 typedef struct nn_quiet {
     sigset_t mask;
     int threads;
