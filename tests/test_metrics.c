@@ -7,7 +7,7 @@
 
 #include "base/rng.h"
 #include "eval/metrics.h"
-#include "eval/space.h"
+#include "model/space.h"
 
 /* Unit rows at angles on a circle, in degrees. */
 static void circle(float *z, const double *degrees, size_t n)
@@ -72,13 +72,13 @@ static void ranks_are_exact(void **state)
         for (int c = 0; c < 100; c++) /* copies */
             memcpy(y + (size_t)(c * 13) * D, y + (size_t)(c * 7 + 1) * D, D * sizeof *y);
         for (size_t i = 0; i < N; i++) {
-            double own = eval_dot(f + i * D, y + i * D, D);
+            double own = model_dot(f + i * D, y + i * D, D);
             for (size_t j = 0; j < N; j++) {
                 if (j == i)
                     continue;
-                double s = eval_dot(f + i * D, y + j * D, D);
+                double s = model_dot(f + i * D, y + j * D, D);
                 want[0][i] += s >= own;
-                want[1][j] += s >= eval_dot(f + j * D, y + j * D, D);
+                want[1][j] += s >= model_dot(f + j * D, y + j * D, D);
             }
         }
         for (int threads = 1; threads <= 2; threads++) {

@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 #include <xxhash.h>
 
 #include "data/gen.h"
@@ -10,8 +11,18 @@
 
 static const eval_how how = { .pairs = 600, .targets = 32, .subtree_variants = 8, .quiet = 1 };
 
+/* As if the encoders agreed: values get the symbols' rows. */
+static void echo_symbols(void *context, const model_item *item, size_t n, float *symbols,
+                         float *values)
+{
+    const model_space *s = context;
+    (void)item;
+    if (symbols && values)
+        memcpy(values, symbols, n * s->latent * sizeof *values);
+}
+
 /* A small untrained model that reads statistics, so that the suites are quick. */
-static eval_space *space_of_seed(int echo, uint64_t seed, arena *a)
+static model_space *space_of_seed(int echo, uint64_t seed, arena *a)
 {
     model_config c;
     model *m;
@@ -22,13 +33,14 @@ static eval_space *space_of_seed(int echo, uint64_t seed, arena *a)
     c.hidden = 16;
     assert_int_equal(model_new(&m, &c, a, NULL), SNIP_OK);
     model_start(m, seed);
-    eval_space *s = eval_space_new(m, 1, 2);
+    model_space *s = model_space_new(m, 1, 2);
     assert_non_null(s);
-    s->echo = echo;
+    s->seen = echo ? echo_symbols : NULL;
+    s->seen_context = s;
     return s;
 }
 
-static eval_space *space(int echo, arena *a)
+static model_space *space(int echo, arena *a)
 {
     return space_of_seed(echo, 4, a);
 }
@@ -60,7 +72,7 @@ static void expect(eval_figure f, double chance, int perfect, const char *what)
 static void retrieval_is_chance_or_perfect(void **state)
 {
     for (int perfect = 0; perfect < 2; perfect++) {
-        eval_space *s = space(perfect, *state);
+        model_space *s = space(perfect, *state);
         json_t *o;
         snip_status st;
         if (eval_global(&o, s, &how, &st) != SNIP_OK)
@@ -75,13 +87,13 @@ static void retrieval_is_chance_or_perfect(void **state)
             expect(figure(o, way, "median_rank", NULL), n / 2, perfect, "median rank");
         }
         json_decref(o);
-        eval_space_free(s);
+        model_space_free(s);
     }
 }
 
 static void geometry_of_a_perfect_model_has_no_gap(void **state)
 {
-    eval_space *s = space(1, *state);
+    model_space *s = space(1, *state);
     json_t *o;
     assert_int_equal(eval_geometry(&o, s, &how, NULL), SNIP_OK);
     assert_true(figure(o, "gap", NULL, NULL).value < 1e-12);
@@ -95,7 +107,7 @@ static void geometry_of_a_perfect_model_has_no_gap(void **state)
     }
     assert_true(fabs(sum - 1) < 1e-9);
     json_decref(o);
-    eval_space_free(s);
+    model_space_free(s);
 }
 
 static void edits_are_chance_or_perfect(void **state)
@@ -103,7 +115,7 @@ static void edits_are_chance_or_perfect(void **state)
     arena *a = *state;
     for (int perfect = 0; perfect < 2; perfect++)
         for (int subtrees = 0; subtrees < 2; subtrees++) {
-            eval_space *s = space(perfect, a);
+            model_space *s = space(perfect, a);
             eval_target *t;
             eval_scores scores;
             snip_status st;
@@ -121,7 +133,7 @@ static void edits_are_chance_or_perfect(void **state)
             assert_int_equal(json_integer_value(json_object_get(same, "better")), 0);
             json_decref(same);
             json_decref(o);
-            eval_space_free(s);
+            model_space_free(s);
         }
 }
 
@@ -135,7 +147,7 @@ static void corpora_are_chance_or_perfect(void **state)
     double value[PARTS][EVAL_DIRECTIONS][SEEDS];
     for (uint64_t seed = 0; seed <= SEEDS; seed++) {
         int perfect = seed == SEEDS;
-        eval_space *s = space_of_seed(perfect, seed, *state);
+        model_space *s = space_of_seed(perfect, seed, *state);
         json_t *o;
         snip_status st;
         if (eval_ood(&o, s, &quick, &st) != SNIP_OK)
@@ -150,7 +162,7 @@ static void corpora_are_chance_or_perfect(void **state)
                     value[k][d][seed] = f.value;
             }
         json_decref(o);
-        eval_space_free(s);
+        model_space_free(s);
     }
     for (int k = 0; k < PARTS; k++)
         for (int d = 0; d < EVAL_DIRECTIONS; d++) {
@@ -167,7 +179,7 @@ static void corpora_are_chance_or_perfect(void **state)
 
 static void probes_have_their_parts(void **state)
 {
-    eval_space *s = space(1, *state);
+    model_space *s = space(1, *state);
     json_t *o;
     snip_status st;
     if (eval_probes(&o, s, &how, &st) != SNIP_OK)
@@ -180,7 +192,7 @@ static void probes_have_their_parts(void **state)
     assert_int_equal(json_array_size(json_object_get(json_object_get(o, "taylor"), "functions")),
                      9);
     json_decref(o);
-    eval_space_free(s);
+    model_space_free(s);
 }
 
 static int by_hash(const void *a, const void *b)

@@ -5,13 +5,14 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "eval/dump.h"
 #include "model/file.h"
 
 const char *const eval_suite_names[EVAL_SUITES + 1] = { "global", "geometry", "edits", "subtrees",
                                                         "ood",    "probes",   NULL };
 
 /* The edit suites keep their scores. */
-static snip_code run_local(json_t **out, eval_scores **keep, eval_space *s, int subtrees,
+static snip_code run_local(json_t **out, eval_scores **keep, model_space *s, int subtrees,
                            const eval_how *how, arena *a, snip_status *st)
 {
     eval_target *t;
@@ -29,7 +30,7 @@ static snip_code run_local(json_t **out, eval_scores **keep, eval_space *s, int 
     return SNIP_OK;
 }
 
-static snip_code run_suite(json_t **out, eval_result *r, eval_space *s, int suite,
+static snip_code run_suite(json_t **out, eval_result *r, model_space *s, int suite,
                            const eval_how *how, snip_status *st)
 {
     switch (suite) {
@@ -71,7 +72,7 @@ static double number_in(const json_t *metadata, const char *key)
     return s ? strtod(s, NULL) : 0;
 }
 
-static void run_suites(eval_result *r, eval_space *s, unsigned mask, const char *dump,
+static void run_suites(eval_result *r, model_space *s, unsigned mask, const char *dump,
                        const eval_how *how)
 {
     json_t *suites = json_object(), *errors = json_object();
@@ -83,14 +84,15 @@ static void run_suites(eval_result *r, eval_space *s, unsigned mask, const char 
         json_t *o = NULL;
         double start = clock_now();
         snip_code code = SNIP_OK;
+        eval_dump *files = NULL;
         if (dump) {
             char file[128];
             snprintf(file, sizeof file, "%.80s.%s", name ? name : "model", eval_suite_names[k]);
-            code = eval_dump_open(s, dump, file, &st);
+            code = eval_dump_open(&files, s, dump, file, &st);
         }
         if (code == SNIP_OK)
             code = run_suite(&o, r, s, k, how, &st);
-        if (eval_dump_close(s, &closing) != SNIP_OK && code == SNIP_OK) {
+        if (eval_dump_close(files, &closing) != SNIP_OK && code == SNIP_OK) {
             code = SNIP_IO;
             st = closing;
         }
@@ -140,11 +142,11 @@ snip_code eval_run(eval_result *r, unsigned mask, const char *dump, int threads,
                    const eval_how *how, snip_status *st)
 {
     const char *stage = json_string_value(json_object_get(r->o, "stage"));
-    eval_space *s = eval_space_new(r->m, strcmp(stage, "S0") != 0, threads);
+    model_space *s = model_space_new(r->m, strcmp(stage, "S0") != 0, threads);
     if (!s)
         return status_nomem(st);
     run_suites(r, s, mask, dump, how);
-    eval_space_free(s);
+    model_space_free(s);
     return SNIP_OK;
 }
 

@@ -11,14 +11,14 @@
 enum { BATCH = 512 };
 
 /* Draws held-out pairs [first, end) and embeds them: symbols and values start at pair `first`. */
-static snip_code embed_pairs(eval_space *s, float *symbols, float *values, size_t first, size_t end,
-                             const eval_how *how, snip_status *st)
+static snip_code embed_pairs(model_space *s, float *symbols, float *values, size_t first,
+                             size_t end, const eval_how *how, snip_status *st)
 {
     const data_gen gen = { .dims = s->m->vocab->dims, .points = DATA_POINTS };
     int threads = s->threads, failed = 0;
     arena **a = calloc((size_t)threads, sizeof *a);
     data_sample *sample = malloc(BATCH * sizeof *sample);
-    eval_item *item = malloc(BATCH * sizeof *item);
+    model_item *item = malloc(BATCH * sizeof *item);
     for (int t = 0; a && t < threads; t++)
         failed |= !(a[t] = arena_new(0));
     snip_code code = !a || !sample || !item || failed ? status_nomem(st) : SNIP_OK;
@@ -39,14 +39,14 @@ static snip_code embed_pairs(eval_space *s, float *symbols, float *values, size_
             break;
         }
         for (size_t i = 0; i < n; i++)
-            item[i] = (eval_item){ .e = sample[i].e,
-                                   .node = EVAL_WHOLE,
-                                   .x = sample[i].x,
-                                   .dim = sample[i].dim,
-                                   .rows = sample[i].points,
-                                   .y = sample[i].y };
+            item[i] = (model_item){ .e = sample[i].e,
+                                    .node = MODEL_WHOLE,
+                                    .x = sample[i].x,
+                                    .dim = sample[i].dim,
+                                    .rows = sample[i].points,
+                                    .y = sample[i].y };
         size_t from = (at - first) * s->latent;
-        code = eval_embed(s, item, n, symbols + from, values + from, st);
+        code = model_space_embed(s, item, n, symbols + from, values + from, st);
         progress_at(&bar, at + n - first);
     }
     progress_end(&bar);
@@ -59,7 +59,7 @@ static snip_code embed_pairs(eval_space *s, float *symbols, float *values, size_
 }
 
 /* Both matrices of all pairs: each rank embeds its share, then everybody has all rows. */
-static snip_code embed_shares(eval_space *s, float *symbols, float *values, size_t n,
+static snip_code embed_shares(model_space *s, float *symbols, float *values, size_t n,
                               const eval_how *how, snip_status *st)
 {
     size_t count = (size_t)ranks_count(how->ranks), me = (size_t)ranks_me(how->ranks);
@@ -104,7 +104,7 @@ static json_t *retrieval_json(const eval_retrieval *r)
                      eval_figure_json(r->mrr), "median_rank", eval_figure_json(r->median_rank));
 }
 
-snip_code eval_global(json_t **out, eval_space *s, const eval_how *how, snip_status *st)
+snip_code eval_global(json_t **out, model_space *s, const eval_how *how, snip_status *st)
 {
     size_t n = how->pairs, count = (size_t)ranks_count(how->ranks);
     size_t me = (size_t)ranks_me(how->ranks), first = n * me / count, end = n * (me + 1) / count;
@@ -199,7 +199,7 @@ static json_t *dims_json(const double *share, size_t width)
     return o;
 }
 
-snip_code eval_geometry(json_t **out, eval_space *s, const eval_how *how, snip_status *st)
+snip_code eval_geometry(json_t **out, model_space *s, const eval_how *how, snip_status *st)
 {
     size_t n = EVAL_PLANE_PAIRS, width = s->latent;
     float *rows = malloc(2 * n * width * sizeof *rows);

@@ -49,7 +49,7 @@ static int varies(const double *y, size_t n)
 
 /* The items of one target: each original is followed by its variants, family by family. */
 typedef struct pool {
-    eval_item *item;
+    model_item *item;
     size_t count, room;
     struct part {
         size_t first;                   /* its original */
@@ -63,7 +63,7 @@ static int pool_add(pool *p, const eval_target *t, size_t target, expr e, size_t
 {
     if (p->count == p->room) {
         size_t room = p->room ? 2 * p->room : 256;
-        eval_item *more = arena_array(a, room, sizeof *more);
+        model_item *more = arena_array(a, room, sizeof *more);
         if (!more)
             return 0;
         if (p->count)
@@ -74,22 +74,22 @@ static int pool_add(pool *p, const eval_target *t, size_t target, expr e, size_t
     text label = { .a = a };
     text_add(&label, "\"pool\":\"%s\",\"target\":%zu,\"part\":%zu,\"family\":\"%s\"", t->label,
              target, p->parts, family < 0 ? "original" : data_family_names[family]);
-    p->item[p->count++] = (eval_item){ .e = e,
-                                       .node = node,
-                                       .x = t->view,
-                                       .dim = t->dim,
-                                       .rows = t->rows,
-                                       .y = y,
-                                       .label = text_end(&label) };
+    p->item[p->count++] = (model_item){ .e = e,
+                                        .node = node,
+                                        .x = t->view,
+                                        .dim = t->dim,
+                                        .rows = t->rows,
+                                        .y = y,
+                                        .label = text_end(&label) };
     return 1;
 }
 
-/* Adds the part of t at `node` (EVAL_WHOLE: all of it) and its variants. Parts without any stay
+/* Adds the part of t at `node` (MODEL_WHOLE: all of it) and its variants. Parts without any stay
  * out. Returns 0 when memory is out. */
-static int add_part(pool *p, const eval_space *s, const eval_target *t, size_t target, size_t node,
+static int add_part(pool *p, const model_space *s, const eval_target *t, size_t target, size_t node,
                     size_t most, rng *r, arena *a)
 {
-    int whole = node == EVAL_WHOLE;
+    int whole = node == MODEL_WHOLE;
     expr e = whole ? t->e : expr_sub(t->e, node);
     double *values = whole ? NULL : arena_array(a, t->rows, sizeof *values);
     if (!whole && (!values || expr_eval(e, t->x, t->rows, values, a) == (size_t)-1))
@@ -113,7 +113,7 @@ static int add_part(pool *p, const eval_space *s, const eval_target *t, size_t t
             expr whole_edited = whole ? v[k].e : expr_splice(t->e, node, v[k].e, a);
             if (!whole_edited.node)
                 return 0;
-            if (!eval_fits(s, whole_edited, a))
+            if (!model_space_fits(s, whole_edited, a))
                 continue;
             if (!pool_add(p, t, target, whole_edited, node, v[k].y, f, a))
                 return 0;
@@ -127,17 +127,17 @@ static int add_part(pool *p, const eval_space *s, const eval_target *t, size_t t
     return 1;
 }
 
-static int fill_pool(pool *p, const eval_space *s, const eval_target *t, size_t target,
+static int fill_pool(pool *p, const model_space *s, const eval_target *t, size_t target,
                      int subtrees, const eval_how *how, arena *a)
 {
     size_t most = subtrees && how->subtree_variants ? how->subtree_variants : DATA_VARIANTS_MAX;
     rng r;
     rng_init(&r, how->seed, RNG_EDITS, t->id * 2 + (uint64_t)(subtrees != 0));
     *p = (pool){ 0 };
-    if (!eval_fits(s, t->e, a))
+    if (!model_space_fits(s, t->e, a))
         return 1;
     if (!subtrees)
-        return add_part(p, s, t, target, EVAL_WHOLE, most, &r, a);
+        return add_part(p, s, t, target, MODEL_WHOLE, most, &r, a);
     int *nodes = arena_array(a, t->e.count, sizeof *nodes);
     if (!nodes)
         return 0;
@@ -154,14 +154,14 @@ static int fill_pool(pool *p, const eval_space *s, const eval_target *t, size_t 
 static void score_part(double pr[EVAL_DIRECTIONS][DATA_FAMILIES], const struct part *part,
                        const float *symbols, const float *values, size_t width)
 {
-    double own = eval_dot(symbols, values, width), others[DATA_VARIANTS_MAX];
+    double own = model_dot(symbols, values, width), others[DATA_VARIANTS_MAX];
     size_t row = 1;
     for (int f = 0; f < DATA_FAMILIES; f++) {
         size_t n = part->variants[f];
         for (int d = 0; d < EVAL_DIRECTIONS; d++) {
             for (size_t k = 0; k < n; k++)
-                others[k] = d == 0 ? eval_dot(symbols, values + (row + k) * width, width)
-                                   : eval_dot(values, symbols + (row + k) * width, width);
+                others[k] = d == 0 ? model_dot(symbols, values + (row + k) * width, width)
+                                   : model_dot(values, symbols + (row + k) * width, width);
             pr[d][f] = eval_percentile(own, others, n);
         }
         row += n;
@@ -169,11 +169,11 @@ static void score_part(double pr[EVAL_DIRECTIONS][DATA_FAMILIES], const struct p
 }
 
 /* Scores a target, averaged over its parts. */
-static snip_code score_target(eval_scores *out, eval_space *s, const pool *p, size_t target,
+static snip_code score_target(eval_scores *out, model_space *s, const pool *p, size_t target,
                               float *symbols, float *values, snip_status *st)
 {
     size_t width = s->latent;
-    snip_code code = eval_embed(s, p->item, p->count, symbols, values, st);
+    snip_code code = model_space_embed(s, p->item, p->count, symbols, values, st);
     double sum[EVAL_DIRECTIONS][DATA_FAMILIES] = { { 0 } }, variants[DATA_FAMILIES] = { 0 };
     size_t count[DATA_FAMILIES] = { 0 };
     for (size_t k = 0; k < p->parts && code == SNIP_OK; k++) {
@@ -202,7 +202,7 @@ static snip_code score_target(eval_scores *out, eval_space *s, const pool *p, si
     return code;
 }
 
-snip_code eval_local(eval_scores *out, eval_space *s, const eval_target *t, size_t n, int subtrees,
+snip_code eval_local(eval_scores *out, model_space *s, const eval_target *t, size_t n, int subtrees,
                      const eval_how *how, arena *a, snip_status *st)
 {
     size_t cells = DATA_FAMILIES * n, most = n * (subtrees ? EVAL_SUBTREES_MAX : 1);

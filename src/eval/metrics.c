@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/rng.h"
-#include "eval/space.h"
+#include "model/space.h"
 #include "nn/nn.h"
 
 json_t *eval_figure_json(eval_figure f)
@@ -48,7 +48,7 @@ static void decide(const contest *c, const float *s, size_t i, size_t first, siz
         int col = s[k] >= c->maybe[j] && s[k] <= c->sure_above[j];
         if (i == j || (!row && !col))
             continue;
-        double exact = eval_dot(c->symbols + i * c->width, c->values + j * c->width, c->width);
+        double exact = model_dot(c->symbols + i * c->width, c->values + j * c->width, c->width);
         c->above_f[i] += row && exact >= c->own[i];
         c->above_y[j] += col && exact >= c->own[j];
     }
@@ -79,7 +79,7 @@ int eval_ranks_count(uint32_t *above_f, uint32_t *above_y, const float *symbols,
         float off = doubt(width);
 #pragma omp parallel for num_threads(threads)
         for (size_t i = 0; i < n; i++) {
-            own[i] = eval_dot(symbols + i * width, values + i * width, width);
+            own[i] = model_dot(symbols + i * width, values + i * width, width);
             above[i] = (float)own[i] + off;
             maybe[i] = (float)own[i] - off;
         }

@@ -186,10 +186,10 @@ static void rank_within(double *out[EVAL_DIRECTIONS], const rows *r, size_t from
             out[d][u] = NAN;
         for (size_t i = first, same = 0; i < end && others; i++) {
             size_t n = 0, u = r->owner[i] - from;
-            double own = eval_dot(query + i * r->width, answer + i * r->width, r->width);
+            double own = model_dot(query + i * r->width, answer + i * r->width, r->width);
             for (size_t j = first; j < end; j++)
                 if (j != i)
-                    others[n++] = eval_dot(query + i * r->width, answer + j * r->width, r->width);
+                    others[n++] = model_dot(query + i * r->width, answer + j * r->width, r->width);
             double pr = eval_percentile(own, others, n);
             same = i > first && r->owner[i - 1] == r->owner[i] ? same + 1 : 1;
             out[d][u] = same == 1 ? pr : out[d][u] + (pr - out[d][u]) / (double)same;
@@ -230,12 +230,12 @@ static json_t *local_json(const eval_scores *s, size_t from, size_t to, uint64_t
 }
 
 /* Everything about one view, added to the objects of the pools. */
-static snip_code run_view(json_t *pools[POOLS], view k, eval_space *s, const collection *all,
+static snip_code run_view(json_t *pools[POOLS], view k, model_space *s, const collection *all,
                           const eval_how *how, arena *a, snip_status *st)
 {
     size_t n = all->count;
     eval_scores whole, parts;
-    eval_item *item = arena_zero(a, n * sizeof *item);
+    model_item *item = arena_zero(a, n * sizeof *item);
     float *symbols = arena_array(a, n * s->latent, sizeof *symbols);
     float *values = arena_array(a, n * s->latent, sizeof *values);
     size_t *owner = arena_array(a, n, sizeof *owner);
@@ -243,8 +243,8 @@ static snip_code run_view(json_t *pools[POOLS], view k, eval_space *s, const col
         return status_nomem(st);
     for (size_t i = 0; i < n; i++) {
         const eval_target *t = &all->target[k][i];
-        item[i] = (eval_item){
-            .e = t->e, .node = EVAL_WHOLE, .x = t->view, .dim = t->dim, .rows = t->rows, .y = t->y
+        item[i] = (model_item){
+            .e = t->e, .node = MODEL_WHOLE, .x = t->view, .dim = t->dim, .rows = t->rows, .y = t->y
         };
         char label[96];
         int length = snprintf(label, sizeof label,
@@ -252,7 +252,7 @@ static snip_code run_view(json_t *pools[POOLS], view k, eval_space *s, const col
         item[i].label = arena_text(a, label, (size_t)length);
         owner[i] = i;
     }
-    snip_code code = eval_embed(s, item, n, symbols, values, st);
+    snip_code code = model_space_embed(s, item, n, symbols, values, st);
     if (code == SNIP_OK)
         code = eval_local(&whole, s, all->target[k], n, 0, how, a, st);
     if (code == SNIP_OK)
@@ -279,7 +279,7 @@ static snip_code run_view(json_t *pools[POOLS], view k, eval_space *s, const col
     return SNIP_OK;
 }
 
-snip_code eval_ood(json_t **out, eval_space *s, const eval_how *how, snip_status *st)
+snip_code eval_ood(json_t **out, model_space *s, const eval_how *how, snip_status *st)
 {
     arena *a = arena_new(0);
     collection all;

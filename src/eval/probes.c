@@ -21,22 +21,23 @@ static snip_code formula(expr *out, const char *words, const expr_names *names, 
 }
 
 /* A formula without values; the label is for dumps. */
-__attribute__((format(printf, 3, 4))) static eval_item symbol_item(expr e, arena *a,
-                                                                   const char *format, ...)
+__attribute__((format(printf, 3, 4))) static model_item symbol_item(expr e, arena *a,
+                                                                    const char *format, ...)
 {
     char label[128];
     va_list args;
     va_start(args, format);
     vsnprintf(label, sizeof label, format, args);
     va_end(args);
-    return (eval_item){ .e = e, .node = EVAL_WHOLE, .label = arena_text(a, label, strlen(label)) };
+    return (
+        model_item){ .e = e, .node = MODEL_WHOLE, .label = arena_text(a, label, strlen(label)) };
 }
 
 /* sin(c x) as c moves away from 0.5. */
-static snip_code variation(json_t **out, eval_space *s, arena *a, snip_status *st)
+static snip_code variation(json_t **out, model_space *s, arena *a, snip_status *st)
 {
     enum { COUNT = 46 };
-    eval_item item[COUNT];
+    model_item item[COUNT];
     float *z = arena_array(a, COUNT * s->latent, sizeof *z);
     json_t *c = json_array(), *similarity = json_array();
     snip_code code = z ? SNIP_OK : status_nomem(st);
@@ -48,10 +49,10 @@ static snip_code variation(json_t **out, eval_space *s, arena *a, snip_status *s
         json_array_append_new(c, json_real((5 + i) / 10.0));
     }
     if (code == SNIP_OK)
-        code = eval_embed(s, item, COUNT, z, NULL, st);
+        code = model_space_embed(s, item, COUNT, z, NULL, st);
     for (int i = 0; i < COUNT && code == SNIP_OK; i++)
         json_array_append_new(similarity,
-                              json_real(eval_dot(z, z + (size_t)i * s->latent, s->latent)));
+                              json_real(model_dot(z, z + (size_t)i * s->latent, s->latent)));
     *out = json_pack("{s:o,s:o}", "c", c, "similarity", similarity);
     return code;
 }
@@ -102,13 +103,13 @@ static json_t *similarities(const double *v, size_t n)
                      count ? json_real(sum / (double)count) : json_null(), "similarities", list);
 }
 
-static snip_code consequences(json_t **out, eval_space *s, const eval_how *how, arena *a,
+static snip_code consequences(json_t **out, model_space *s, const eval_how *how, arena *a,
                               snip_status *st)
 {
     eval_target *t;
     snip_code code = eval_targets(&t, how, a, st);
     size_t n = how->targets, count = 0;
-    eval_item *item = code == SNIP_OK ? arena_zero(a, 3 * n * sizeof *item) : NULL;
+    model_item *item = code == SNIP_OK ? arena_zero(a, 3 * n * sizeof *item) : NULL;
     float *z = arena_array(a, 3 * n * s->latent, sizeof *z);
     size_t(*row)[3] = arena_zero(a, n * sizeof *row); /* of the original and both edits; 0: none */
     double *same = arena_array(a, n, sizeof *same), *other = arena_array(a, n, sizeof *other);
@@ -140,13 +141,13 @@ static snip_code consequences(json_t **out, eval_space *s, const eval_how *how, 
         }
     }
     if (code == SNIP_OK)
-        code = eval_embed(s, item, count, z, NULL, st);
+        code = model_space_embed(s, item, count, z, NULL, st);
     for (size_t i = 0; i < n && code == SNIP_OK; i++) {
         const float *original = z + row[i][0] * s->latent;
         if (row[i][1])
-            same[i] = eval_dot(original, z + row[i][1] * s->latent, s->latent);
+            same[i] = model_dot(original, z + row[i][1] * s->latent, s->latent);
         if (row[i][2])
-            other[i] = eval_dot(original, z + row[i][2] * s->latent, s->latent);
+            other[i] = model_dot(original, z + row[i][2] * s->latent, s->latent);
     }
     if (code == SNIP_OK)
         *out = json_pack("{s:o,s:o,s:o}", "preserving", similarities(same, n), "changing",
@@ -195,7 +196,7 @@ static snip_code draw_parts(expr out[3], int positive, rng *r, arena *a, snip_st
 
 /* One case: the left side, then the right side, then wrong alternatives to it; their number is
  * returned in *count. */
-static snip_code make_case(eval_item *item, size_t *count, int identity, const expr part[3],
+static snip_code make_case(model_item *item, size_t *count, int identity, const expr part[3],
                            const double *const *x, rng *r, arena *a, snip_status *st)
 {
     static const char *const letters[3] = { "a", "b", "c" };
@@ -248,7 +249,7 @@ static snip_code make_case(eval_item *item, size_t *count, int identity, const e
     return SNIP_OK;
 }
 
-static json_t *example(const char *family, const eval_item *item, size_t count, arena *a)
+static json_t *example(const char *family, const model_item *item, size_t count, arena *a)
 {
     json_t *wrong = json_array();
     for (size_t i = 2; i < count && i < 6; i++) {
@@ -261,13 +262,13 @@ static json_t *example(const char *family, const eval_item *item, size_t count, 
                      g ? g : "", "wrong", wrong);
 }
 
-static snip_code rewritings(json_t **out, eval_space *s, const eval_how *how, arena *a,
+static snip_code rewritings(json_t **out, model_space *s, const eval_how *how, arena *a,
                             snip_status *st)
 {
     double pr[IDENTITIES * CASES];
     json_t *families = json_object(), *examples = json_array();
     snip_code code = SNIP_OK;
-    eval_item item[2 + WRONG];
+    model_item item[2 + WRONG];
     float *z = arena_array(a, (2 + WRONG) * s->latent, sizeof *z);
     double *values = arena_array(a, PROBE_DIM * DATA_POINTS, sizeof *values);
     if (!z || !values)
@@ -292,13 +293,13 @@ static snip_code rewritings(json_t **out, eval_space *s, const eval_how *how, ar
             if (code == SNIP_OK)
                 code = make_case(item, &count, k, part, x, &r, a, st);
             if (code == SNIP_OK)
-                code = eval_embed(s, item, count, z, NULL, st);
+                code = model_space_embed(s, item, count, z, NULL, st);
             double similarity[WRONG];
             for (size_t i = 2; i < count && code == SNIP_OK; i++)
-                similarity[i - 2] = eval_dot(z, z + i * s->latent, s->latent);
+                similarity[i - 2] = model_dot(z, z + i * s->latent, s->latent);
             if (code == SNIP_OK) {
                 pr[k * CASES + c] =
-                    eval_percentile(eval_dot(z, z + s->latent, s->latent), similarity, count - 2);
+                    eval_percentile(model_dot(z, z + s->latent, s->latent), similarity, count - 2);
                 alternatives += (double)(count - 2) / CASES;
                 if (c == 0)
                     json_array_append_new(examples, example(identities[k].name, item, count, a));
@@ -354,11 +355,12 @@ static char *polynomial(int k, int terms, arena *a)
     return text_end(&t);
 }
 
-static snip_code taylor(json_t **out, eval_space *s, const eval_how *how, arena *a, snip_status *st)
+static snip_code taylor(json_t **out, model_space *s, const eval_how *how, arena *a,
+                        snip_status *st)
 {
     double x[DATA_POINTS], similarity[SERIES], y[SERIES][DATA_POINTS];
     const double *columns[1] = { x };
-    eval_item item[SERIES * ORDERS];
+    model_item item[SERIES * ORDERS];
     float *symbols = arena_array(a, SERIES * ORDERS * s->latent, sizeof *symbols);
     float *values = arena_array(a, SERIES * ORDERS * s->latent, sizeof *values);
     json_t *functions = json_array();
@@ -373,24 +375,24 @@ static snip_code taylor(json_t **out, eval_space *s, const eval_how *how, arena 
             code = status_fail(st, SNIP_UNSUPPORTED, 0, "%s is not finite", series[k].name);
         for (int o = 0; o < ORDERS && code == SNIP_OK; o++) {
             const char *words = polynomial(k, o + 2, a);
-            eval_item *i = &item[k * ORDERS + o];
-            *i = (eval_item){ .node = EVAL_WHOLE,
-                              .x = columns,
-                              .dim = 1,
-                              .rows = DATA_POINTS,
-                              .y = y[k],
-                              .label = "\"probe\":\"taylor\"" };
+            model_item *i = &item[k * ORDERS + o];
+            *i = (model_item){ .node = MODEL_WHOLE,
+                               .x = columns,
+                               .dim = 1,
+                               .rows = DATA_POINTS,
+                               .y = y[k],
+                               .label = "\"probe\":\"taylor\"" };
             code = words ? formula(&i->e, words, NULL, a, st) : status_nomem(st);
         }
     }
     if (code == SNIP_OK)
-        code = eval_embed(s, item, SERIES * ORDERS, symbols, values, st);
+        code = model_space_embed(s, item, SERIES * ORDERS, symbols, values, st);
     for (int k = 0; k < SERIES && code == SNIP_OK; k++) {
         json_t *by_order = json_object(), *words = json_object();
         similarity[k] = 0;
         for (int o = 0; o < ORDERS; o++) {
             size_t at = (size_t)(k * ORDERS + o) * s->latent;
-            double v = eval_dot(symbols + at, values + at, s->latent);
+            double v = model_dot(symbols + at, values + at, s->latent);
             char name[12];
             const char *shown = expr_print(item[k * ORDERS + o].e, SNIP_INFIX, NULL, 4, a);
             snprintf(name, sizeof name, "%d", o + 2);
@@ -407,7 +409,7 @@ static snip_code taylor(json_t **out, eval_space *s, const eval_how *how, arena 
     return code;
 }
 
-snip_code eval_probes(json_t **out, eval_space *s, const eval_how *how, snip_status *st)
+snip_code eval_probes(json_t **out, model_space *s, const eval_how *how, snip_status *st)
 {
     arena *a = arena_new(0);
     json_t *part[4] = { NULL };

@@ -9,7 +9,7 @@
 #include "base/ranks.h"
 #include "data/edits.h"
 #include "eval/metrics.h"
-#include "eval/space.h"
+#include "model/space.h"
 
 typedef struct eval_how {
     uint64_t seed;
@@ -50,7 +50,7 @@ typedef struct eval_target {
 
 /* Scores of whole expressions, or of up to EVAL_SUBTREES_MAX subtrees each, in context. Everything
  * lives in `a`. */
-snip_code eval_local(eval_scores *out, eval_space *s, const eval_target *t, size_t n, int subtrees,
+snip_code eval_local(eval_scores *out, model_space *s, const eval_target *t, size_t n, int subtrees,
                      const eval_how *how, arena *a, snip_status *st);
 
 /* The held-out targets of the edit suites. */
@@ -65,9 +65,9 @@ json_t *eval_compare(const eval_scores *a_edits, const eval_scores *b_edits,
                      const eval_scores *a_subtrees, const eval_scores *b_subtrees, uint64_t seed);
 
 /* The suites. Fills *out, which is NULL on failure. */
-snip_code eval_global(json_t **out, eval_space *s, const eval_how *how, snip_status *st);
-snip_code eval_geometry(json_t **out, eval_space *s, const eval_how *how, snip_status *st);
-snip_code eval_ood(json_t **out, eval_space *s, const eval_how *how, snip_status *st);
-snip_code eval_probes(json_t **out, eval_space *s, const eval_how *how, snip_status *st);
+snip_code eval_global(json_t **out, model_space *s, const eval_how *how, snip_status *st);
+snip_code eval_geometry(json_t **out, model_space *s, const eval_how *how, snip_status *st);
+snip_code eval_ood(json_t **out, model_space *s, const eval_how *how, snip_status *st);
+snip_code eval_probes(json_t **out, model_space *s, const eval_how *how, snip_status *st);
 
 #endif

@@ -1,7 +1,6 @@
 /* space.c - see space.h. */
-#include "eval/space.h"
+#include "model/space.h"
 
-#include <errno.h>
 #include <math.h>
 #include <omp.h>
 #include <stdlib.h>
@@ -12,31 +11,24 @@
 /* A few items that go through an encoder together. */
 enum { CHUNK_FORMULAS = 16, CHUNK_TOKENS = 512, TOKENS_GUESS = 24 };
 
-struct eval_dump {
-    FILE *symbols, *values, *index;
-    char *path; /* without the ends */
-    size_t rows;
-    int failed;
-};
-
-eval_space *eval_space_new(const model *m, int tree, int threads)
+model_space *model_space_new(const model *m, int tree, int threads)
 {
-    eval_space *s = calloc(1, sizeof *s);
+    model_space *s = calloc(1, sizeof *s);
     if (!s)
         return NULL;
-    *s = (eval_space){ .m = m, .latent = (size_t)m->config.latent, .tree = tree };
+    *s = (model_space){ .m = m, .latent = (size_t)m->config.latent, .tree = tree };
     s->tmp = calloc((size_t)threads, sizeof *s->tmp);
     for (s->threads = 0; s->tmp && s->threads < threads; s->threads++)
         if (!(s->tmp[s->threads] = arena_new(0)))
             break;
     if (s->threads < threads) {
-        eval_space_free(s);
+        model_space_free(s);
         return NULL;
     }
     return s;
 }
 
-void eval_space_free(eval_space *s)
+void model_space_free(model_space *s)
 {
     if (!s)
         return;
@@ -46,7 +38,7 @@ void eval_space_free(eval_space *s)
     free(s);
 }
 
-double eval_dot(const float *a, const float *b, size_t n)
+double model_dot(const float *a, const float *b, size_t n)
 {
     double sum = 0;
     for (size_t i = 0; i < n; i++)
@@ -58,13 +50,13 @@ static void normalise(float *z, size_t rows, size_t latent)
 {
     for (size_t r = 0; r < rows; r++) {
         float *row = z + r * latent;
-        double length = sqrt(eval_dot(row, row, latent));
+        double length = sqrt(model_dot(row, row, latent));
         for (size_t i = 0; i < latent; i++)
             row[i] = length > 0 ? (float)((double)row[i] / length) : 0;
     }
 }
 
-int eval_fits(const eval_space *s, expr e, arena *tmp)
+int model_space_fits(const model_space *s, expr e, arena *tmp)
 {
     arena_pos mark = arena_mark(tmp);
     data_tokens t;
@@ -74,7 +66,7 @@ int eval_fits(const eval_space *s, expr e, arena *tmp)
 }
 
 /* Symbols of a chunk of items; z has a row for each. */
-static snip_code chunk_symbols(const eval_space *s, const eval_item *item, size_t n, float *z,
+static snip_code chunk_symbols(const model_space *s, const model_item *item, size_t n, float *z,
                                arena *a)
 {
     size_t *offsets = arena_array(a, n + 1, sizeof *offsets), count = 0;
@@ -94,7 +86,7 @@ static snip_code chunk_symbols(const eval_space *s, const eval_item *item, size_
         const data_tokens *t = &tokens[count - 1];
         size_t at = offsets[count - 1], node = item[i].node;
         int pads = s->m->config.pooling == MODEL_POOL_PADS;
-        span[i] = node == EVAL_WHOLE
+        span[i] = node == MODEL_WHOLE
                       ? (nn_span){ at, at + t->count, pads ? DATA_SEQUENCE_MAX - t->count : 0 }
                       : (nn_span){ at + (size_t)t->first[node], at + (size_t)t->end[node], 0 };
     }
@@ -116,7 +108,7 @@ static snip_code chunk_symbols(const eval_space *s, const eval_item *item, size_
 }
 
 /* Values of a chunk of items; z has a row for each. */
-static snip_code chunk_values(const eval_space *s, const eval_item *item, size_t n, float *z,
+static snip_code chunk_values(const model_space *s, const model_item *item, size_t n, float *z,
                               arena *a)
 {
     model_table_group *group = arena_array(a, n, sizeof *group);
@@ -147,7 +139,7 @@ typedef struct chunk {
 } chunk;
 
 /* Cuts the items; returns the chunks' number, or (size_t)-1 when memory is out. */
-static size_t cut(chunk **out, const eval_space *s, const eval_item *item, size_t n, int symbols,
+static size_t cut(chunk **out, const model_space *s, const model_item *item, size_t n, int symbols,
                   int values)
 {
     size_t each = (size_t)s->m->config.points + (s->m->config.statistics ? TOKENS_GUESS : 0);
@@ -172,106 +164,11 @@ static size_t cut(chunk **out, const eval_space *s, const eval_item *item, size_
     return count;
 }
 
-/* Rows of an .npy file; its head is written when their number is known. */
-static void write_head(FILE *f, size_t rows, size_t cols)
-{
-    char head[128];
-    memset(head, ' ', sizeof head);
-    int n =
-        snprintf(head, sizeof head,
-                 "\x93NUMPY%c%c%c%c{'descr': '<f4', 'fortran_order': False, 'shape': (%zu, %zu), }",
-                 1, 0, (int)sizeof head - 10, 0, rows, cols); /* version 1.0, length of the rest */
-    head[n] = ' ';
-    head[sizeof head - 1] = '\n';
-    fwrite(head, 1, sizeof head, f);
-}
-
-/* A row, or NaN where that side was not asked for. */
-static void dump_row(eval_dump *d, FILE *f, const float *row, size_t latent)
-{
-    static const float none = NAN;
-    for (size_t i = 0; i < latent; i++)
-        d->failed |= fwrite(row ? row + i : &none, sizeof none, 1, f) != 1;
-}
-
-static void dump_items(eval_dump *d, const eval_item *item, size_t n, const float *symbols,
-                       const float *values, size_t latent, arena *a)
-{
-    for (size_t i = 0; i < n; i++) {
-        dump_row(d, d->symbols, symbols ? symbols + i * latent : NULL, latent);
-        dump_row(d, d->values, values ? values + i * latent : NULL, latent);
-        arena_pos mark = arena_mark(a);
-        const char *formula = expr_print(item[i].e, SNIP_PREFIX, NULL, 0, a);
-        d->failed |= !formula;
-        fprintf(d->index, "{\"row\":%zu,\"node\":%lld%s%s,\"formula\":\"%s\"}\n", d->rows + i,
-                item[i].node == EVAL_WHOLE ? -1LL : (long long)item[i].node,
-                item[i].label ? "," : "", item[i].label ? item[i].label : "",
-                formula ? formula : "");
-        arena_reset(a, mark);
-    }
-    d->rows += n;
-}
-
-static FILE *open_part(const char *path, const char *end)
-{
-    char *name;
-    FILE *f = NULL;
-    if (asprintf(&name, "%s%s", path, end) >= 0) {
-        f = fopen(name, "w");
-        free(name);
-    }
-    return f;
-}
-
-snip_code eval_dump_open(eval_space *s, const char *folder, const char *name, snip_status *st)
-{
-    eval_dump *d = calloc(1, sizeof *d);
-    if (!d || asprintf(&d->path, "%s/%s", folder, name) < 0) {
-        free(d);
-        return status_nomem(st);
-    }
-    d->symbols = open_part(d->path, ".symbols.npy");
-    d->values = open_part(d->path, ".values.npy");
-    d->index = open_part(d->path, ".jsonl");
-    s->dump = d;
-    if (!d->symbols || !d->values || !d->index) {
-        d->failed = 1;
-        return eval_dump_close(s, st);
-    }
-    write_head(d->symbols, 0, s->latent);
-    write_head(d->values, 0, s->latent);
-    return SNIP_OK;
-}
-
-snip_code eval_dump_close(eval_space *s, snip_status *st)
-{
-    eval_dump *d = s->dump;
-    FILE *files[3];
-    if (!d)
-        return SNIP_OK;
-    memcpy(files, (FILE *[3]){ d->symbols, d->values, d->index }, sizeof files);
-    for (int i = 0; i < 3; i++) {
-        if (i < 2 && files[i]) {
-            rewind(files[i]);
-            write_head(files[i], d->rows, s->latent);
-        }
-        if (files[i])
-            d->failed |= ferror(files[i]) | (fclose(files[i]) != 0);
-    }
-    snip_code code = SNIP_OK;
-    if (d->failed)
-        code = status_fail(st, SNIP_IO, 0, "%s.*: cannot write: %s", d->path, strerror(errno));
-    free(d->path);
-    free(d);
-    s->dump = NULL;
-    return code;
-}
-
-static snip_code embed(eval_space *s, const eval_item *item, size_t n, float *symbols,
-                       float *values, snip_status *st)
+snip_code model_space_embed(model_space *s, const model_item *item, size_t n, float *symbols,
+                            float *values, snip_status *st)
 {
     chunk *c;
-    size_t count = cut(&c, s, item, n, symbols != NULL, values && !s->echo);
+    size_t count = cut(&c, s, item, n, symbols != NULL, values != NULL);
     if (count == (size_t)-1)
         return status_nomem(st);
     snip_code worst = SNIP_OK;
@@ -293,16 +190,7 @@ static snip_code embed(eval_space *s, const eval_item *item, size_t n, float *sy
         return status_nomem(st);
     if (worst != SNIP_OK)
         return status_fail(st, worst, 0, "a formula or a value has no words in this model");
-    if (s->echo && values && symbols)
-        memcpy(values, symbols, n * s->latent * sizeof *values);
+    if (s->seen)
+        s->seen(s->seen_context, item, n, symbols, values);
     return SNIP_OK;
-}
-
-snip_code eval_embed(eval_space *s, const eval_item *item, size_t n, float *symbols, float *values,
-                     snip_status *st)
-{
-    snip_code code = embed(s, item, n, symbols, values, st);
-    if (code == SNIP_OK && s->dump)
-        dump_items(s->dump, item, n, symbols, values, s->latent, s->tmp[0]);
-    return code;
 }
