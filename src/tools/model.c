@@ -1,0 +1,61 @@
+/* model.c - see model.h. */
+#include "tools/model.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <xxhash.h>
+
+#include "model/file.h"
+
+/* Tells models apart by what decides their vectors, however the file is stored. */
+static int hash_model(tools_model *t)
+{
+    json_t *config = model_config_json(&t->m->config);
+    char *text = config ? json_dumps(config, JSON_SORT_KEYS | JSON_COMPACT) : NULL;
+    json_decref(config);
+    if (!text)
+        return 0;
+    XXH128_hash_t settings = XXH3_128bits(text, strlen(text));
+    XXH128_hash_t all = XXH3_128bits_withSeed(t->m->w, t->m->size * sizeof *t->m->w,
+                                              settings.low64 ^ (uint64_t)t->tree);
+    snprintf(t->hash, sizeof t->hash, "%016llx%016llx", (unsigned long long)all.high64,
+             (unsigned long long)all.low64);
+    free(text);
+    return 1;
+}
+
+snip_code tools_model_open(tools_model **out, const char *path, snip_status *st)
+{
+    tools_model *t = calloc(1, sizeof *t);
+    *out = NULL;
+    if (!t || !(t->a = arena_new(0))) {
+        free(t);
+        return status_nomem(st);
+    }
+    json_t *metadata = NULL;
+    model *m;
+    snip_code code = model_load(&m, path, &metadata, t->a, st);
+    if (code == SNIP_OK) {
+        /* Files that tell no stage are SNIP's own: plain, without tree positions. */
+        const char *stage = json_string_value(json_object_get(metadata, "stage"));
+        t->m = m;
+        t->tree = stage && strcmp(stage, "S0") != 0;
+        if (!hash_model(t))
+            code = status_nomem(st);
+    }
+    json_decref(metadata);
+    if (code == SNIP_OK)
+        *out = t;
+    else
+        tools_model_close(t);
+    return code;
+}
+
+void tools_model_close(tools_model *t)
+{
+    if (t) {
+        arena_free(t->a);
+        free(t);
+    }
+}

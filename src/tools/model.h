@@ -1,0 +1,28 @@
+/* model.h - a model as the tools use it: opened once, then only read.
+ *
+ *     tools_model *t;
+ *     if (tools_model_open(&t, "models/default.safetensors", &st) != SNIP_OK)
+ *         return fprintf(stderr, "%s\n", st.msg), 1;
+ *     model_space *s = model_space_new(t->m, t->tree, threads);
+ *     ...
+ *     tools_model_close(t);
+ *
+ * Several threads may use one opened model at once, each with a model_space of its own. */
+#ifndef TOOLS_MODEL_H
+#define TOOLS_MODEL_H
+
+#include "model/space.h"
+
+enum { TOOLS_HASH = 33 }; /* characters of a hash, the end included */
+
+typedef struct tools_model {
+    arena *a;
+    const model *m;
+    int tree;              /* whether its stage has tree positions */
+    char hash[TOOLS_HASH]; /* of weights and configuration, in hexadecimal: who made a vector */
+} tools_model;
+
+snip_code tools_model_open(tools_model **out, const char *path, snip_status *st);
+void tools_model_close(tools_model *t);
+
+#endif
