@@ -70,6 +70,10 @@ expr expr_splice(expr e, size_t i, expr s, arena *a);
  */
 expr expr_substitute(expr e, const expr *by, size_t n, arena *a);
 
+/* A new tree in `a`: e with its constants gathered, every part as shift + factor * core. The same
+ * function up to rounding. */
+snip_code expr_tidy(expr *out, expr e, arena *a, snip_status *st);
+
 /* Parses infix, prefix or LaTeX text into a tree living in `a`. `names` may be NULL. On failure
  * out->node is NULL and st->pos is the byte that could not be read. */
 snip_code expr_parse(expr *out, const char *text, const expr_names *names, arena *a,
