@@ -94,6 +94,18 @@ size_t expr_eval(expr e, const double *const *x, size_t rows, double *y, arena *
  * is out. */
 int expr_eval_strict(expr e, const double *const *x, size_t rows, double *y, arena *tmp);
 
+/* The indexes of the numbers that may be fitted, in order; returns how many. These are all but the
+ * integral exponents: x^2.0 and x^(-3) are shapes, and near them a negative x has no power. `node`
+ * has room for e.count. */
+size_t expr_constants(expr e, size_t *node);
+
+/* Fills y as expr_eval does, to the bit, and dy[j*rows + i] with the derivative of y[i] by the
+ * number at node[j], for the n numbers of `node`. Where an operator has a kink or a step the
+ * derivative is that of one side, or 0 in the middle of abs; where y is not finite it means
+ * nothing. Returns 0 when memory is out, else 1. `tmp` is left as found. */
+int expr_gradient(expr e, const double *const *x, size_t rows, const size_t *node, size_t n,
+                  double *y, double *dy, arena *tmp);
+
 /* What expr_normal may take for granted. */
 typedef struct expr_domain {
     const double *low, *high; /* ranges of the variables, NULL where nothing is known */
