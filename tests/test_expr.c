@@ -174,6 +174,7 @@ static void deep_and_long_text_is_refused_politely(void **state)
     assert_int_equal(e.count, 8001);
     assert_non_null(expr_print(e, SNIP_INFIX, NULL, 0, a));
     assert_int_equal(expr_depth(e), 4000);
+    assert_int_equal(expr_sympy_size(e), 4002);
 }
 
 /* A random tree over all operators, with numbers of every kind. */
@@ -297,6 +298,57 @@ static void splices_keep_the_tree_whole(void **state)
     }
 }
 
+/* Counted by hand; sympy 1.14 counts the same for all of them. */
+static void sizes_are_those_of_sympy(void **state)
+{
+    static const struct {
+        const char *text;
+        size_t size;
+    } cases[] = {
+        { "x0", 1 },
+        { "-2.5", 1 },
+        { "neg,2.5", 1 },
+        { "-x0", 3 },                          /* Mul(-1, x) */
+        { "-pi", 3 },                          /* pi is a symbol */
+        { "x0 + x1 + x2 + x3", 5 },            /* one Add */
+        { "x0 + (x1 + (x2 + x3))", 5 },        /* however it is nested */
+        { "x0 - x1", 5 },                      /* Add(x, Mul(-1, y)) */
+        { "x0 - x1*x2", 6 },                   /* Add(x, Mul(-1, y, z)) */
+        { "x0 - (x1 - x2)", 6 },               /* Add(x, Mul(-1, y), z) */
+        { "-(x0 + x1)", 7 },                   /* Add(Mul(-1, x), Mul(-1, y)) */
+        { "x0 - 2.5", 3 },                     /* Add(x, -2.5) */
+        { "x0*x1*x2", 4 },                     /* one Mul */
+        { "x0/x1", 5 },                        /* Mul(x, Pow(y, -1)) */
+        { "x0/x1/x2", 8 },                     /* Mul(x, Pow(y, -1), Pow(z, -1)) */
+        { "x0/(x1*x2)", 8 },                   /* the same */
+        { "x0/(x1/x2)", 6 },                   /* Mul(x, Pow(y, -1), z) */
+        { "x0/2.5", 3 },                       /* Mul(0.4, x) */
+        { "1/x0", 3 },                         /* Pow(x, -1) */
+        { "div(1, x0)", 3 },                   /* the same */
+        { "-1/x0", 5 },                        /* Mul(-1, Pow(x, -1)) */
+        { "1/x0^2", 3 },                       /* Pow(x, -2) */
+        { "sqrt(x0)", 3 },                     /* Pow(x, 1/2) */
+        { "x0^3 + x1^2", 7 },                  /* Add(Pow(x, 3), Pow(y, 2)) */
+        { "x0^x1", 3 },                        /* Pow(x, y) */
+        { "2.1*sin(x0) + x1^2", 8 },           /* Add(Mul(2.1, sin(x)), Pow(y, 2)) */
+        { "x0*(x1 - x2)", 7 },                 /* Mul(x, Add(y, Mul(-1, z))) */
+        { "x0/(1.5 + exp(-x1))", 10 },         /* Mul(x, Pow(Add(1.5, exp(Mul(-1, y))), -1)) */
+        { "log2(x0)", 7 },                     /* Mul(log(x), Pow(log(2), -1)) */
+        { "x1*log10(x0)", 8 },                 /* one Mul */
+        { "log1p(x0 + x1)", 5 },               /* log(Add(1, x, y)) */
+        { "expm1(x0) + x1", 5 },               /* Add(exp(x), -1, y) */
+        { "2^(x0*x1)", 5 },                    /* Pow(2, Mul(x, y)) */
+        { "max(x0, max(x1, min(x2, 3)))", 6 }, /* Max(x, y, Min(z, 3)) */
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        expr e;
+        assert_int_equal(expr_parse(&e, cases[i].text, NULL, *state, NULL), SNIP_OK);
+        size_t got = expr_sympy_size(e);
+        if (got != cases[i].size)
+            fail_msg("%s: %zu nodes, expected %zu", cases[i].text, got, cases[i].size);
+    }
+}
+
 static void numbers_print_shortest(void **state)
 {
     (void)state;
@@ -359,6 +411,7 @@ int main(void)
         ARENA_TEST(prints_read_back_to_the_same_tree),
         ARENA_TEST(golden_expressions_read_as_recorded),
         ARENA_TEST(splices_keep_the_tree_whole),
+        ARENA_TEST(sizes_are_those_of_sympy),
         cmocka_unit_test(numbers_print_shortest),
         cmocka_unit_test(memory_limits_are_failures_not_crashes),
     };

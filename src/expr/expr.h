@@ -56,6 +56,18 @@ size_t expr_inputs(expr e);
 /* Edges on the longest path from the root. */
 int expr_depth(expr e);
 
+/* The nodes that sympy's preorder_traversal counts for e, where nothing is simplified but what
+ * sympy's constructors do to the shape of every formula:
+ *   a + b + c, a - b      one Add; a - b is Add(a, Mul(-1, b)), and -(a + b) is -a - b
+ *   a*b, a/b, -a, 1/a     one Mul; a/b is Mul(a, Pow(b, -1)), a/(b*c) has two such powers, -1 joins
+ *                         the Mul that there is; 1/b alone is Pow(b, -1), 1/b^2 is Pow(b, -2)
+ *   -2.5, 1/2.5           a number
+ *   sqrt, cbrt, ^2, 2^a   Pow of two
+ *   log2, log10           log(a)*Pow(log(2), -1); log1p and expm1 are spelled out as well
+ *   min, max              one node for nested ones
+ * Numbers are not joined (2*3*x has four nodes) and like terms neither, so sympy may count less. */
+size_t expr_sympy_size(expr e);
+
 /* Whether the two trees are the same node for node, numbers bit for bit. */
 int expr_same(expr a, expr b);
 
