@@ -49,7 +49,8 @@ typedef enum snip_format {
     SNIP_INFIX,  /* 2.1*sin(x0) + x1^2 */
     SNIP_PREFIX, /* add,mul,2.1,sin,x_0,pow2,x_1 */
     SNIP_SYMPY,  /* 2.1*sin(x0) + x1**2, with Abs, asin, ... */
-    SNIP_LATEX   /* 2.1 \cdot \sin\left(x_{0}\right) + x_{1}^{2} */
+    SNIP_LATEX,  /* 2.1 \cdot \sin\left(x_{0}\right) + x_{1}^{2} */
+    SNIP_C       /* 2.1*sin(x0) + x1*x1, for <math.h>; for compilers, it need not read back here */
 } snip_format;
 
 /* The library's version, "major.minor.patch". */
@@ -75,7 +76,8 @@ SNIP_PUBLIC snip_code snip_expr_eval(const snip_expr *e, const double *const *x,
 
 /* Writes `e` as text into `buf` (always terminated when size > 0) and returns the length that the
  * whole text needs, without the terminator, as snprintf does. The text reads back to the same
- * formula. Variables print as the names given at parsing. Returns 0 if memory ran out. */
+ * formula, unless it is C. Variables print as the names given at parsing. Returns 0 if memory ran
+ * out. */
 SNIP_PUBLIC size_t snip_expr_print(const snip_expr *e, snip_format format, char *buf, size_t size);
 
 /* Nodes of the tree: operators, variables and constants, each counted once. */
