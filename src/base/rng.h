@@ -22,6 +22,7 @@ typedef enum rng_stream {
     RNG_BENCH,      /* benchmarks */
     RNG_LIBRARY,    /* expression libraries */
     RNG_INIT,       /* the parameters that a model starts with */
+    RNG_FIT,        /* starting points of constants */
     RNG_ROWS        /* the order of a user's rows: which are held out, which are shown */
 } rng_stream;
 

@@ -125,8 +125,14 @@ static int set_option(const cli_command *self, const cli_option *o, const char *
     }
 }
 
-/* Not getopt: there a formula such as -x0 would be taken for options. Here only two dashes, -h and
- * -q start one. */
+/* The long name of a short option, or s. */
+static char *long_name(char *s)
+{
+    return strcmp(s, "-q") == 0 ? "--quiet" : strcmp(s, "-o") == 0 ? "--out" : s;
+}
+
+/* Not getopt: there a formula such as -x0 would be taken for options. Here only two dashes, -h, -q
+ * and -o start one. */
 int cli_parse(const cli_command *self, const cli_option *options, size_t count, int argc,
               char **argv, int *exit_code)
 {
@@ -138,8 +144,8 @@ int cli_parse(const cli_command *self, const cli_option *options, size_t count, 
             *exit_code = CLI_DONE;
             return -1;
         }
-        if (!only_arguments && strcmp(s, "-q") == 0)
-            s = "--quiet";
+        if (!only_arguments)
+            s = long_name(s);
         if (only_arguments || strncmp(s, "--", 2) != 0) {
             argv[kept++] = s;
             continue;

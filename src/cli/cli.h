@@ -60,6 +60,9 @@ int cli_edits(const cli_command *self, int argc, char **argv);
 int cli_corpora(const cli_command *self, int argc, char **argv);
 int cli_train(const cli_command *self, int argc, char **argv);
 int cli_evaluate(const cli_command *self, int argc, char **argv);
+int cli_embed(const cli_command *self, int argc, char **argv);
+int cli_rank(const cli_command *self, int argc, char **argv);
+int cli_explain(const cli_command *self, int argc, char **argv);
 int cli_info(const cli_command *self, int argc, char **argv);
 int cli_bench(const cli_command *self, int argc, char **argv);
 

@@ -81,6 +81,45 @@ const cli_command cli_commands[] = {
       "snip evaluate --model a.safetensors --model b.safetensors --out comparison\n"
       "snip evaluate --model runs/tiny/model.safetensors --suite edits --dump embeddings\n",
       cli_evaluate },
+    { "embed", "turn formulas or tables into vectors of the shared space",
+      "(--formulas FILE | --table FILE ...) --out FILE.npy [options]",
+      "Writes a matrix of floats that NumPy reads, a row of length 1 each, and prints a line for "
+      "every\n"
+      "row: row, file, line, name, node (-1: the whole), formula. Formulas are taken as functions "
+      "of\n"
+      "inputs of mean 0 and deviation 1, as in training; tables are standardised. The inner "
+      "product of a\n"
+      "formula's row and a table's row tells how well they agree.\n",
+      "snip embed --formulas formulas.txt -o formulas.npy\n"
+      "echo 'sin(x0) + 2.5*x1' | snip embed --formulas - --subtrees -o parts.npy\n"
+      "snip embed --table a.csv b.csv c.csv -o tables.npy\n",
+      cli_embed },
+    { "rank", "order candidate formulas for a table", "TABLE [FORMULAS] [options]",
+      "Refits the constants of every candidate on three quarters of the rows, holds the rest out, "
+      "and\n"
+      "orders the candidates by how well they agree with the table in the shared space, with the "
+      "real\n"
+      "errors beside. FORMULAS is a file with a formula a line, or a hall of fame as PySR writes "
+      "it; -\n"
+      "is standard input. Variables are the table's column names, or x0, x1, ... in order. `front` "
+      "marks\n"
+      "formulas than which nothing simpler is better on the rows held out.\n",
+      "snip rank data.csv formulas.txt\n"
+      "snip rank data.csv --formula 'a*sin(b)' --formula 'a*b + 1.5'\n"
+      "snip rank data.csv hall_of_fame.csv --format csv --out ranked.csv\n"
+      "snip rank data.csv formulas.txt --format c --top 1 > best.c\n",
+      cli_rank },
+    { "explain", "show which part of a formula the data disagree with", "TABLE FORMULA [options]",
+      "Edits every part of the formula in turn (another operator, operands swapped or dropped, a "
+      "function\n"
+      "around it, another variable) and shows how much the agreement with the table in the shared "
+      "space\n"
+      "would gain: a tree with the gain of each part's best edit, then the best edits with their "
+      "real\n"
+      "errors before and after a refit.\n",
+      "snip explain data.csv 'a*cos(b) + 1.5'\n"
+      "snip explain data.csv @formula.txt --svg formula.svg\n",
+      cli_explain },
     { "info", "show what a model file is and where it comes from", "MODEL [options]",
       "Prints configuration, parameters by module, and provenance: stage, steps, seed, samples "
       "seen.\n",

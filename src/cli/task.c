@@ -114,12 +114,15 @@ static void note(const cli_command *self, const cli_task *task, const char *what
 
 int cli_task_open(const cli_command *self, cli_task *task, const char *path)
 {
+    return cli_task_start(self, task) && cli_task_table(self, task, path);
+}
+
+int cli_task_table(const cli_command *self, cli_task *task, const char *path)
+{
     snip_status st;
     table t;
     const char **names;
     const double **x;
-    if (!cli_task_start(self, task))
-        return 0;
     if (table_read(&t, path, &task->table, task->a, &st) != SNIP_OK)
         return cli_fail(self, 0, "%s", st.msg);
     if (t.columns < 2)

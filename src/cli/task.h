@@ -16,7 +16,6 @@ typedef struct cli_task {
     arena *a;
     tools_model *t;
     tools_problem p;
-    size_t dropped;
     int cores;
 } cli_task;
 
@@ -60,7 +59,10 @@ typedef struct cli_task {
 /* Opens the model and prepares memory. Prints what is wrong and returns 0 on failure. */
 int cli_task_start(const cli_command *self, cli_task *task);
 
-/* The same, and the table at `path`. Notes on standard error tell what was left out. */
+/* Reads the table at `path` into task->p. Notes on standard error tell what was left out. */
+int cli_task_table(const cli_command *self, cli_task *task, const char *path);
+
+/* Both. */
 int cli_task_open(const cli_command *self, cli_task *task, const char *path);
 void cli_task_close(cli_task *task);
 

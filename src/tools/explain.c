@@ -203,15 +203,12 @@ static snip_code measure(tools_explanation *x, const tools_problem *p, const too
     expr *e = arena_array(a, n, sizeof *e);
     double *similarity = arena_array(a, n, sizeof *similarity);
     const char **why = arena_zero(a, n * sizeof *why);
-    float *z = arena_array(a, (size_t)t->m->config.latent, sizeof *z);
-    if (!e || !similarity || !why || !z)
+    if (!e || !similarity || !why)
         return status_nomem(st);
     e[0] = x->e;
     for (size_t i = 0; i < x->edits; i++)
         e[i + 1] = x->edit[i].e;
-    snip_code code = tools_problem_embed(p, t, threads, z, st);
-    if (code == SNIP_OK)
-        code = tools_similarities(similarity, why, e, n, p, t, z, threads, a, st);
+    snip_code code = tools_similarities(similarity, why, e, n, p, t, threads, a, st);
     if (code != SNIP_OK)
         return code;
     if (isnan(similarity[0]))

@@ -112,23 +112,34 @@ snip_code tools_problem_make(tools_problem *out, const tools_table *t, uint64_t 
     return SNIP_OK;
 }
 
+tools_inputs tools_inputs_of(expr e, const tools_problem *p)
+{
+    tools_inputs used = 0;
+    for (size_t i = 0; i < e.count; i++)
+        if (e.node[i].op == EXPR_VARIABLE)
+            used |= (tools_inputs)1 << e.node[i].var;
+    return used ? used : ((tools_inputs)1 << p->dim) - 1;
+}
+
 /* Draw k: `take` training rows, the k-th of an order of its own. */
-static int draw_rows(model_item *item, const tools_problem *p, size_t take, int k, arena *a)
+static int draw_rows(model_item *item, const tools_problem *p, tools_inputs inputs, size_t take,
+                     int k, arena *a)
 {
     const double **x = arena_array(a, p->dim, sizeof *x);
     const int *at = order(p->train, p->seed + (uint64_t)k + 1, a);
     if (!x || !at)
         return 0;
-    int whole = take == p->train;
+    int whole = take == p->train, dim = 0;
     for (size_t j = 0; j < p->dim; j++)
-        if (!(x[j] = whole ? p->standard[j] : permuted(p->standard[j], at, take, a)))
+        if (inputs >> j & 1 &&
+            !(x[dim++] = whole ? p->standard[j] : permuted(p->standard[j], at, take, a)))
             return 0;
-    *item = (model_item){ .x = x, .dim = (int)p->dim, .rows = take };
+    *item = (model_item){ .x = x, .dim = dim, .rows = take };
     return (item->y = whole ? p->y : permuted(p->y, at, take, a)) != NULL;
 }
 
-snip_code tools_problem_embed(const tools_problem *p, const tools_model *t, int threads, float *z,
-                              snip_status *st)
+snip_code tools_problem_embed(const tools_problem *p, tools_inputs inputs, const tools_model *t,
+                              int threads, float *z, snip_status *st)
 {
     size_t latent = (size_t)t->m->config.latent;
     if (p->dim > (size_t)t->m->config.dims)
@@ -143,7 +154,7 @@ snip_code tools_problem_embed(const tools_problem *p, const tools_model *t, int 
     model_item item[DRAWS];
     int good = s && rows;
     for (int k = 0; k < draws && good; k++)
-        good = draw_rows(&item[k], p, take, k, a);
+        good = draw_rows(&item[k], p, inputs, take, k, a);
     snip_code code =
         good ? model_space_embed(s, item, (size_t)draws, NULL, rows, st) : status_nomem(st);
     if (code == SNIP_UNSUPPORTED)
@@ -177,25 +188,34 @@ static expr affine(double factor, double shift, size_t j, arena *a)
 }
 
 /* e with each input replaced by an affine function of it: of the standardised one, or back. */
-static expr replace_inputs(expr e, const tools_problem *p, int back, arena *a)
+static expr replace_inputs(expr e, tools_inputs inputs, const tools_problem *p, int back, arena *a)
 {
     expr *by = arena_array(a, p->dim, sizeof *by);
+    size_t to = 0;
     for (size_t j = 0; j < p->dim && by; j++) {
         by[j] = back ? affine(1 / p->deviation[j], -p->mean[j] / p->deviation[j], j, a)
-                     : affine(p->deviation[j], p->mean[j], j, a);
+                     : affine(p->deviation[j], p->mean[j], to, a);
+        to += inputs >> j & 1;
         if (!by[j].node)
             by = NULL;
     }
     return by ? expr_substitute(e, by, p->dim, a) : (expr){ 0 };
 }
 
-snip_code tools_problem_rewrite(expr *out, expr e, const tools_problem *p, arena *a,
-                                snip_status *st)
+snip_code tools_problem_rewrite(expr *out, expr e, tools_inputs inputs, const tools_problem *p,
+                                arena *a, snip_status *st)
 {
-    expr replaced = replace_inputs(e, p, 0, a), tidy, normal;
-    const expr_domain domain = { p->low, p->high, p->dim, 1 };
-    if (!replaced.node)
+    expr replaced = replace_inputs(e, inputs, p, 0, a), tidy, normal;
+    double *range = arena_array(a, 2 * p->dim, sizeof *range);
+    if (!replaced.node || !range)
         return status_nomem(st);
+    size_t dim = 0;
+    for (size_t j = 0; j < p->dim; j++)
+        if (inputs >> j & 1) {
+            range[dim] = p->low[j];
+            range[p->dim + dim++] = p->high[j];
+        }
+    const expr_domain domain = { range, range + p->dim, dim, 1 };
     snip_code code = expr_tidy(&tidy, replaced, a, st);
     if (code == SNIP_OK)
         code = expr_normal(&normal, tidy, &domain, a, st);
@@ -205,7 +225,7 @@ snip_code tools_problem_rewrite(expr *out, expr e, const tools_problem *p, arena
 snip_code tools_problem_restore(expr *out, expr e, const tools_problem *p, arena *a,
                                 snip_status *st)
 {
-    expr replaced = replace_inputs(e, p, 1, a);
+    expr replaced = replace_inputs(e, 0, p, 1, a);
     return replaced.node ? expr_tidy(out, replaced, a, st) : status_nomem(st);
 }
 

@@ -44,15 +44,22 @@ typedef struct tools_problem {
 snip_code tools_problem_make(tools_problem *out, const tools_table *t, uint64_t seed, arena *a,
                              snip_status *st);
 
-/* The table's vector: several draws of as many training rows as the model takes, averaged. Fails if
- * the model reads fewer inputs than there are. */
-snip_code tools_problem_embed(const tools_problem *p, const tools_model *t, int threads, float *z,
-                              snip_status *st);
+/* A set of inputs: bit j for input j. In training every input occurs in the formula, so a formula
+ * is held against the table of its own inputs. */
+typedef uint32_t tools_inputs;
+
+/* The inputs that e uses; all of them where it uses none. */
+tools_inputs tools_inputs_of(expr e, const tools_problem *p);
+
+/* The vector of the table with these inputs: several draws of as many training rows as the model
+ * takes, averaged. Fails if the model reads fewer inputs than there are. */
+snip_code tools_problem_embed(const tools_problem *p, tools_inputs inputs, const tools_model *t,
+                              int threads, float *z, snip_status *st);
 
 /* e, a formula in the user's inputs, as one in the standardised inputs and the model's operators.
  * It is taken for granted that e is defined on the table. */
-snip_code tools_problem_rewrite(expr *out, expr e, const tools_problem *p, arena *a,
-                                snip_status *st);
+snip_code tools_problem_rewrite(expr *out, expr e, tools_inputs inputs, const tools_problem *p,
+                                arena *a, snip_status *st);
 
 /* e, a formula in standardised inputs, in the user's own. */
 snip_code tools_problem_restore(expr *out, expr e, const tools_problem *p, arena *a,

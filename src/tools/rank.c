@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "data/tokens.h"
 #include "tools/fit.h"
 
 enum { STARTS = 3 };
@@ -19,38 +20,67 @@ double tools_judged(const tools_errors *e, const tools_problem *p)
     return isnan(loss) || isnan(e->loss[0]) ? INFINITY : fmax(loss, least);
 }
 
+/* The tables that formulas are held against, one for each set of inputs met. */
+typedef struct tables {
+    tools_inputs *inputs;
+    float *z; /* a row each */
+    size_t count;
+} tables;
+
+static snip_code table_of(size_t *out, tables *all, tools_inputs inputs, const tools_problem *p,
+                          const tools_model *t, int threads, snip_status *st)
+{
+    for (*out = 0; *out < all->count; ++*out)
+        if (all->inputs[*out] == inputs)
+            return SNIP_OK;
+    all->inputs[all->count] = inputs;
+    float *z = all->z + all->count++ * (size_t)t->m->config.latent;
+    return tools_problem_embed(p, inputs, t, threads, z, st);
+}
+
+/* A formula in the model's words, or why it is none. */
+static snip_code in_words(expr *out, expr e, tools_inputs inputs, const tools_problem *p,
+                          const tools_model *t, arena *a, snip_status *st)
+{
+    data_tokens tokens;
+    snip_code code = tools_problem_rewrite(out, e, inputs, p, a, st);
+    return code == SNIP_OK ? data_tokens_make(&tokens, *out, t->m->vocab, a, st) : code;
+}
+
 snip_code tools_similarities(double *out, const char **why, const expr *e, size_t n,
-                             const tools_problem *p, const tools_model *t, const float *z,
-                             int threads, arena *a, snip_status *st)
+                             const tools_problem *p, const tools_model *t, int threads, arena *a,
+                             snip_status *st)
 {
     size_t latent = (size_t)t->m->config.latent, count = 0;
     model_space *s = model_space_new(t->m, t->tree, threads);
     arena *own = arena_new(0);
     model_item *item = own ? arena_array(own, n, sizeof *item) : NULL;
     size_t *from = own ? arena_array(own, n, sizeof *from) : NULL;
+    size_t *table = own ? arena_array(own, n, sizeof *table) : NULL;
     float *rows = own ? arena_array(own, n * latent, sizeof *rows) : NULL;
-    snip_code code = s && item && from && rows ? SNIP_OK : status_nomem(st);
+    tables all = { own ? arena_array(own, n, sizeof *all.inputs) : NULL,
+                   own ? arena_array(own, n * latent, sizeof *all.z) : NULL, 0 };
+    snip_code code =
+        s && item && from && table && rows && all.inputs && all.z ? SNIP_OK : status_nomem(st);
     for (size_t i = 0; i < n && code == SNIP_OK; i++) {
         snip_status reason;
-        expr rewritten;
-        data_tokens tokens;
+        expr words;
+        tools_inputs inputs = tools_inputs_of(e[i], p);
         out[i] = NAN;
-        snip_code fits = tools_problem_rewrite(&rewritten, e[i], p, own, &reason);
-        if (fits == SNIP_OK)
-            fits = data_tokens_make(&tokens, rewritten, t->m->vocab, own, &reason);
+        snip_code fits = in_words(&words, e[i], inputs, p, t, own, &reason);
         if (fits == SNIP_OK) {
             from[count] = i;
-            item[count++] = (model_item){ .e = rewritten, .node = MODEL_WHOLE };
-        } else if (fits == SNIP_NOMEM) {
-            code = status_nomem(st);
-        } else if (why && !(why[i] = arena_text(a, reason.msg, strlen(reason.msg)))) {
+            item[count] = (model_item){ .e = words, .node = MODEL_WHOLE };
+            code = table_of(&table[count++], &all, inputs, p, t, threads, st);
+        } else if (fits == SNIP_NOMEM ||
+                   !(why[i] = arena_text(a, reason.msg, strlen(reason.msg)))) {
             code = status_nomem(st);
         }
     }
     if (code == SNIP_OK && count)
         code = model_space_embed(s, item, count, rows, NULL, st);
     for (size_t k = 0; k < count && code == SNIP_OK; k++)
-        out[from[k]] = model_dot(rows + k * latent, z, latent);
+        out[from[k]] = model_dot(rows + k * latent, all.z + table[k] * latent, latent);
     model_space_free(s);
     arena_free(own);
     return code;
@@ -68,7 +98,9 @@ static snip_code judge(tools_candidate *c, const tools_problem *p, const tools_r
         snip_code code =
             tools_fit_constants(&c->fitted, &fit, c->e, (const double *const *)p->x, p->y, p->fit,
                                 how->starts ? how->starts : STARTS, p->seed, keep, st);
-        if (code != SNIP_OK)
+        if (code == SNIP_UNSUPPORTED) /* too much to fit: judged as given */
+            c->fitted = c->e;
+        else if (code != SNIP_OK)
             return code;
     }
     c->constants = fit.constants;
@@ -119,17 +151,14 @@ static snip_code judge_all(tools_candidate *c, size_t n, const tools_problem *p,
 static snip_code compare(tools_candidate *c, size_t n, const tools_problem *p, const tools_model *t,
                          int threads, arena *a, snip_status *st)
 {
-    float *z = arena_array(a, (size_t)t->m->config.latent, sizeof *z);
     double *similarity = arena_array(a, n, sizeof *similarity);
     const char **why = arena_zero(a, n * sizeof *why);
     expr *e = arena_array(a, n, sizeof *e);
-    if (!z || !similarity || !why || !e)
+    if (!similarity || !why || !e)
         return status_nomem(st);
     for (size_t i = 0; i < n; i++)
         e[i] = c[i].fitted;
-    snip_code code = tools_problem_embed(p, t, threads, z, st);
-    if (code == SNIP_OK)
-        code = tools_similarities(similarity, why, e, n, p, t, z, threads, a, st);
+    snip_code code = tools_similarities(similarity, why, e, n, p, t, threads, a, st);
     for (size_t i = 0; i < n && code == SNIP_OK; i++) {
         int finite = isfinite(tools_judged(&c[i].errors, p));
         c[i].similarity = finite ? similarity[i] : NAN;

@@ -46,11 +46,11 @@ typedef struct tools_rank_how {
 snip_code tools_rank(tools_candidate *c, size_t n, const tools_problem *p, const tools_model *t,
                      const tools_rank_how *how, arena *a, snip_status *st);
 
-/* Cosines of formulas (in the user's inputs) with the table's vector z; NaN, with the reason in
- * why[i] (may be NULL), where the model has no words for one. */
+/* Cosines of formulas, in the user's inputs, with the table of their inputs; NaN, with the reason
+ * in why[i], where the model has no words for one. */
 snip_code tools_similarities(double *out, const char **why, const expr *e, size_t n,
-                             const tools_problem *p, const tools_model *t, const float *z,
-                             int threads, arena *a, snip_status *st);
+                             const tools_problem *p, const tools_model *t, int threads, arena *a,
+                             snip_status *st);
 
 /* The loss that a formula is judged by: on the rows held out where there are some; +infinity if it
  * is not finite. Differences below rounding do not count. */
