@@ -30,36 +30,6 @@ int cli_fail_status(const cli_command *self, const snip_status *st)
     return cli_fail(self, CLI_FAILED, "%s", st->msg);
 }
 
-static void print_default(const cli_option *o)
-{
-    if (o->kind == CLI_COUNT)
-        printf(" [%llu]", (unsigned long long)*(const uint64_t *)o->to);
-    else if (o->kind == CLI_CHOICE)
-        printf(" [%s]", o->choices[*(const int *)o->to]);
-    else if (o->kind == CLI_TEXT && *(const char **)o->to)
-        printf(" [%s]", *(const char **)o->to);
-}
-
-static void print_help(const cli_command *self, const cli_option *options, size_t count)
-{
-    printf("snip %s - %s\n\n", self->name, self->summary);
-    printf("Usage: snip %s %s\n\n%s\nOptions:\n", self->name, self->arguments, self->about);
-    for (size_t i = 0; i < count; i++) {
-        char left[64];
-        snprintf(left, sizeof left, "--%s%s%s", options[i].name, options[i].value ? " " : "",
-                 options[i].value ? options[i].value : "");
-        printf("  %-24s %s", left, options[i].help);
-        print_default(&options[i]);
-        printf("\n");
-    }
-    printf("  %-24s %s\n\nExamples:\n", "--help", "show this");
-    for (const char *s = self->examples; *s;) {
-        size_t n = strcspn(s, "\n");
-        printf("  %.*s\n", (int)n, s);
-        s += n + (s[n] == '\n');
-    }
-}
-
 /* The option called s[0..length), NULL if there is none. */
 static const cli_option *find_option(const cli_option *options, size_t count, const char *s,
                                      size_t length)
@@ -126,9 +96,15 @@ static int set_option(const cli_command *self, const cli_option *o, const char *
 }
 
 /* The long name of a short option, or s. */
-static char *long_name(char *s)
+static const char *long_name(const char *s)
 {
-    return strcmp(s, "-q") == 0 ? "--quiet" : strcmp(s, "-o") == 0 ? "--out" : s;
+    static const char *const names[][2] = { { "-h", "--help" },
+                                            { "-q", "--quiet" },
+                                            { "-o", "--out" } };
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strcmp(s, names[i][0]) == 0)
+            return names[i][1];
+    return s;
 }
 
 /* Not getopt: there a formula such as -x0 would be taken for options. Here only two dashes, -h, -q
@@ -138,16 +114,9 @@ int cli_parse(const cli_command *self, const cli_option *options, size_t count, 
 {
     int kept = 0, only_arguments = 0;
     for (int i = 0; i < argc; i++) {
-        char *s = argv[i];
-        if (!only_arguments && (strcmp(s, "--help") == 0 || strcmp(s, "-h") == 0)) {
-            print_help(self, options, count);
-            *exit_code = CLI_DONE;
-            return -1;
-        }
-        if (!only_arguments)
-            s = long_name(s);
+        const char *s = only_arguments ? argv[i] : long_name(argv[i]);
         if (only_arguments || strncmp(s, "--", 2) != 0) {
-            argv[kept++] = s;
+            argv[kept++] = argv[i];
             continue;
         }
         if (s[2] == 0) {
@@ -157,6 +126,11 @@ int cli_parse(const cli_command *self, const cli_option *options, size_t count, 
         size_t length = strcspn(s + 2, "=");
         const cli_option *o = find_option(options, count, s + 2, length);
         const char *value = s[2 + length] == '=' ? s + 3 + length : NULL;
+        /* After the command's own options: `snip help` has a --man that takes a command. */
+        if (!o && cli_show(self, options, count, s)) {
+            *exit_code = cli_finish(self);
+            return -1;
+        }
         *exit_code = CLI_MISUSED;
         if (!o)
             return cli_fail(self, -1, "unknown option --%.*s; see snip %s --help",

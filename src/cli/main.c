@@ -6,6 +6,17 @@
 #include "snip.h"
 
 const cli_command cli_commands[] = {
+    { "help", "tell about the program or one of its commands", "[COMMAND] [options]",
+      "Without COMMAND it lists the commands. With --man it prints the manual page that `make "
+      "install`\n"
+      "installs as snip-COMMAND(1), or snip(1). With --complete it prints, for shells, the "
+      "commands "
+      "or\n"
+      "the options of one: its name, kind, value, choices and help, with tabs between.\n",
+      "snip help calc\n"
+      "snip help --man calc | man -l -\n"
+      "snip help --complete train\n",
+      cli_help },
     { "gen", "draw expressions and points from the SNIP generator", "[options]",
       "Draws samples as SNIP does: an expression, input points, and its values there. Sample i of "
       "a\n"
@@ -143,29 +154,10 @@ const cli_command cli_commands[] = {
     { NULL, NULL, NULL, NULL, NULL, NULL },
 };
 
-static void usage(FILE *to)
-{
-    fprintf(to, "snip %s - formulas and the numbers they produce, in one space\n\n",
-            snip_version());
-    fprintf(to, "Usage: snip COMMAND [arguments]\n\nCommands:\n");
-    for (const cli_command *c = cli_commands; c->name; c++)
-        fprintf(to, "  %-10s %s\n", c->name, c->summary);
-    fprintf(to, "\n`snip help COMMAND` or `snip COMMAND --help` tells more, with examples.\n");
-}
-
-static const cli_command *find(const char *name)
-{
-    for (const cli_command *c = cli_commands; c->name; c++)
-        if (strcmp(c->name, name) == 0)
-            return c;
-    fprintf(stderr, "snip: there is no command '%.40s'; see snip --help\n", name);
-    return NULL;
-}
-
 int main(int argc, char **argv)
 {
     if (argc < 2) {
-        usage(stderr);
+        cli_overview(stderr);
         return CLI_MISUSED;
     }
     const char *name = argv[1];
@@ -173,16 +165,10 @@ int main(int argc, char **argv)
         printf("snip %s\n", snip_version());
         return CLI_DONE;
     }
-    if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0 ||
-        (strcmp(name, "help") == 0 && argc == 2)) {
-        usage(stdout);
+    if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0) {
+        cli_overview(stdout);
         return CLI_DONE;
     }
-    if (strcmp(name, "help") == 0) {
-        const cli_command *c = find(argv[2]);
-        char *help[] = { "--help", NULL };
-        return c ? c->run(c, 1, help) : CLI_MISUSED;
-    }
-    const cli_command *c = find(name);
+    const cli_command *c = cli_command_named(name);
     return c ? c->run(c, argc - 2, argv + 2) : CLI_MISUSED;
 }
