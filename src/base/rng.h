@@ -21,7 +21,8 @@ typedef enum rng_stream {
     RNG_CORPUS,     /* points for the formulas of the corpora */
     RNG_BENCH,      /* benchmarks */
     RNG_LIBRARY,    /* expression libraries */
-    RNG_INIT        /* the parameters that a model starts with */
+    RNG_INIT,       /* the parameters that a model starts with */
+    RNG_FIT         /* where the fit of a formula's constants starts */
 } rng_stream;
 
 enum { RNG_BUFFER = 32 };
