@@ -1,7 +1,6 @@
 /* ranking.c - see ranking.h. */
 #include "cli/ranking.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -121,37 +120,26 @@ static void as_latex(FILE *f, const tools_candidate *c, size_t n, const cli_task
     fputs("\\hline\n\\end{tabular}\n", f);
 }
 
-/* Column names as C wants them. */
-static const char *const *identifiers(const expr_names *names, arena *a)
+/* Column j's name as C takes it. */
+static const char *c_name(const tools_problem *p, size_t j, arena *a)
 {
-    const char **out = arena_array(a, names->count, sizeof *out);
-    for (size_t j = 0; j < names->count && out; j++) {
-        text t = { .a = a };
-        const char *s = names->name[j];
-        if (!isalpha((unsigned char)*s) && *s != '_')
-            text_add(&t, "x%zu_", j);
-        for (; *s; s++)
-            text_add(&t, "%c", isalnum((unsigned char)*s) ? *s : '_');
-        if (!(out[j] = text_end(&t)))
-            return NULL;
-    }
-    return out;
+    expr_node leaf = { .op = EXPR_VARIABLE, .var = (uint16_t)j, .len = 1 };
+    const char *s = expr_print((expr){ &leaf, 1 }, SNIP_C, &p->names, 0, a);
+    return s ? s : "";
 }
 
 static void as_c(FILE *f, const tools_candidate *c, size_t n, const cli_task *task)
 {
-    const expr_names plain = { identifiers(&task->p.names, task->a), task->p.dim };
-    if (!plain.name)
-        return;
     fputs("#include <math.h>\n", f);
     for (size_t i = 0; i < n; i++) {
         fprintf(f, "\ndouble formula_%zu(", i + 1);
-        for (size_t j = 0; j < plain.count; j++)
-            fprintf(f, "%sdouble %s", j ? ", " : "", plain.name[j]);
+        for (size_t j = 0; j < task->p.dim; j++)
+            fprintf(f, "%sdouble %s", j ? ", " : "", c_name(&task->p, j, task->a));
         fputs(")\n{\n", f);
-        for (size_t j = 0; j < plain.count; j++)
-            fprintf(f, "    (void)%s;\n", plain.name[j]);
-        fprintf(f, "    return %s;\n}\n", formula(&c[i], SNIP_C, &plain, 0, task->a));
+        for (size_t j = 0; j < task->p.dim; j++)
+            if (!(tools_inputs_of(c[i].fitted, &task->p) >> j & 1))
+                fprintf(f, "    (void)%s;\n", c_name(&task->p, j, task->a));
+        fprintf(f, "    return %s;\n}\n", formula(&c[i], SNIP_C, &task->p.names, 0, task->a));
     }
 }
 
