@@ -24,4 +24,8 @@ json_t *bench_batch(const char *preset, const char *stage, size_t batch, int thr
 /* Ranks of 16,384 pairs in both directions, beside the matrix products alone. */
 json_t *bench_rank(double seconds, int threads);
 
+/* The 20 nearest of `rows` random vectors as wide as the small preset's, beside reading the same
+ * bytes. */
+json_t *bench_find(double seconds, size_t rows, int threads);
+
 #endif

@@ -88,14 +88,15 @@ const cli_command cli_commands[] = {
       "snip info runs/tiny/model.safetensors --json\n",
       cli_info },
     { "bench", "measure the speed of a part on this machine",
-      "[gen|eval|train|rank|batch] [options]",
+      "[gen|eval|train|rank|find|batch] [options]",
       "gen: accepted samples per second on one core, tokens included, by part. eval: nanoseconds\n"
       "per node and point, beside a plain loop over the C library's functions in the same run. "
       "train: a\n"
       "training step by part, beside this machine's rate on the same matrix products. rank: "
       "all\n"
-      "pairs ranked in both directions, beside the products alone. batch: writes a\n"
-      "training batch, weights and their loss to a file, for other implementations of the step.\n",
+      "pairs ranked in both directions, beside the products alone. find: the 20 nearest of many\n"
+      "vectors, beside reading the same bytes. batch: writes a training batch, weights and their\n"
+      "loss to a file, for other implementations of the step.\n",
       "snip bench gen\n"
       "snip bench eval --json\n"
       "snip bench train --preset small --stage S5\n"
