@@ -174,6 +174,21 @@ snip_code tools_index_facts_read(tools_index_facts *out, sqlite3 *db, const char
     return SNIP_OK;
 }
 
+/* SQLite takes a last page that is cut off for one that ends with zeros. */
+static snip_code check_size(sqlite3 *db, const char *path, snip_status *st)
+{
+    struct stat file;
+    sqlite3_stmt *s = NULL;
+    snip_code code = first_row(&s, db, path,
+                               "SELECT page_count * page_size FROM pragma_page_count,"
+                               " pragma_page_size",
+                               NULL, st);
+    if (code == SNIP_OK && (stat(path, &file) != 0 || file.st_size < sqlite3_column_int64(s, 0)))
+        code = status_fail(st, SNIP_FORMAT, 0, "%s: the library is cut off", path);
+    sqlite3_finalize(s);
+    return code;
+}
+
 /* A byte per formula, from the index on dimensions: a hundredth of the formulas' own size. */
 static snip_code load_dimensions(tools_index *ix, snip_status *st)
 {
@@ -240,6 +255,8 @@ static snip_code load(tools_index *ix, const char *model, snip_status *st)
     snip_code code = tools_index_db_run(ix->db, ix->path, "BEGIN", st);
     if (code == SNIP_OK)
         code = tools_index_facts_read(&ix->facts, ix->db, ix->path, model, st);
+    if (code == SNIP_OK)
+        code = check_size(ix->db, ix->path, st);
     if (code == SNIP_OK)
         code = load_dimensions(ix, st);
     if (code == SNIP_OK)

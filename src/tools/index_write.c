@@ -163,24 +163,19 @@ static snip_code create(writer *w, const tools_index_how *how, snip_status *st)
     return code;
 }
 
-/* Opens a library that exists, once it is clear that it is one. */
+/* Opens a library that exists and is sound: what a reader would refuse is not added to. */
 static snip_code join(writer *w, snip_status *st)
 {
     struct stat file;
-    snip_code code = tools_index_db(&w->db, w->path, st);
-    if (code == SNIP_OK)
-        code = tools_index_facts_read(&w->facts, w->db, w->path, w->m->hash, st);
+    tools_index *ix;
+    snip_code code = tools_index_open(&ix, w->path, w->m->hash, st);
+    tools_index_close(ix);
     if (code == SNIP_OK && w->vectors < 0)
         code = open_vectors(w, 0, &file, st);
-    if (code == SNIP_OK) /* again, now that nobody else writes */
+    if (code == SNIP_OK)
+        code = tools_index_db(&w->db, w->path, st);
+    if (code == SNIP_OK) /* now that nobody else writes */
         code = tools_index_facts_read(&w->facts, w->db, w->path, w->m->hash, st);
-    if (code == SNIP_OK && fstat(w->vectors, &file) != 0)
-        code = fail_vectors(w, "", st);
-    size_t row = w->space->latent * sizeof *w->half;
-    if (code == SNIP_OK && (uint64_t)file.st_size / row < w->facts.count)
-        code = status_fail(st, SNIP_FORMAT, 0, "%s: cut off: holds %llu of %llu vectors",
-                           w->vectors_path, (unsigned long long)((uint64_t)file.st_size / row),
-                           (unsigned long long)w->facts.count);
     return code;
 }
 
