@@ -29,4 +29,8 @@ json_t *bench_rank(double seconds, int threads);
 json_t *bench_candidates(const char *model, int threads, snip_status *st);
 json_t *bench_explain(const char *model, int threads, snip_status *st);
 
+/* The 20 nearest of `rows` random vectors as wide as the small preset's, beside reading the same
+ * bytes. */
+json_t *bench_find(double seconds, size_t rows, int threads);
+
 #endif

@@ -71,7 +71,7 @@ static size_t drawn(expr *out, const bench_case *c, size_t index, arena *a)
     for (size_t k = 0; k < RANDOM; k++) {
         data_sample s;
         if (data_sample_draw(&s, &gen, SEED, RNG_BENCH, (index + 1) * RANDOM + k, a) != SNIP_OK ||
-            tools_problem_restore(&out[n++], s.e, &c->p, a, NULL) != SNIP_OK)
+            tools_problem_restore(&out[n++], s.e, ~(tools_inputs)0, &c->p, a, NULL) != SNIP_OK)
             return 0;
     }
     return n;

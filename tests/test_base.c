@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/half.h"
 #include "base/isa.h"
 #include "base/philox.h"
 #include "base/rng.h"
@@ -164,13 +165,68 @@ static void statistics_are_right(void **state)
     assert_true(chi_square_test(a, b, 2) < 0.001);
 }
 
+static const struct {
+    float f;
+    uint16_t half;
+} halves[] = {
+    { 0, 0 },
+    { -0.0f, 0x8000 },
+    { 1, 0x3c00 },
+    { -2, 0xc000 },
+    { 1 + 0x1p-11f, 0x3c00 },     /* a tie goes to the even one: down ... */
+    { 1 + 3 * 0x1p-11f, 0x3c02 }, /* ... and up */
+    { 1 + 0x1p-11f + 0x1p-23f, 0x3c01 } /* just above a tie */,
+    { 65504, 0x7bff },
+    { 65519.996f, 0x7bff },
+    { 65520, 0x7c00 },
+    { -1e30f, 0xfc00 },
+    { 0x1p-14f, 0x0400 },
+    { 0x1p-14f - 0x1p-26f, 0x0400 }, /* rounds up to the least normal one */
+    { 0x1p-24f, 0x0001 },
+    { 0x1p-25f, 0 },
+    { 0x1.8p-25f, 1 },
+    { 1e-40f, 0 },
+    { INFINITY, 0x7c00 },
+};
+
+static void halves_round_to_nearest_even(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < COUNT(halves); i++)
+        assert_int_equal(half_of(halves[i].f), halves[i].half);
+    for (uint32_t h = 0; h < 1 << 16; h++) { /* every half keeps its bits */
+        float f = half_value((uint16_t)h);
+        assert_int_equal(half_of(f), (h & 0x7fff) > 0x7c00 ? h | 0x200 : h);
+        assert_int_equal(isnan(f) != 0, (h & 0x7fff) > 0x7c00);
+    }
+#ifdef __FLT16_MANT_DIG__
+    rng r;
+    rng_init(&r, 1, RNG_BENCH, 0);
+    for (int i = 0; i < 1000000; i++) {
+        uint32_t bits = (uint32_t)rng_u64(&r);
+        float f;
+        memcpy(&f, &bits, sizeof f);
+        _Float16 want = (_Float16)f;
+        uint16_t half;
+        memcpy(&half, &want, sizeof half);
+        if (!isnan(f))
+            assert_int_equal(half_of(f), half);
+    }
+#endif
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        ARENA_TEST(arena_gives_back_what_it_gave),    cmocka_unit_test(arena_respects_its_limit),
-        cmocka_unit_test(status_is_one_line),         ARENA_TEST(text_grows_and_fails_whole),
-        cmocka_unit_test(philox_gives_known_answers), cmocka_unit_test(streams_differ_and_repeat),
-        cmocka_unit_test(draws_are_uniform),          cmocka_unit_test(statistics_are_right),
+        ARENA_TEST(arena_gives_back_what_it_gave),
+        cmocka_unit_test(arena_respects_its_limit),
+        cmocka_unit_test(status_is_one_line),
+        ARENA_TEST(text_grows_and_fails_whole),
+        cmocka_unit_test(philox_gives_known_answers),
+        cmocka_unit_test(streams_differ_and_repeat),
+        cmocka_unit_test(draws_are_uniform),
+        cmocka_unit_test(statistics_are_right),
+        cmocka_unit_test(halves_round_to_nearest_even),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

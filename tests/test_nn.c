@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/time.h>
 
+#include "base/half.h"
 #include "base/rng.h"
 #include "base/safetensors.h"
 #include "nn/nn.h"
@@ -297,6 +298,35 @@ static void signals_never_run_on_a_work_space(void **state)
     assert_int_equal(astray, 0);
 }
 
+/* Every instruction set, with widths that fill its registers and such that do not. */
+static void half_scores_are_inner_products(void **state)
+{
+    enum { ROWS = 11, WIDTH = 130 };
+    static const size_t widths[] = { 1, 7, 8, 16, 33, 64, 128, WIDTH };
+    uint16_t row[ROWS * WIDTH];
+    float q[WIDTH], s[ROWS + 1];
+    rng r;
+    (void)state;
+    rng_init(&r, 5, RNG_BENCH, 0);
+    fill(q, WIDTH, &r, 1);
+    for (size_t i = 0; i < COUNT(row); i++)
+        row[i] = half_of((float)(2 * rng_uniform(&r) - 1));
+    for (int which = 0; which < ISA_COUNT; which++)
+        for (size_t w = 0; w < COUNT(widths) && isa_has((isa)which); w++)
+            for (size_t n = 0; n <= ROWS; n++) {
+                size_t d = widths[w];
+                s[n] = 77;
+                nn_kernels_for((isa)which)->half_scores(s, row, q, n, d);
+                for (size_t k = 0; k < n; k++) {
+                    double sum = 0;
+                    for (size_t i = 0; i < d; i++)
+                        sum += (double)half_value(row[k * d + i]) * (double)q[i];
+                    assert_true(fabs((double)s[k] - sum) < 1e-5);
+                }
+                assert_true(s[n] == 77);
+            }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -307,6 +337,7 @@ int main(void)
         ARENA_TEST(tree_positions_have_their_gradient),
         ARENA_TEST(adam_updates_as_the_reference_does),
         ARENA_TEST(signals_never_run_on_a_work_space),
+        cmocka_unit_test(half_scores_are_inner_products),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -14,4 +14,7 @@ snip_code file_read(char **out, size_t *size, const char *path, arena *a, snip_s
 /* Makes a folder and those above it. Returns 0 with errno set on failure. */
 int file_make_folders(const char *path);
 
+/* Makes a new name last: flushes the folder that holds `path`. */
+void file_sync_folder(const char *path);
+
 #endif

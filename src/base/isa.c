@@ -5,7 +5,7 @@ int isa_has(isa which)
 {
 #ifdef SNIP_X86
     switch (which) {
-    case ISA_AVX2:
+    case ISA_AVX2: /* every processor with AVX2 has F16C, which not all compilers can ask for */
         return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
     case ISA_AVX512:
         return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&

@@ -2,8 +2,6 @@
 #include "base/safetensors.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <libgen.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -227,18 +225,6 @@ static int write_all(FILE *f, const safetensors_entry *entry, size_t count, cons
     return good && fflush(f) == 0 && fsync(fileno(f)) == 0;
 }
 
-/* Makes a rename last: the folder itself is flushed. */
-static void sync_folder(const char *path)
-{
-    char *copy = strdup(path);
-    int folder = copy ? open(dirname(copy), O_RDONLY | O_DIRECTORY) : -1;
-    if (folder >= 0) {
-        fsync(folder);
-        close(folder);
-    }
-    free(copy);
-}
-
 snip_code safetensors_write(const char *path, const safetensors_entry *entry, size_t count,
                             const json_t *metadata, snip_status *st)
 {
@@ -259,7 +245,7 @@ snip_code safetensors_write(const char *path, const safetensors_entry *entry, si
         error = errno;
     }
     if (good)
-        sync_folder(path);
+        file_sync_folder(path);
     else if (f)
         unlink(temporary);
     free(temporary);

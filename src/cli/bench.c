@@ -8,7 +8,7 @@
 typedef struct request {
     double seconds;
     const char *preset, *stage;
-    size_t batch;
+    size_t batch, rows;
     int threads;
     const char *out, *model;
 } request;
@@ -37,6 +37,12 @@ static json_t *run_rank(const request *q, snip_status *st)
     return bench_rank(q->seconds, q->threads);
 }
 
+static json_t *run_find(const request *q, snip_status *st)
+{
+    (void)st;
+    return bench_find(q->seconds, q->rows, q->threads);
+}
+
 static json_t *run_batch(const request *q, snip_status *st)
 {
     return bench_batch(q->preset, q->stage, q->batch, q->threads, q->out, st);
@@ -57,9 +63,13 @@ static const struct {
     json_t *(*run)(const request *q, snip_status *st);
     int only_by_name; /* not part of `snip bench` without a name */
     int needs_model;
-} benches[] = { { "gen", run_gen, 0, 0 },        { "eval", run_eval, 0, 0 },
-                { "train", run_train, 0, 0 },    { "rank", run_rank, 0, 0 },
-                { "batch", run_batch, 1, 0 },    { "candidates", run_candidates, 1, 1 },
+} benches[] = { { "gen", run_gen, 0, 0 },
+                { "eval", run_eval, 0, 0 },
+                { "train", run_train, 0, 0 },
+                { "rank", run_rank, 0, 0 },
+                { "find", run_find, 0, 0 },
+                { "batch", run_batch, 1, 0 },
+                { "candidates", run_candidates, 1, 1 },
                 { "explain", run_explain, 1, 1 } };
 enum { BENCHES = sizeof benches / sizeof *benches };
 
@@ -87,7 +97,7 @@ int cli_bench(const cli_command *self, int argc, char **argv)
 {
     static const char *const presets[] = { "paper", "base", "small", "tiny", NULL };
     static const char *const stages[] = { "S0", "S1", "S2", "S3", "S4", "S5", NULL };
-    uint64_t seconds = 3, batch = 0, threads = 0;
+    uint64_t seconds = 3, batch = 0, rows = 1000000, threads = 0;
     int json = 0, code, found = 0, preset = 2, stage = 5;
     const char *out = NULL, *model = NULL;
     const cli_option options[] = {
@@ -116,12 +126,19 @@ int cli_bench(const cli_command *self, int argc, char **argv)
           .value = "B",
           .high = 100000,
           .help = "train, batch: samples per step; 0: the preset's" },
+        { .name = "rows",
+          .kind = CLI_COUNT,
+          .to = &rows,
+          .value = "N",
+          .low = 1,
+          .high = 1000000000,
+          .help = "find: vectors to search" },
         { .name = "threads",
           .kind = CLI_COUNT,
           .to = &threads,
           .value = "T",
           .high = 256,
-          .help = "train, batch: cores; 0: all" },
+          .help = "train, rank, find, batch: cores; 0: all" },
         { .name = "out",
           .kind = CLI_TEXT,
           .to = &out,
@@ -149,6 +166,7 @@ int cli_bench(const cli_command *self, int argc, char **argv)
                         .preset = presets[preset],
                         .stage = stages[stage],
                         .batch = batch,
+                        .rows = rows,
                         .threads = cli_threads(threads),
                         .out = out,
                         .model = cli_model_path(model, a) };

@@ -8,8 +8,10 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/file.h"
+#include "base/text.h"
 
 int cli_fail(const cli_command *self, int exit_code, const char *format, ...)
 {
@@ -28,6 +30,15 @@ int cli_fail(const cli_command *self, int exit_code, const char *format, ...)
 int cli_fail_status(const cli_command *self, const snip_status *st)
 {
     return cli_fail(self, CLI_FAILED, "%s", st->msg);
+}
+
+/* The option that -x stands for, NULL if it is none. */
+static const cli_option *find_short(const cli_option *options, size_t count, const char *s)
+{
+    for (size_t i = 0; i < count && s[0] == '-' && s[1] && !s[2]; i++)
+        if (options[i].short_name == s[1])
+            return &options[i];
+    return NULL;
 }
 
 /* The option called s[0..length), NULL if there is none. */
@@ -95,37 +106,31 @@ static int set_option(const cli_command *self, const cli_option *o, const char *
     }
 }
 
-/* The long name of a short option, or s. */
-static const char *long_name(const char *s)
-{
-    static const char *const names[][2] = { { "-h", "--help" },
-                                            { "-q", "--quiet" },
-                                            { "-o", "--out" } };
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (strcmp(s, names[i][0]) == 0)
-            return names[i][1];
-    return s;
-}
-
 /* Not getopt: there a formula such as -x0 would be taken for options. Here only two dashes, -h, -q
- * and -o start one. */
+ * and the short names that a command has start one. */
 int cli_parse(const cli_command *self, const cli_option *options, size_t count, int argc,
               char **argv, int *exit_code)
 {
     int kept = 0, only_arguments = 0;
     for (int i = 0; i < argc; i++) {
-        const char *s = only_arguments ? argv[i] : long_name(argv[i]);
-        if (only_arguments || strncmp(s, "--", 2) != 0) {
+        const char *s = argv[i];
+        if (!only_arguments && strcmp(s, "-h") == 0)
+            s = "--help";
+        if (!only_arguments && strcmp(s, "-q") == 0)
+            s = "--quiet";
+        const cli_option *o = only_arguments ? NULL : find_short(options, count, s);
+        if (!o && (only_arguments || strncmp(s, "--", 2) != 0)) {
             argv[kept++] = argv[i];
             continue;
         }
-        if (s[2] == 0) {
+        if (!o && s[2] == 0) {
             only_arguments = 1;
             continue;
         }
-        size_t length = strcspn(s + 2, "=");
-        const cli_option *o = find_option(options, count, s + 2, length);
-        const char *value = s[2 + length] == '=' ? s + 3 + length : NULL;
+        size_t length = o ? 0 : strcspn(s + 2, "=");
+        const char *value = !o && s[2 + length] == '=' ? s + 3 + length : NULL;
+        if (!o)
+            o = find_option(options, count, s + 2, length);
         /* After the command's own options: `snip help` has a --man that takes a command. */
         if (!o && cli_show(self, options, count, s)) {
             *exit_code = cli_finish(self);
@@ -228,6 +233,44 @@ int cli_threads(uint64_t asked)
 {
     int all = omp_get_max_threads();
     return asked ? (int)asked : all > 256 ? 256 : all;
+}
+
+static volatile sig_atomic_t stop; /* what a signal can set: the one global of the program */
+
+static void on_signal(int number)
+{
+    if (stop) /* asked twice: do not wait */
+        _exit(128 + number);
+    stop = 1;
+}
+
+const volatile sig_atomic_t *cli_stop_on_signals(void)
+{
+    struct sigaction act = { .sa_handler = on_signal };
+    sigaction(SIGINT, &act, NULL);
+    sigaction(SIGTERM, &act, NULL);
+    return &stop;
+}
+
+const char *cli_model_path(const char *asked, arena *a)
+{
+    static const char *const places[] = { "share/snip/default.safetensors",
+                                          "models/default.safetensors" };
+    const char *set = getenv("SNIP_MODEL");
+    if (asked || (set && *set))
+        return asked ? asked : arena_text(a, set, strlen(set));
+    char program[4096];
+    ssize_t n = readlink("/proc/self/exe", program, sizeof program - 1);
+    program[n > 0 ? n : 0] = 0;
+    char *name = strrchr(program, '/');
+    for (size_t i = 0; name && i < sizeof places / sizeof *places; i++) {
+        text t = { .a = a };
+        text_add(&t, "%.*s/../%s", (int)(name - program), program, places[i]);
+        const char *path = text_end(&t);
+        if (path && access(path, R_OK) == 0)
+            return path;
+    }
+    return NULL;
 }
 
 json_t *cli_string(const char *s)

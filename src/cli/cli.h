@@ -6,6 +6,7 @@
 #define CLI_CLI_H
 
 #include <jansson.h>
+#include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 
@@ -39,6 +40,7 @@ typedef struct cli_option {
     const char *help;
     uint64_t low, high;
     const char *const *choices;
+    char short_name; /* of -o, where there is one */
 } cli_option;
 
 typedef struct cli_command {
@@ -74,7 +76,9 @@ int cli_evaluate(const cli_command *self, int argc, char **argv);
 int cli_embed(const cli_command *self, int argc, char **argv);
 int cli_rank(const cli_command *self, int argc, char **argv);
 int cli_explain(const cli_command *self, int argc, char **argv);
+int cli_find(const cli_command *self, int argc, char **argv);
 int cli_info(const cli_command *self, int argc, char **argv);
+int cli_index(const cli_command *self, int argc, char **argv);
 int cli_bench(const cli_command *self, int argc, char **argv);
 
 /* Takes the options out of argv[0..argc) and leaves the other arguments at its front; returns their
@@ -115,6 +119,14 @@ int cli_finish(const cli_command *self);
 
 /* How many threads to use when `asked` are wanted: all cores for 0, but no more than 256. */
 int cli_threads(uint64_t asked);
+
+/* From now on Ctrl-C and SIGTERM set what this points to, so that work can stop in good order; a
+ * second one ends the program at once. */
+const volatile sig_atomic_t *cli_stop_on_signals(void);
+
+/* The model to use: `asked`, else $SNIP_MODEL, else the one that came with the program, installed
+ * or in its source tree. In `a`; NULL if there is none. */
+const char *cli_model_path(const char *asked, arena *a);
 
 /* A JSON string, whatever bytes s holds. */
 json_t *cli_string(const char *s);

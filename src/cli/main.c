@@ -131,25 +131,58 @@ const cli_command cli_commands[] = {
       "snip explain data.csv 'a*cos(b) + 1.5'\n"
       "snip explain data.csv @formula.txt --svg formula.svg\n",
       cli_explain },
+    { "find", "find formulas for a table in a library",
+      "TABLE --index LIBRARY [options] | --formula F --index LIBRARY [options]",
+      "Searches a library (snip index) for the formulas whose vectors are nearest to the table's, "
+      "for the\n"
+      "table with all its inputs and with some of them left out. With --refit their constants are "
+      "fitted\n"
+      "to three quarters of the rows and they are ordered by error on the others and by size. "
+      "With\n"
+      "--formula it lists the formulas nearest to one, taken as a function of inputs of mean 0 "
+      "and\n"
+      "deviation 1.\n",
+      "snip find data.csv --index lib.db -k 20 --refit\n"
+      "snip find data.csv --index lib.db --format csv --out found.csv\n"
+      "snip find --formula 'sin(x0)/x0' --index lib.db\n",
+      cli_find },
     { "info", "show what a model file is and where it comes from", "MODEL [options]",
       "Prints configuration, parameters by module, and provenance: stage, steps, seed, samples "
       "seen.\n",
       "snip info runs/tiny/model.safetensors\n"
       "snip info runs/tiny/model.safetensors --json\n",
       cli_info },
+    { "index", "make and keep a library of formulas to search",
+      "build -o LIBRARY [options] | add LIBRARY FORMULAS [options] | info LIBRARY [options]",
+      "build draws formulas from the generator until the library has --count of them, no two with "
+      "the\n"
+      "same behaviour, each with its vector in the model's space. Ctrl-C stops it, and so may "
+      "anything\n"
+      "else: the same command goes on where it was. add puts your own formulas in, a line each "
+      "(`#`\n"
+      "starts a comment, `name<TAB>formula` gives a name, - is standard input); their variables "
+      "are\n"
+      "x0, x1, ..., inputs of mean 0 and deviation 1. info tells what a library holds. A library "
+      "is\n"
+      "two files, LIBRARY and LIBRARY.vectors; move them together.\n",
+      "snip index build --count 1000000 -o lib.db\n"
+      "snip index add lib.db mine.txt\n"
+      "snip index info lib.db --check\n",
+      cli_index },
     { "bench", "measure the speed of a part on this machine",
-      "[gen|eval|train|rank|batch|candidates|explain] [options]",
+      "[gen|eval|train|rank|find|batch|candidates|explain] [options]",
       "gen: accepted samples per second on one core, tokens included, by part. eval: nanoseconds\n"
       "per node and point, beside a plain loop over the C library's functions in the same run. "
       "train: a\n"
       "training step by part, beside this machine's rate on the same matrix products. rank: "
       "all\n"
-      "pairs ranked in both directions, beside the products alone. batch: writes a\n"
-      "training batch, weights and their loss to a file, for other implementations of the step. "
-      "candidates:\n"
-      "where snip rank puts the true formulas of the corpora among their edits and among random "
-      "ones.\n"
-      "explain: how often snip explain finds a planted wrong node.\n",
+      "pairs ranked in both directions, beside the products alone. find: the 20 nearest of many\n"
+      "vectors, beside reading the same bytes. batch: writes a training batch, weights and their\n"
+      "loss to a file, for other implementations of the step. candidates: where snip rank puts "
+      "the\n"
+      "true formulas of the corpora among their edits and among random ones. explain: how often "
+      "snip\n"
+      "explain finds a planted wrong node.\n",
       "snip bench gen\n"
       "snip bench eval --json\n"
       "snip bench train --preset small --stage S5\n"

@@ -36,7 +36,7 @@ typedef struct cli_ranking {
           .help = "show the first N; 0: all",                                                      \
           .high = UINT32_MAX },                                                                    \
     {                                                                                              \
-        .name = "out", .kind = CLI_TEXT, .to = &(show)->out, .value = "FILE",                      \
+        .name = "out", .short_name = 'o', .kind = CLI_TEXT, .to = &(show)->out, .value = "FILE",   \
         .help = "write to a file, whole or not at all"                                             \
     }
 

@@ -10,30 +10,6 @@
 #include "base/file.h"
 #include "base/text.h"
 
-const char *cli_model_path(const char *asked, arena *a)
-{
-    static const char *const beside[] = { "../share/snip/default.safetensors",
-                                          "../models/default.safetensors" };
-    char program[4096];
-    if (!asked)
-        asked = getenv("SNIP_MODEL");
-    if (asked)
-        return asked;
-    ssize_t n = readlink("/proc/self/exe", program, sizeof program - 1);
-    if (n <= 0)
-        return NULL;
-    program[n] = 0;
-    *strrchr(program, '/') = 0;
-    for (size_t i = 0; i < sizeof beside / sizeof *beside; i++) {
-        text t = { .a = a };
-        text_add(&t, "%s/%s", program, beside[i]);
-        char *path = text_end(&t);
-        if (path && access(path, R_OK) == 0)
-            return path;
-    }
-    return NULL;
-}
-
 const char *cli_short_number(char *buf, double v)
 {
     if (isnan(v))

@@ -80,10 +80,6 @@ typedef struct cli_line {
 size_t cli_lines(const cli_command *self, cli_line **out, const char *path, const expr_names *names,
                  int skip, arena *a);
 
-/* The model file: `asked`, else $SNIP_MODEL, else the one beside the program, installed or built.
- * NULL if there is none. Lives in `a`. */
-const char *cli_model_path(const char *asked, arena *a);
-
 /* R^2 and the like for people: five digits, or - for NaN. buf holds 32 bytes. */
 const char *cli_short_number(char *buf, double v);
 

@@ -1,20 +1,10 @@
 /* train.c - `snip train`: train a model, or go on with a run. */
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "cli/cli.h"
 #include "train/trainer.h"
-
-static volatile sig_atomic_t stop; /* what a signal can set: the one global of the program */
-
-static void on_signal(int number)
-{
-    if (stop) /* asked twice: do not wait */
-        _exit(128 + number);
-    stop = 1;
-}
 
 static void show_line(void *context, const char *text)
 {
@@ -167,7 +157,6 @@ int cli_train(const cli_command *self, int argc, char **argv)
     train_config c;
     train_watch watch = { .line = show_line,
                           .context = &quiet,
-                          .stop = &stop,
                           .log_seconds = 5,
                           .save_seconds = 60 * (double)minutes,
                           .save_steps = every,
@@ -203,9 +192,7 @@ int cli_train(const cli_command *self, int argc, char **argv)
     if (good != SNIP_OK)
         return cli_fail(self, CLI_MISUSED, "%s", st.msg);
 
-    struct sigaction act = { .sa_handler = on_signal };
-    sigaction(SIGINT, &act, NULL);
-    sigaction(SIGTERM, &act, NULL);
+    watch.stop = cli_stop_on_signals();
     uint64_t done = 0;
     watch.ranks = ranks_start();
     int me = ranks_me(watch.ranks);

@@ -7,21 +7,32 @@
 #include <sleef.h>
 #include <string.h>
 
+#include "base/half.h"
+
 #define PASTE2(a, b) a##b
 #define PASTE(a, b)  PASTE2(a, b)
 
 #if LANES == 8
 typedef __m512 vf;
 enum { WIDTH = 16 };
-#define EXPF Sleef_expf16_u10avx512f
+#define EXPF           Sleef_expf16_u10avx512f
+#define LOAD(p)        _mm512_loadu_ps(p)
+#define LOAD_HALVES(p) _mm512_cvtph_ps(_mm256_loadu_si256((const __m256i *)(p)))
+#define FMA(a, b, c)   _mm512_fmadd_ps(a, b, c)
 #elif LANES == 4
 typedef __m256 vf;
 enum { WIDTH = 8 };
-#define EXPF Sleef_expf8_u10avx2
+#define EXPF           Sleef_expf8_u10avx2
+#define LOAD(p)        _mm256_loadu_ps(p)
+#define LOAD_HALVES(p) _mm256_cvtph_ps(_mm_loadu_si128((const __m128i *)(p)))
+#define FMA(a, b, c)   _mm256_fmadd_ps(a, b, c)
 #else
 typedef float vf;
 enum { WIDTH = 1 };
-#define EXPF Sleef_expf1_u10purec
+#define EXPF           Sleef_expf1_u10purec
+#define LOAD(p)        (*(p))
+#define LOAD_HALVES(p) half_value(*(p))
+#define FMA(a, b, c)   ((a) * (b) + (c))
 #endif
 
 static void add(float *y, const float *x, size_t n)
@@ -179,6 +190,43 @@ static double square_sum(const float *x, size_t n)
     return sum;
 }
 
+static float add_lanes(vf v)
+{
+    float lane[WIDTH], sum = 0;
+    memcpy(lane, &v, sizeof v);
+#pragma omp simd reduction(+ : sum)
+    for (int i = 0; i < WIDTH; i++)
+        sum += lane[i];
+    return sum;
+}
+
+/* Four rows at a time: each piece of q is loaded once for all of them, and their sums do not wait
+ * for each other. */
+static void half_scores(float *s, const uint16_t *rows, const float *q, size_t n, size_t d)
+{
+    enum { ROWS = 4 };
+    size_t whole = d / WIDTH * WIDTH;
+    for (size_t r = 0; r < n; r += ROWS) {
+        const uint16_t *row[ROWS];
+        vf sum[ROWS];
+        for (size_t k = 0; k < ROWS; k++) { /* past the end: the last row again */
+            row[k] = rows + (r + k < n ? r + k : n - 1) * d;
+            sum[k] = (vf){ 0 };
+        }
+        for (size_t i = 0; i < whole; i += WIDTH) {
+            vf piece = LOAD(q + i);
+            for (size_t k = 0; k < ROWS; k++)
+                sum[k] = FMA(LOAD_HALVES(row[k] + i), piece, sum[k]);
+        }
+        for (size_t k = 0; k < ROWS && r + k < n; k++) {
+            float rest = 0;
+            for (size_t i = whole; i < d; i++)
+                rest += half_value(row[k][i]) * q[i];
+            s[r + k] = add_lanes(sum[k]) + rest;
+        }
+    }
+}
+
 static int count_above(uint32_t *row, uint32_t *column, const float *s, float row_above,
                        float row_maybe, const float *column_above, const float *column_maybe,
                        size_t n)
@@ -223,6 +271,7 @@ const nn_kernels PASTE(nn_kernels_, ISA_SUFFIX) = {
     .axpy = axpy,
     .exp = exp_array,
     .square_sum = square_sum,
+    .half_scores = half_scores,
     .count_above = count_above,
     .adam = adam,
 };

@@ -8,6 +8,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/isa.h"
+
 typedef struct nn_adam_step {
     float lr;    /* learning rate with the bias corrections: lr * sqrt(1-b2^t) / (1-b1^t) */
     float scale; /* of the gradient: clipping */
@@ -34,6 +36,8 @@ typedef struct nn_kernels {
     void (*axpy)(float *y, float a, const float *x, size_t n); /* y += a x */
     void (*exp)(float *y, const float *x, size_t n);
     double (*square_sum)(const float *x, size_t n);
+    /* Inner products of q(d) with each of n rows of halves (base/half.h). */
+    void (*half_scores)(float *s, const uint16_t *rows, const float *q, size_t n, size_t d);
     /* How many of s[0..n) exceed row_above, added to *row; column[j] counts s[j] > column_above[j].
      * Returns whether any lies between its row's or its column's `maybe` and `above`. */
     int (*count_above)(uint32_t *row, uint32_t *column, const float *s, float row_above,
@@ -41,6 +45,9 @@ typedef struct nn_kernels {
                        size_t n);
     void (*adam)(float *w, float *m, float *v, const float *g, const nn_adam_step *step, size_t n);
 } nn_kernels;
+
+/* The table for `which`, which must be one that isa_has. */
+const nn_kernels *nn_kernels_for(isa which);
 
 /* The best table here. */
 const nn_kernels *nn_kernels_best(void);

@@ -13,10 +13,10 @@ extern const nn_kernels nn_kernels_generic;
 extern const nn_kernels nn_kernels_avx2, nn_kernels_avx512;
 #endif
 
-const nn_kernels *nn_kernels_best(void)
+const nn_kernels *nn_kernels_for(isa which)
 {
 #ifdef SNIP_X86
-    switch (isa_best()) {
+    switch (which) {
     case ISA_AVX512:
         return &nn_kernels_avx512;
     case ISA_AVX2:
@@ -25,7 +25,13 @@ const nn_kernels *nn_kernels_best(void)
         break;
     }
 #endif
+    (void)which;
     return &nn_kernels_generic;
+}
+
+const nn_kernels *nn_kernels_best(void)
+{
+    return nn_kernels_for(isa_best());
 }
 
 void nn_quiet_begin(nn_quiet *q)

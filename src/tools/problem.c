@@ -187,19 +187,27 @@ static expr affine(double factor, double shift, size_t j, arena *a)
     return e;
 }
 
-/* e with each input replaced by an affine function of it: of the standardised one, or back. */
+/* e with each input replaced by an affine function of it: of the standardised one, or back. The
+ * standardised ones are those in `inputs`, numbered from 0. */
 static expr replace_inputs(expr e, tools_inputs inputs, const tools_problem *p, int back, arena *a)
 {
     expr *by = arena_array(a, p->dim, sizeof *by);
-    size_t to = 0;
+    size_t k = 0; /* inputs met so far */
     for (size_t j = 0; j < p->dim && by; j++) {
-        by[j] = back ? affine(1 / p->deviation[j], -p->mean[j] / p->deviation[j], j, a)
-                     : affine(p->deviation[j], p->mean[j], to, a);
-        to += inputs >> j & 1;
-        if (!by[j].node)
+        if (!(inputs >> j & 1))
+            continue;
+        expr to = back ? affine(1 / p->deviation[j], -p->mean[j] / p->deviation[j], j, a)
+                       : affine(p->deviation[j], p->mean[j], k, a);
+        by[back ? k : j] = to;
+        k++;
+        if (!to.node)
             by = NULL;
     }
-    return by ? expr_substitute(e, by, p->dim, a) : (expr){ 0 };
+    /* What e does not use is never looked at, but must not be empty. */
+    for (size_t j = 0; j < p->dim && by && !back; j++)
+        if (!(inputs >> j & 1))
+            by[j] = affine(1, 0, j, a);
+    return by ? expr_substitute(e, by, back ? k : p->dim, a) : (expr){ 0 };
 }
 
 snip_code tools_problem_rewrite(expr *out, expr e, tools_inputs inputs, const tools_problem *p,
@@ -222,10 +230,10 @@ snip_code tools_problem_rewrite(expr *out, expr e, tools_inputs inputs, const to
     return code == SNIP_OK ? expr_tidy(out, normal, a, st) : code;
 }
 
-snip_code tools_problem_restore(expr *out, expr e, const tools_problem *p, arena *a,
-                                snip_status *st)
+snip_code tools_problem_restore(expr *out, expr e, tools_inputs inputs, const tools_problem *p,
+                                arena *a, snip_status *st)
 {
-    expr replaced = replace_inputs(e, 0, p, 1, a);
+    expr replaced = replace_inputs(e, inputs, p, 1, a);
     return replaced.node ? expr_tidy(out, replaced, a, st) : status_nomem(st);
 }
 

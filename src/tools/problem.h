@@ -61,9 +61,9 @@ snip_code tools_problem_embed(const tools_problem *p, tools_inputs inputs, const
 snip_code tools_problem_rewrite(expr *out, expr e, tools_inputs inputs, const tools_problem *p,
                                 arena *a, snip_status *st);
 
-/* e, a formula in standardised inputs, in the user's own. */
-snip_code tools_problem_restore(expr *out, expr e, const tools_problem *p, arena *a,
-                                snip_status *st);
+/* e, a formula in those of the standardised inputs that are in `inputs`, in the user's own. */
+snip_code tools_problem_restore(expr *out, expr e, tools_inputs inputs, const tools_problem *p,
+                                arena *a, snip_status *st);
 
 /* Mean square error and share of y's variance explained: over the training rows [0], over those
  * held out [1]; NaN where the formula is not finite or there are none. Returns 0 when memory is

@@ -1,0 +1,345 @@
+/* index.c - `snip index`: a library of formulas, built from the generator and from one's own. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/file.h"
+#include "base/text.h"
+#include "cli/cli.h"
+#include "tools/index.h"
+
+/* What the options choose. */
+typedef struct request {
+    uint64_t count, seed;
+    const char *out, *model;
+    int threads, check, json, quiet;
+} request;
+
+/* Opens the model that is asked for or usual. Returns NULL after a message. */
+static tools_model *open_model(const cli_command *self, const char *asked)
+{
+    tools_model *m = NULL;
+    snip_status st;
+    arena *a = arena_new(0);
+    const char *path = a ? cli_model_path(asked, a) : NULL;
+    if (!a)
+        cli_fail(self, CLI_FAILED, "out of memory");
+    else if (!path)
+        cli_fail(self, CLI_FAILED, "there is no default model here: name one with --model FILE");
+    else if (tools_model_open(&m, path, &st) != SNIP_OK)
+        cli_fail_status(self, &st);
+    arena_free(a);
+    return m;
+}
+
+static int show_built(const cli_command *self, const request *q, const tools_index_built *b,
+                      double seconds)
+{
+    int finished = b->count >= q->count;
+    if (q->json)
+        return cli_print_json(
+            self, json_pack("{s:o,s:I,s:I,s:I,s:I,s:b,s:f,s:f}", "library", cli_string(q->out),
+                            "formulas", (json_int_t)b->count, "added", (json_int_t)b->added,
+                            "duplicates", (json_int_t)b->duplicates, "unusable",
+                            (json_int_t)b->unusable, "finished", finished, "seconds", seconds,
+                            "formulas_per_second", (double)b->added / seconds));
+    printf("%s: %llu formulas in %s, %llu of them new (%llu duplicates, %llu unusable left out), "
+           "%.0f/s\n",
+           finished ? "done" : "stopped", (unsigned long long)b->count, q->out,
+           (unsigned long long)b->added, (unsigned long long)b->duplicates,
+           (unsigned long long)b->unusable, (double)b->added / seconds);
+    return cli_finish(self);
+}
+
+static int build(const cli_command *self, const request *q)
+{
+    tools_model *m = open_model(self, q->model);
+    if (!m)
+        return CLI_FAILED;
+    const tools_index_how how = { .count = q->count,
+                                  .seed = q->seed,
+                                  .gen = { m->m->config.dims, DATA_POINTS },
+                                  .threads = q->threads,
+                                  .quiet = q->quiet,
+                                  .stop = cli_stop_on_signals() };
+    tools_index_built built;
+    snip_status st;
+    double start = clock_now();
+    snip_code code = tools_index_build(&built, q->out, m, &how, &st);
+    tools_model_close(m);
+    return code == SNIP_OK ? show_built(self, q, &built, clock_now() - start)
+                           : cli_fail_status(self, &st);
+}
+
+/* A line of the user's file. */
+typedef struct line {
+    size_t number;
+    const char *name; /* the formula as written if it has no other */
+    size_t formula;   /* its place among the formulas that could be read */
+    int readable;
+    snip_status why; /* if not */
+} line;
+
+/* Cuts white space off both ends of s, in place. */
+static char *trimmed(char *s)
+{
+    s += strspn(s, " \t\r");
+    size_t n = strlen(s);
+    while (n && strchr(" \t\r", s[n - 1]))
+        s[--n] = 0;
+    return s;
+}
+
+/* Reads a line's formula; *count is how many there are so far. */
+static void read_line(line *l, char *s, tools_index_own_formula *own, size_t *count, arena *a)
+{
+    char *tab = strchr(s, '\t'), *formula = s;
+    if (tab) {
+        *tab = 0;
+        formula = trimmed(tab + 1);
+    }
+    l->name = trimmed(s);
+    l->readable = expr_parse(&own[*count].e, formula, NULL, a, &l->why) == SNIP_OK; /* else `why` */
+    own[*count].name = l->name;
+    l->formula = *count;
+    *count += l->readable != 0;
+}
+
+/* The lines of a text that are neither empty nor comments. Returns their number, or (size_t)-1 when
+ * memory is out. */
+static size_t read_lines(line **lines, tools_index_own_formula **own, size_t *count, char *text,
+                         arena *a)
+{
+    size_t room = 1, n = 0, number = 1;
+    for (const char *c = text; *c; c++)
+        room += *c == '\n';
+    *lines = arena_array(a, room, sizeof **lines);
+    *own = arena_array(a, room, sizeof **own);
+    *count = 0;
+    if (!*lines || !*own)
+        return (size_t)-1;
+    for (char *s = text, *next; s; s = next, number++) {
+        next = strchr(s, '\n');
+        if (next)
+            *next++ = 0;
+        s = trimmed(s);
+        if (*s == 0 || *s == '#')
+            continue;
+        line *l = &(*lines)[n++];
+        l->number = number;
+        read_line(l, s, *own, count, a);
+        if (!l->readable && l->why.code == SNIP_NOMEM)
+            return (size_t)-1;
+    }
+    return n;
+}
+
+static json_t *outcome_json(const line *l, const tools_index_outcome *o)
+{
+    static const char *const fates[] = { "added", "duplicate", "unusable" };
+    json_t *out = json_pack("{s:I,s:o,s:s}", "line", (json_int_t)l->number, "name",
+                            cli_string(l->name), "fate", fates[o->fate]);
+    if (o->fate == TOOLS_UNUSABLE)
+        json_object_set_new(out, "why", cli_string(o->why.msg));
+    else
+        json_object_set_new(out, "id", json_integer((json_int_t)o->id));
+    return out;
+}
+
+static void print_outcome(const line *l, const tools_index_outcome *o)
+{
+    if (o->fate == TOOLS_UNUSABLE)
+        printf("line %zu: unusable: %s: %s\n", l->number, l->name, o->why.msg);
+    else
+        printf("line %zu: %s %llu: %s\n", l->number,
+               o->fate == TOOLS_ADDED ? "added as" : "the same as", (unsigned long long)o->id,
+               l->name);
+}
+
+/* Tells what became of each line. Nothing usable at all is a failure. */
+static int show_added(const cli_command *self, const request *q, const char *path,
+                      const line *lines, size_t n, const tools_index_outcome *outcome)
+{
+    size_t fates[3] = { 0, 0, 0 };
+    json_t *list = json_array();
+    for (size_t i = 0; i < n; i++) {
+        tools_index_outcome o = { .fate = TOOLS_UNUSABLE, .why = lines[i].why };
+        if (lines[i].readable)
+            o = outcome[lines[i].formula];
+        fates[o.fate]++;
+        if (q->json)
+            json_array_append_new(list, outcome_json(&lines[i], &o));
+        else
+            print_outcome(&lines[i], &o);
+    }
+    int code;
+    if (q->json) {
+        code = cli_print_json(self, json_pack("{s:o,s:I,s:I,s:I,s:o}", "library", cli_string(path),
+                                              "added", (json_int_t)fates[TOOLS_ADDED], "duplicates",
+                                              (json_int_t)fates[TOOLS_DUPLICATE], "unusable",
+                                              (json_int_t)fates[TOOLS_UNUSABLE], "formulas", list));
+    } else {
+        json_decref(list);
+        printf("%zu added, %zu duplicates, %zu unusable\n", fates[TOOLS_ADDED],
+               fates[TOOLS_DUPLICATE], fates[TOOLS_UNUSABLE]);
+        code = cli_finish(self);
+    }
+    return code == CLI_DONE && n && fates[TOOLS_UNUSABLE] == n ? CLI_FAILED : code;
+}
+
+static int add_text(const cli_command *self, const request *q, const char *path, char *text,
+                    arena *a)
+{
+    line *lines;
+    tools_index_own_formula *own;
+    size_t count, n = read_lines(&lines, &own, &count, text, a);
+    tools_index_outcome *outcome = arena_array(a, count + 1, sizeof *outcome);
+    if (n == (size_t)-1 || !outcome)
+        return cli_fail(self, CLI_FAILED, "out of memory");
+    snip_status st;
+    tools_model *m = open_model(self, q->model);
+    if (!m)
+        return CLI_FAILED;
+    snip_code code = tools_index_add(outcome, path, m, own, count, q->threads, &st);
+    tools_model_close(m);
+    return code == SNIP_OK ? show_added(self, q, path, lines, n, outcome)
+                           : cli_fail_status(self, &st);
+}
+
+static int add(const cli_command *self, const request *q, const char *path, const char *formulas)
+{
+    arena *a = arena_new(0);
+    char *text;
+    size_t size;
+    snip_status st;
+    int code;
+    if (!a)
+        return cli_fail(self, CLI_FAILED, "out of memory");
+    if (file_read(&text, &size, formulas, a, &st) != SNIP_OK)
+        code = cli_fail_status(self, &st);
+    else if (memchr(text, 0, size))
+        code = cli_fail(self, CLI_FAILED, "%s: holds a zero byte, so it is no list of formulas",
+                        formulas);
+    else
+        code = add_text(self, q, path, text, a);
+    arena_free(a);
+    return code;
+}
+
+/* Formulas by dimension, as a JSON object. */
+static json_t *dimensions_json(const tools_rows *rows)
+{
+    size_t count[UINT8_MAX + 1] = { 0 };
+    json_t *o = json_object();
+    for (size_t i = 0; i < rows->count; i++)
+        count[rows->dimension[i]]++;
+    for (int d = 0; d <= UINT8_MAX; d++)
+        if (count[d]) {
+            char key[8];
+            snprintf(key, sizeof key, "%d", d);
+            json_object_set_new(o, key, json_integer((json_int_t)count[d]));
+        }
+    return o;
+}
+
+static int show_info(const cli_command *self, const request *q, const tools_index *ix, uint64_t own)
+{
+    const tools_index_facts *f = tools_index_about(ix);
+    json_t *dimensions = dimensions_json(tools_index_rows(ix));
+    if (q->json)
+        return cli_print_json(
+            self, json_pack("{s:I,s:I,s:o,s:i,s:s,s:I,s:b,s:I,s:I,s:i,s:I,s:b}", "formulas",
+                            (json_int_t)f->count, "own", (json_int_t)own, "dimensions", dimensions,
+                            "format", TOOLS_INDEX_FORMAT, "model", f->model, "latent",
+                            (json_int_t)f->latent, "tree", f->tree, "seed", (json_int_t)f->seed,
+                            "next", (json_int_t)f->next, "dims", f->gen.dims, "points",
+                            (json_int_t)f->gen.points, "checked", q->check));
+    printf("formulas   %llu, %llu of them your own\n", (unsigned long long)f->count,
+           (unsigned long long)own);
+    for (void *at = json_object_iter(dimensions); at; at = json_object_iter_next(dimensions, at))
+        printf("  of %s inputs %lld\n", json_object_iter_key(at),
+               (long long)json_integer_value(json_object_iter_value(at)));
+    printf("model      %s\nlatent     %zu\nseed       %llu\nnext       %llu\n", f->model, f->latent,
+           (unsigned long long)f->seed, (unsigned long long)f->next);
+    printf("generator  up to %d inputs, %zu points\n", f->gen.dims, f->gen.points);
+    if (q->check)
+        printf("check      database and vectors are whole\n");
+    json_decref(dimensions);
+    return cli_finish(self);
+}
+
+static int info(const cli_command *self, const request *q, const char *path)
+{
+    tools_index *ix;
+    uint64_t own;
+    snip_status st;
+    snip_code code = tools_index_open(&ix, path, NULL, &st);
+    if (code == SNIP_OK)
+        code = tools_index_own(&own, ix, &st);
+    if (code == SNIP_OK && q->check)
+        code = tools_index_check(ix, &st);
+    int shown = code == SNIP_OK ? show_info(self, q, ix, own) : cli_fail_status(self, &st);
+    tools_index_close(ix);
+    return shown;
+}
+
+int cli_index(const cli_command *self, int argc, char **argv)
+{
+    request q = { .count = 1000000 };
+    uint64_t threads = 0;
+    int code;
+    const cli_option options[] = {
+        { .name = "count",
+          .kind = CLI_COUNT,
+          .to = &q.count,
+          .value = "N",
+          .low = 1,
+          .high = 1000000000,
+          .help = "build: formulas that the library shall have" },
+        { .name = "out",
+          .short_name = 'o',
+          .kind = CLI_TEXT,
+          .to = &q.out,
+          .value = "LIBRARY",
+          .help = "build: the file to make or to go on with (-o)" },
+        { .name = "model",
+          .kind = CLI_TEXT,
+          .to = &q.model,
+          .value = "FILE",
+          .help = "build, add: the model; else $SNIP_MODEL, else the default one" },
+        { .name = "seed",
+          .kind = CLI_COUNT,
+          .to = &q.seed,
+          .value = "K",
+          .high = INT64_MAX,
+          .help = "build: seed of the formulas" },
+        { .name = "threads",
+          .kind = CLI_COUNT,
+          .to = &threads,
+          .value = "T",
+          .high = 256,
+          .help = "build, add: 0: all cores" },
+        { .name = "check",
+          .kind = CLI_FLAG,
+          .to = &q.check,
+          .help = "info: read all of it and look for damage" },
+        { .name = "json", .kind = CLI_FLAG, .to = &q.json, .help = "one JSON object" },
+        { .name = "quiet", .kind = CLI_FLAG, .to = &q.quiet, .help = "no progress line (-q)" },
+    };
+    int n = cli_parse(self, options, sizeof options / sizeof *options, argc, argv, &code);
+    if (n < 0)
+        return code;
+    q.threads = cli_threads(threads);
+    const char *what = n > 0 ? argv[0] : "";
+    if (strcmp(what, "build") == 0)
+        return n > 1    ? cli_fail(self, CLI_MISUSED, "build takes no argument '%.40s'", argv[1])
+               : !q.out ? cli_fail(self, CLI_MISUSED, "build needs -o LIBRARY, the file to make")
+                        : build(self, &q);
+    if (strcmp(what, "add") == 0)
+        return n != 3 ? cli_fail(self, CLI_MISUSED, "add wants a library and a file of formulas")
+                      : add(self, &q, argv[1], argv[2]);
+    if (strcmp(what, "info") == 0)
+        return n != 2 ? cli_fail(self, CLI_MISUSED, "info wants one library")
+                      : info(self, &q, argv[1]);
+    return cli_fail(self, CLI_MISUSED, "wants build, add or info; see snip index --help");
+}

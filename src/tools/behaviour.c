@@ -1,0 +1,68 @@
+/* behaviour.c - see behaviour.h. */
+#include "tools/behaviour.h"
+
+#include <math.h>
+#include <string.h>
+#include <xxhash.h>
+
+#include "expr/vec.h"
+
+enum {
+    DROPPED = 3, /* of float's 23 bits: what another order of operations may change */
+    NO_NUMBER = 0x7fc00000
+};
+
+void tools_points_draw(tools_points *out)
+{
+    static const double widths[] = { 1, 1, 3, 0.3 };
+    enum { ALL = DATA_DIMS_MAX * TOOLS_POINTS };
+    double normal[ALL];
+    rng r;
+    rng_init(&r, 0, RNG_LIBRARY, UINT64_MAX); /* an index that no sample has */
+    rng_fill_uniform(&r, normal, ALL);
+    expr_vec_best()->gauss(normal, ALL / 2);
+    for (int i = 0; i < DATA_DIMS_MAX; i++)
+        for (int p = 0; p < TOOLS_POINTS; p++)
+            out->x[i][p] = widths[p % 4] * normal[i * TOOLS_POINTS + p];
+}
+
+/* 20 bits of v as a float; all NaNs are one, and so are the two zeros. */
+static uint32_t rounded(double v)
+{
+    float f = (float)v;
+    uint32_t bits;
+    if (isnan(f))
+        return NO_NUMBER;
+    if (f == 0)
+        return 0;
+    memcpy(&bits, &f, sizeof bits);
+    if (isinf(f))
+        return bits;
+    bits += 1u << (DROPPED - 1);
+    return bits >> DROPPED << DROPPED;
+}
+
+snip_code tools_behaviour(tools_behaviour_hash *out, expr e, const tools_points *points, arena *tmp,
+                          snip_status *st)
+{
+    const double *x[DATA_DIMS_MAX];
+    double y[TOOLS_POINTS];
+    unsigned char value[4 * TOOLS_POINTS];
+    if (expr_inputs(e) > DATA_DIMS_MAX)
+        return status_fail(st, SNIP_UNSUPPORTED, 0, "has %zu inputs, more than %d", expr_inputs(e),
+                           DATA_DIMS_MAX);
+    for (int i = 0; i < DATA_DIMS_MAX; i++)
+        x[i] = points->x[i];
+    size_t finite = expr_eval(e, x, TOOLS_POINTS, y, tmp);
+    if (finite == (size_t)-1)
+        return status_nomem(st);
+    if (finite == 0)
+        return status_fail(st, SNIP_UNSUPPORTED, 0, "has no finite value for standardised inputs");
+    for (int p = 0; p < TOOLS_POINTS; p++)
+        for (int k = 0; k < 4; k++) /* in a fixed order of bytes */
+            value[4 * p + k] = (unsigned char)(rounded(y[p]) >> 8 * k);
+    XXH128_canonical_t hash;
+    XXH128_canonicalFromHash(&hash, XXH3_128bits(value, sizeof value));
+    memcpy(out->byte, hash.digest, sizeof out->byte);
+    return SNIP_OK;
+}

@@ -1,0 +1,385 @@
+/* index.c - reading a library; see index.h. */
+#include "tools/index.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/half.h"
+#include "tools/behaviour.h"
+#include "tools/index_int.h"
+
+enum { LATENT_MAX = 1 << 16 };
+
+struct tools_index {
+    char *path;
+    sqlite3 *db;
+    sqlite3_stmt *by_id;
+    tools_index_facts facts;
+    tools_rows rows;
+    uint8_t *dimension;
+    void *map;
+    size_t mapped;
+};
+
+char *tools_index_vectors(const char *path)
+{
+    char *out;
+    return asprintf(&out, "%s.vectors", path) < 0 ? NULL : out;
+}
+
+snip_code tools_index_db_fail(sqlite3 *db, const char *path, snip_status *st)
+{
+    switch (sqlite3_errcode(db)) {
+    case SQLITE_NOMEM:
+        return status_nomem(st);
+    case SQLITE_NOTADB:
+        return status_fail(st, SNIP_FORMAT, 0, "%s: not a library of formulas", path);
+    case SQLITE_CORRUPT:
+        return status_fail(st, SNIP_FORMAT, 0, "%s: the library is damaged or cut off", path);
+    case SQLITE_BUSY:
+        return status_fail(st, SNIP_IO, 0, "%s: another process is writing to it", path);
+    default:
+        return status_fail(st, SNIP_IO, 0, "%s: %s", path, sqlite3_errmsg(db));
+    }
+}
+
+snip_code tools_index_db_run(sqlite3 *db, const char *path, const char *sql, snip_status *st)
+{
+    return sqlite3_exec(db, sql, NULL, NULL, NULL) == SQLITE_OK ? SNIP_OK
+                                                                : tools_index_db_fail(db, path, st);
+}
+
+snip_code tools_index_db(sqlite3 **out, const char *path, snip_status *st)
+{
+    struct stat file;
+    *out = NULL;
+    if (stat(path, &file) != 0)
+        return status_fail(st, SNIP_IO, 0, "%s: %s", path, strerror(errno));
+    if (!S_ISREG(file.st_mode) || file.st_size == 0)
+        return status_fail(st, SNIP_FORMAT, 0, "%s: not a library of formulas", path);
+    /* Readers, too, open for writing where they may: after a kill, whoever comes first puts the
+     * last whole state back. */
+    snip_code code = SNIP_OK;
+    if (sqlite3_open_v2(path, out, SQLITE_OPEN_READWRITE, NULL) != SQLITE_OK)
+        code = *out ? tools_index_db_fail(*out, path, st) : status_nomem(st);
+    if (code == SNIP_OK) {
+        sqlite3_busy_timeout(*out, TOOLS_INDEX_WAIT);
+        sqlite3_db_config(*out, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
+    } else {
+        sqlite3_close(*out);
+        *out = NULL;
+    }
+    return code;
+}
+
+/* A statement that gives one row, at that row. */
+static snip_code first_row(sqlite3_stmt **out, sqlite3 *db, const char *path, const char *sql,
+                           const char *key, snip_status *st)
+{
+    if (sqlite3_prepare_v2(db, sql, -1, out, NULL) != SQLITE_OK ||
+        (key && sqlite3_bind_text(*out, 1, key, -1, SQLITE_STATIC) != SQLITE_OK))
+        return sqlite3_errcode(db) == SQLITE_ERROR
+                   ? status_fail(st, SNIP_FORMAT, 0, "%s: not a library of formulas", path)
+                   : tools_index_db_fail(db, path, st);
+    int step = sqlite3_step(*out);
+    if (step == SQLITE_DONE)
+        return status_fail(st, SNIP_FORMAT, 0, "%s: not a library of formulas: no '%s'", path,
+                           key ? key : "formulas");
+    return step == SQLITE_ROW ? SNIP_OK : tools_index_db_fail(db, path, st);
+}
+
+static snip_code read_number(uint64_t *out, sqlite3 *db, const char *path, const char *key,
+                             uint64_t low, uint64_t high, snip_status *st)
+{
+    sqlite3_stmt *s = NULL;
+    snip_code code = first_row(&s, db, path, "SELECT value FROM meta WHERE key = ?", key, st);
+    if (code == SNIP_OK) {
+        int64_t v = sqlite3_column_int64(s, 0);
+        *out = (uint64_t)v;
+        if (sqlite3_column_type(s, 0) != SQLITE_INTEGER || v < 0 || *out < low || *out > high)
+            code = status_fail(st, SNIP_FORMAT, 0, "%s: the library is damaged: '%s'", path, key);
+    }
+    sqlite3_finalize(s);
+    return code;
+}
+
+static snip_code read_text(char *out, size_t room, sqlite3 *db, const char *path, const char *key,
+                           snip_status *st)
+{
+    sqlite3_stmt *s = NULL;
+    snip_code code = first_row(&s, db, path, "SELECT value FROM meta WHERE key = ?", key, st);
+    if (code == SNIP_OK) {
+        const char *text = (const char *)sqlite3_column_text(s, 0);
+        if (text && strlen(text) < room)
+            strcpy(out, text);
+        else
+            code = status_fail(st, SNIP_FORMAT, 0, "%s: the library is damaged: '%s'", path, key);
+    }
+    sqlite3_finalize(s);
+    return code;
+}
+
+/* Formulas are numbered from 1 without gaps, as their vectors are. */
+static snip_code read_count(uint64_t *out, sqlite3 *db, const char *path, snip_status *st)
+{
+    sqlite3_stmt *s = NULL;
+    snip_code code =
+        first_row(&s, db, path, "SELECT count(*), max(id), min(id) FROM formulas", NULL, st);
+    if (code == SNIP_OK) {
+        int64_t count = sqlite3_column_int64(s, 0);
+        *out = (uint64_t)count;
+        if (count && (sqlite3_column_int64(s, 1) != count || sqlite3_column_int64(s, 2) != 1))
+            code = status_fail(st, SNIP_FORMAT, 0, "%s: the library is damaged: its ids", path);
+    }
+    sqlite3_finalize(s);
+    return code;
+}
+
+snip_code tools_index_facts_read(tools_index_facts *out, sqlite3 *db, const char *path,
+                                 const char *model, snip_status *st)
+{
+    uint64_t format, latent, tree, dims, points;
+    char how[sizeof TOOLS_BEHAVIOUR_HOW + 80];
+    snip_code code = read_number(&format, db, path, "format", 0, INT64_MAX, st);
+    if (code == SNIP_OK && format != TOOLS_INDEX_FORMAT)
+        return status_fail(st, SNIP_FORMAT, 0,
+                           "%s: a library of format %llu; this program reads format %d", path,
+                           (unsigned long long)format, TOOLS_INDEX_FORMAT);
+    if (code != SNIP_OK ||
+        (code = read_text(out->model, sizeof out->model, db, path, "model", st)) != SNIP_OK ||
+        (code = read_number(&latent, db, path, "latent", 1, LATENT_MAX, st)) != SNIP_OK ||
+        (code = read_number(&tree, db, path, "tree", 0, 1, st)) != SNIP_OK ||
+        (code = read_number(&dims, db, path, "dims", 1, DATA_DIMS_MAX, st)) != SNIP_OK ||
+        (code = read_number(&points, db, path, "points", 2, DATA_POINTS_MAX, st)) != SNIP_OK ||
+        (code = read_number(&out->seed, db, path, "seed", 0, INT64_MAX, st)) != SNIP_OK ||
+        (code = read_number(&out->next, db, path, "next", 0, INT64_MAX, st)) != SNIP_OK ||
+        (code = read_text(how, sizeof how, db, path, "behaviour", st)) != SNIP_OK ||
+        (code = read_count(&out->count, db, path, st)) != SNIP_OK)
+        return code;
+    out->latent = latent;
+    out->tree = (int)tree;
+    out->gen = (data_gen){ .dims = (int)dims, .points = points };
+    if (strcmp(how, TOOLS_BEHAVIOUR_HOW) != 0)
+        return status_fail(st, SNIP_FORMAT, 0, "%s: tells formulas apart in another way", path);
+    if (model && strcmp(model, out->model) != 0)
+        return status_fail(st, SNIP_FORMAT, 0,
+                           "%s: made with another model (%.8s) than this one (%.8s)", path,
+                           out->model, model);
+    return SNIP_OK;
+}
+
+/* SQLite takes a last page that is cut off for one that ends with zeros. */
+static snip_code check_size(sqlite3 *db, const char *path, snip_status *st)
+{
+    struct stat file;
+    sqlite3_stmt *s = NULL;
+    snip_code code = first_row(&s, db, path,
+                               "SELECT page_count * page_size FROM pragma_page_count,"
+                               " pragma_page_size",
+                               NULL, st);
+    if (code == SNIP_OK && (stat(path, &file) != 0 || file.st_size < sqlite3_column_int64(s, 0)))
+        code = status_fail(st, SNIP_FORMAT, 0, "%s: the library is cut off", path);
+    sqlite3_finalize(s);
+    return code;
+}
+
+/* A byte per formula, from the index on dimensions: a hundredth of the formulas' own size. */
+static snip_code load_dimensions(tools_index *ix, snip_status *st)
+{
+    sqlite3_stmt *s = NULL;
+    uint64_t count = ix->facts.count, seen = 0;
+    ix->dimension = calloc(count + 1, 1);
+    if (!ix->dimension)
+        return status_nomem(st);
+    if (sqlite3_prepare_v2(ix->db, "SELECT id, dimension FROM formulas ORDER BY dimension", -1, &s,
+                           NULL) != SQLITE_OK)
+        return tools_index_db_fail(ix->db, ix->path, st);
+    int step;
+    while ((step = sqlite3_step(s)) == SQLITE_ROW) {
+        int64_t id = sqlite3_column_int64(s, 0), dimension = sqlite3_column_int64(s, 1);
+        if (id < 1 || (uint64_t)id > count || dimension < 0 || dimension > UINT8_MAX)
+            break;
+        ix->dimension[id - 1] = (uint8_t)dimension;
+        seen++;
+    }
+    snip_code code = SNIP_OK;
+    if (step != SQLITE_DONE && step != SQLITE_ROW)
+        code = tools_index_db_fail(ix->db, ix->path, st);
+    else if (step == SQLITE_ROW || seen != count)
+        code =
+            status_fail(st, SNIP_FORMAT, 0, "%s: the library is damaged: its dimensions", ix->path);
+    sqlite3_finalize(s);
+    return code;
+}
+
+static snip_code map_vectors(tools_index *ix, snip_status *st)
+{
+    char *path = tools_index_vectors(ix->path);
+    int fd = path ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+    struct stat file;
+    size_t row = ix->facts.latent * sizeof(uint16_t);
+    snip_code code = SNIP_OK;
+    if (!path) {
+        code = status_nomem(st);
+    } else if (fd < 0 || fstat(fd, &file) != 0) {
+        code = status_fail(st, SNIP_IO, 0, "%s: %s", path, strerror(errno));
+    } else if ((uint64_t)file.st_size / row < ix->facts.count) {
+        code = status_fail(st, SNIP_FORMAT, 0, "%s: cut off: holds %llu of %llu vectors", path,
+                           (unsigned long long)((uint64_t)file.st_size / row),
+                           (unsigned long long)ix->facts.count);
+    } else if (ix->facts.count) {
+        ix->mapped = ix->facts.count * row;
+        ix->map = mmap(NULL, ix->mapped, PROT_READ, MAP_SHARED, fd, 0);
+        if (ix->map == MAP_FAILED)
+            code = status_fail(st, SNIP_IO, 0, "%s: %s", path, strerror(errno));
+    }
+    if (fd >= 0)
+        close(fd);
+    free(path);
+    ix->rows = (tools_rows){ .half = ix->map,
+                             .dimension = ix->dimension,
+                             .count = ix->facts.count,
+                             .latent = ix->facts.latent };
+    return code;
+}
+
+/* All that is read at once, of one state of the database. */
+static snip_code load(tools_index *ix, const char *model, snip_status *st)
+{
+    snip_code code = tools_index_db_run(ix->db, ix->path, "BEGIN", st);
+    if (code == SNIP_OK)
+        code = tools_index_facts_read(&ix->facts, ix->db, ix->path, model, st);
+    if (code == SNIP_OK)
+        code = check_size(ix->db, ix->path, st);
+    if (code == SNIP_OK)
+        code = load_dimensions(ix, st);
+    if (code == SNIP_OK)
+        code = tools_index_db_run(ix->db, ix->path, "COMMIT", st);
+    if (code == SNIP_OK &&
+        sqlite3_prepare_v2(ix->db,
+                           "SELECT formula, skeleton, dimension, complexity, stream_index, name "
+                           "FROM formulas WHERE id = ?",
+                           -1, &ix->by_id, NULL) != SQLITE_OK)
+        code = tools_index_db_fail(ix->db, ix->path, st);
+    return code == SNIP_OK ? map_vectors(ix, st) : code;
+}
+
+snip_code tools_index_open(tools_index **out, const char *path, const char *model, snip_status *st)
+{
+    tools_index *ix = calloc(1, sizeof *ix);
+    *out = NULL;
+    if (!ix || !(ix->path = strdup(path))) {
+        free(ix);
+        return status_nomem(st);
+    }
+    snip_code code = tools_index_db(&ix->db, path, st);
+    if (code == SNIP_OK)
+        code = load(ix, model, st);
+    if (code == SNIP_OK)
+        *out = ix;
+    else
+        tools_index_close(ix);
+    return code;
+}
+
+void tools_index_close(tools_index *ix)
+{
+    if (!ix)
+        return;
+    if (ix->map && ix->map != MAP_FAILED)
+        munmap(ix->map, ix->mapped);
+    sqlite3_finalize(ix->by_id);
+    sqlite3_close(ix->db);
+    free(ix->dimension);
+    free(ix->path);
+    free(ix);
+}
+
+const tools_index_facts *tools_index_about(const tools_index *ix)
+{
+    return &ix->facts;
+}
+
+const tools_rows *tools_index_rows(const tools_index *ix)
+{
+    return &ix->rows;
+}
+
+snip_code tools_index_own(uint64_t *out, tools_index *ix, snip_status *st)
+{
+    sqlite3_stmt *s = NULL;
+    snip_code code = first_row(
+        &s, ix->db, ix->path, "SELECT count(*) FROM formulas WHERE stream_index IS NULL", NULL, st);
+    *out = code == SNIP_OK ? (uint64_t)sqlite3_column_int64(s, 0) : 0;
+    sqlite3_finalize(s);
+    return code;
+}
+
+snip_code tools_index_check(tools_index *ix, snip_status *st)
+{
+    sqlite3_stmt *s = NULL;
+    snip_code code = first_row(&s, ix->db, ix->path, "PRAGMA integrity_check(1)", NULL, st);
+    const char *said = code == SNIP_OK ? (const char *)sqlite3_column_text(s, 0) : NULL;
+    if (code == SNIP_OK && (!said || strcmp(said, "ok") != 0))
+        code = status_fail(st, SNIP_FORMAT, 0, "%s: the library is damaged: %.80s", ix->path,
+                           said ? said : "");
+    sqlite3_finalize(s);
+    for (size_t i = 0; i < ix->rows.count && code == SNIP_OK; i++) {
+        const uint16_t *row = ix->rows.half + i * ix->rows.latent;
+        double square = 0;
+        for (size_t j = 0; j < ix->rows.latent; j++)
+            square += (double)half_value(row[j]) * (double)half_value(row[j]);
+        if (!(fabs(square - 1) < 0.01)) /* rounding to halves leaves less than a thousandth */
+            code = status_fail(st, SNIP_FORMAT, 0, "%s: the vector of formula %zu is damaged",
+                               ix->path, i + 1);
+    }
+    return code;
+}
+
+snip_code tools_index_search(tools_index *ix, const float *query, size_t k, int max_dimension,
+                             int threads, tools_hit *out, size_t *found, snip_status *st)
+{
+    return tools_nearest(&ix->rows, query, k, max_dimension, threads, out, found, st);
+}
+
+static const char *text_at(sqlite3_stmt *s, int column, arena *a)
+{
+    const char *text = (const char *)sqlite3_column_text(s, column);
+    return text ? arena_text(a, text, strlen(text)) : NULL;
+}
+
+snip_code tools_index_formula(tools_index_row *out, tools_index *ix, uint64_t id, arena *a,
+                              snip_status *st)
+{
+    sqlite3_stmt *s = ix->by_id;
+    snip_code code = SNIP_OK;
+    sqlite3_bind_int64(s, 1, (int64_t)id);
+    int step = sqlite3_step(s);
+    if (step == SQLITE_ROW) {
+        *out = (tools_index_row){ .id = id,
+                                  .formula = text_at(s, 0, a),
+                                  .skeleton = text_at(s, 1, a),
+                                  .dimension = sqlite3_column_int(s, 2),
+                                  .complexity = sqlite3_column_int(s, 3),
+                                  .stream_index = -1,
+                                  .name = text_at(s, 5, a) };
+        if (sqlite3_column_type(s, 4) == SQLITE_INTEGER)
+            out->stream_index = sqlite3_column_int64(s, 4);
+        if (!out->formula || !out->skeleton)
+            code = status_fail(st, SNIP_FORMAT, 0, "%s: formula %llu is damaged", ix->path,
+                               (unsigned long long)id);
+    } else if (step == SQLITE_DONE) {
+        code = status_fail(st, SNIP_FORMAT, 0, "%s: there is no formula %llu", ix->path,
+                           (unsigned long long)id);
+    } else {
+        code = tools_index_db_fail(ix->db, ix->path, st);
+    }
+    sqlite3_reset(s);
+    return code;
+}
