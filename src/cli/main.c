@@ -169,6 +169,11 @@ const cli_command cli_commands[] = {
       "snip index add lib.db mine.txt\n"
       "snip index info lib.db --check\n",
       cli_index },
+    { "pack", "store a model's weights at half the size", "MODEL --out FILE",
+      "Writes the model with float16 numbers, for models that are no longer trained. Every command "
+      "reads\n"
+      "such files.\n",
+      "snip pack runs/tiny/model.safetensors -o tiny.safetensors\n", cli_pack },
     { "bench", "measure the speed of a part on this machine",
       "[gen|eval|train|rank|find|batch|candidates|explain] [options]",
       "gen: accepted samples per second on one core, tokens included, by part. eval: nanoseconds\n"
