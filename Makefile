@@ -11,7 +11,7 @@
 #   make format     put the sources into the house format
 #   make install    install below PREFIX (default /usr/local)
 
-BUILD_PACKAGES = gcc libc6-dev meson ninja-build pkg-config python3 libsleef-dev libjansson-dev \
+BUILD_PACKAGES = gcc libc6-dev meson ninja-build pkg-config python3 libsleef-dev libjansson-dev libsqlite3-dev \
                  libxxhash-dev zlib1g-dev libdnnl-dev liblapacke-dev libopenmpi-dev openmpi-bin libcmocka-dev \
                  python3-numpy
 LINT_PACKAGES  = clang-format clang-tidy cppcheck
