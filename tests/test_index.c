@@ -331,6 +331,8 @@ static const struct {
     { "x0", "1.001*x0", 0 },
     { "x0", "x1", 0 },
     { "sqrt(x0)", "sqrt(abs(x0))", 0 },
+    { "exp(97 + x0/100)", "exp(98 + x1/100)", 0 }, /* beyond float, but not beyond double */
+    { "exp(-120 + x0/100)", "exp(-121 + x1/100)", 0 },
 };
 
 static void behaviour_tells_functions_apart(void **state)
