@@ -9,10 +9,11 @@
 #   make fuzz       fuzz the formula and table readers (FUZZ_SECONDS=600 each)
 #   make lint       formatting, clang-tidy, cppcheck
 #   make format     put the sources into the house format
-#   make install    install below PREFIX (default /usr/local)
+#   make install    install below PREFIX (default /usr/local): program, library, header, manual
+#                   pages, completion for bash and zsh; DESTDIR stages it for a package
 
 BUILD_PACKAGES = gcc libc6-dev meson ninja-build pkg-config python3 libsleef-dev libjansson-dev libsqlite3-dev \
-                 libxxhash-dev zlib1g-dev libdnnl-dev liblapacke-dev libopenmpi-dev openmpi-bin libcmocka-dev \
+                 libxxhash-dev zlib1g-dev libdnnl-dev liblapacke-dev libcminpack-dev libopenmpi-dev openmpi-bin libcmocka-dev \
                  python3-numpy
 LINT_PACKAGES  = clang-format clang-tidy cppcheck
 FUZZ_PACKAGES  = clang
@@ -83,11 +84,14 @@ format:
 	@scripts/deps.sh clang-format
 	@clang-format -i $(SOURCES)
 
+# The loader's cache covers the system's own folders; elsewhere, or staged, there is nothing to add.
 install: all
 	@meson configure build --prefix=$(abspath $(PREFIX)) >/dev/null
-	@meson install -C build --quiet
-	@[ "$$(id -u)" -ne 0 ] || ldconfig
-	@echo "installed below $(PREFIX)"
+	@meson install -C build --quiet $(if $(DESTDIR),--destdir $(abspath $(DESTDIR)))
+	@case "$(DESTDIR):$(abspath $(PREFIX))" in \
+	    :/usr|:/usr/local) [ "$$(id -u)" -ne 0 ] || ldconfig ;; \
+	esac
+	@echo "installed below $(DESTDIR)$(PREFIX)"
 
 clean:
 	@rm -rf build build-asan build-fuzz

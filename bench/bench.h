@@ -24,6 +24,11 @@ json_t *bench_batch(const char *preset, const char *stage, size_t batch, int thr
 /* Ranks of 16,384 pairs in both directions, beside the matrix products alone. */
 json_t *bench_rank(double seconds, int threads);
 
+/* What the tools find with the model in a file: true formulas of the corpora among wrong ones, and
+ * planted wrong nodes. NULL with *st set on failure. */
+json_t *bench_candidates(const char *model, int threads, snip_status *st);
+json_t *bench_explain(const char *model, int threads, snip_status *st);
+
 /* The 20 nearest of `rows` random vectors as wide as the small preset's, beside reading the same
  * bytes. */
 json_t *bench_find(double seconds, size_t rows, int threads);

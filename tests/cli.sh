@@ -269,9 +269,27 @@ SNIP_MODEL=run/model.safetensors shows 'done: 10 formulas' index build --count 1
 # the program itself
 shows 'Usage: snip COMMAND' --help
 shows 'Examples:' help calc
-for command in gen calc tokens edits corpora train info index bench; do
+for command in $("$snip" help --complete | cut -f1); do
     shows "snip $command" $command --help
+    shows "^\.TH SNIP.-${command^^} 1" help --man $command
+    shows '^--help' help --complete $command
 done
+shows 'Usage: snip COMMAND' help
+shows '^\.TH SNIP 1' help --man
+shows 'the manual page' help --help
+shows '^\.TH SNIP.-HELP 1' help help --man
+refuses 2 "there is no command 'frob'" help frob
+refuses 2 "there is no command 'frob'" help --man frob
+refuses 2 "there is no command 'frob'" help --complete frob
+refuses 2 'one command at a time' help calc gen
+refuses 2 'exclude each other' help --man --complete calc
+refuses 2 'unknown option --frob' help --frob
+refuses 2 '--man takes no value' help --man=calc
+refuses 2 'unknown option --man' calc --man=1
+if [ -e /dev/full ]; then
+    "$snip" help --man calc >/dev/full 2>err; code=$?
+    { [ $code -eq 1 ] && grep -q 'cannot write' err; } && good || bad "a cut page is not noticed ($code)"
+fi
 shows '^snip [0-9]' --version
 shows 'ratio_to_scalar' bench eval --seconds 1
 shows '"samples_per_second"' bench gen --seconds 1 --json

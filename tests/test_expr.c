@@ -2,8 +2,10 @@
 #include "support.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "data/gen.h"
 #include "expr/expr.h"
@@ -174,6 +176,7 @@ static void deep_and_long_text_is_refused_politely(void **state)
     assert_int_equal(e.count, 8001);
     assert_non_null(expr_print(e, SNIP_INFIX, NULL, 0, a));
     assert_int_equal(expr_depth(e), 4000);
+    assert_int_equal(expr_sympy_size(e), 4002);
 }
 
 /* A random tree over all operators, with numbers of every kind. */
@@ -246,6 +249,134 @@ static void prints_read_back_to_the_same_tree(void **state)
     }
 }
 
+/* C ---------------------------------------------------------------------------------------------
+ */
+
+static const struct {
+    const char *text, *c;
+} c_texts[] = {
+    { "2.1*sin(x0) + x1^2", "2.1*sin(x0) + x1*x1" },
+    { "1/2", "1.0/2.0" },
+    { "div(1, 2) - x0/3", "1.0/2.0 - x0/3.0" },
+    { "x0/x1^3", "x0/(x1*x1*x1)" },
+    { "sin(x0)^2 + (x0 + 1)^3", "pow(sin(x0), 2) + pow(x0 + 1.0, 3)" },
+    { "(-2)^2", "(-2.0)*(-2.0)" },
+    { "1/(x0*x1)", "1.0/(x0*x1)" },
+    { "x0 - (x1 - -3)", "x0 - (x1 - -3.0)" },
+    { "-(-x0)", "-(-x0)" },
+    { "x0^x1^x2", "pow(x0, pow(x1, x2))" },
+    { "abs(arcsin(x0))*pi*e^2", "fabs(asin(x0))*M_PI*exp(2.0)" },
+    { "sign(x0 - 1)", "((x0 - 1.0 > 0) - (double)(x0 - 1.0 < 0))" },
+    { "max(x0, min(x1, 1e20))", "fmax(x0, fmin(x1, 1e+20))" },
+    { "EulerGamma*123456789012345", "0.5772156649015329*123456789012345.0" },
+};
+
+static void c_text_is_c(void **state)
+{
+    arena *a = *state;
+    expr e;
+    for (size_t i = 0; i < COUNT(c_texts); i++) {
+        assert_int_equal(expr_parse(&e, c_texts[i].text, NULL, a, NULL), SNIP_OK);
+        assert_string_equal(expr_print(e, SNIP_C, NULL, 0, a), c_texts[i].c);
+    }
+    expr_parse(&e, "2.0*x0 + 0.123456789", NULL, a, NULL);
+    assert_string_equal(expr_print(e, SNIP_C, NULL, 3, a), "2.0*x0 + 0.123");
+    const expr_names odd = { (const char *const[]){ "speed [m/s]", "long", "3d", "m_1" }, 4 };
+    expr_parse(&e, "`speed [m/s]`*long + `3d`/m_1", &odd, a, NULL);
+    assert_string_equal(expr_print(e, SNIP_C, &odd, 0, a), "speed__m_s_*long_ + _3d/m_1");
+    /* Signs inside each other keep the text short. */
+    char deep[2000] = "";
+    for (int i = 0; i < 300; i++)
+        strcat(deep, "sign(");
+    strcat(deep, "x0");
+    for (int i = 0; i < 300; i++)
+        strcat(deep, ")");
+    assert_int_equal(expr_parse(&e, deep, NULL, a, NULL), SNIP_OK);
+    assert_true(strlen(expr_print(e, SNIP_C, NULL, 0, a)) < 10000);
+}
+
+/* Every operator, and the brackets between them. */
+static const char *const compiled[] = {
+    "1/2 + x0*(1/3)",
+    "x0 - (x1 - x2) - (x0 + x1)",
+    "x0/(x1/x2)/(x0*x1)",
+    "-x0^2 - (-x1)^2*-x2",
+    "(-1.5)^3*x0^3/x1^2",
+    "(x0 + x1)^3/(x0 + x1)^2",
+    "pow2(pow3(x2))",
+    "(x0*x1)^(x2 + 1.5)^0.5",
+    "2^-x0",
+    "abs(x0 - x1)*sqrt(x2)",
+    "log(x0) + exp(-x1) + log2(x1) + log10(x2)",
+    "log1p(x0)*expm1(x1) + exp2(x2)",
+    "sin(x0)*cos(x1) - tan(x2/2)",
+    "arcsin(x0/10)*arccos(x1/10)/arctan(x2)",
+    "sinh(x0) + cosh(x1)*tanh(x2)",
+    "arcsinh(x0) - arccosh(1 + x1)*arctanh(x2/10)",
+    "cbrt(x0 - x1)",
+    "sign(x0 - x1)/sign(x1 - 100)",
+    "sign(sign(x0 - x1) + x2) + sign(x0 - x0) + sign(sign(x1 - x0)*x1)",
+    "floor(x0*3)/ceil(x1*3)",
+    "max(min(x0, x1), x2) - min(x0, max(x1, 0.5))",
+    "pi*e*euler_gamma + pi^2*e^3",
+    "inv(inv(x0) + inv(x1*x2))",
+    "-(-(x0 - 3))",
+    "1e300*x0*1e-300 + 123456789012345*x1",
+    "(x0 - -2)*(-3 - -x1)",
+    "0.1*x0 + 1e-7/3 - 7/2",
+};
+
+/* Writes the program whose output is the values of all formulas at all rows. */
+static void write_program(const char *path, const double x[3][3], arena *a)
+{
+    FILE *f = fopen(path, "w");
+    assert_non_null(f);
+    fprintf(f, "#include <math.h>\n#include <stdio.h>\n");
+    for (size_t i = 0; i < COUNT(compiled); i++) {
+        expr e;
+        snip_status st = { 0 };
+        if (expr_parse(&e, compiled[i], NULL, a, &st) != SNIP_OK)
+            fail_msg("%s: %s", compiled[i], st.msg);
+        fprintf(f, "static double f%zu(double x0, double x1, double x2)\n{\n    return %s;\n}\n", i,
+                expr_print(e, SNIP_C, NULL, 0, a));
+    }
+    fprintf(f, "int main(void)\n{\n");
+    for (size_t i = 0; i < COUNT(compiled); i++)
+        for (int r = 0; r < 3; r++)
+            fprintf(f, "    printf(\"%%.17g\\n\", f%zu(%.17g, %.17g, %.17g));\n", i, x[0][r],
+                    x[1][r], x[2][r]);
+    fprintf(f, "    return 0;\n}\n");
+    assert_int_equal(fclose(f), 0);
+}
+
+static void c_text_has_the_same_values(void **state)
+{
+    static const double x[3][3] = { { 0.5, 1.25, 3.1 }, { 1.5, 0.75, 0.3 }, { 0.7, 2.5, 1.9 } };
+    const double *columns[] = { x[0], x[1], x[2] };
+    arena *a = *state;
+    char folder[] = "/tmp/snip-c-XXXXXX", source[64], program[64], command[256];
+    assert_non_null(mkdtemp(folder));
+    snprintf(source, sizeof source, "%s/f.c", folder);
+    snprintf(program, sizeof program, "%s/f", folder);
+    snprintf(command, sizeof command, "cc -o %s %s -lm && %s", program, source, program);
+    write_program(source, x, a);
+    FILE *values = popen(command, "r");
+    assert_non_null(values);
+    for (size_t i = 0; i < COUNT(compiled); i++) {
+        expr e;
+        double y[3], got;
+        expr_parse(&e, compiled[i], NULL, a, NULL);
+        assert_int_equal(expr_eval(e, columns, 3, y, a), 3);
+        for (int r = 0; r < 3; r++)
+            if (fscanf(values, "%lf", &got) != 1 || !(fabs(got - y[r]) <= 1e-12 * fabs(y[r])))
+                fail_msg("%s at row %d: %.17g, expected %.17g", compiled[i], r, got, y[r]);
+    }
+    assert_int_equal(pclose(values), 0);
+    unlink(source);
+    unlink(program);
+    rmdir(folder);
+}
+
 static void golden_expressions_read_as_recorded(void **state)
 {
     arena *a = *state;
@@ -294,6 +425,57 @@ static void splices_keep_the_tree_whole(void **state)
         assert_true(expr_measure(check));
         for (size_t k = 0; k < out.count; k++)
             assert_int_equal(out.node[k].len, check.node[k].len);
+    }
+}
+
+/* Counted by hand; sympy 1.14 counts the same for all of them. */
+static void sizes_are_those_of_sympy(void **state)
+{
+    static const struct {
+        const char *text;
+        size_t size;
+    } cases[] = {
+        { "x0", 1 },
+        { "-2.5", 1 },
+        { "neg,2.5", 1 },
+        { "-x0", 3 },                          /* Mul(-1, x) */
+        { "-pi", 3 },                          /* pi is a symbol */
+        { "x0 + x1 + x2 + x3", 5 },            /* one Add */
+        { "x0 + (x1 + (x2 + x3))", 5 },        /* however it is nested */
+        { "x0 - x1", 5 },                      /* Add(x, Mul(-1, y)) */
+        { "x0 - x1*x2", 6 },                   /* Add(x, Mul(-1, y, z)) */
+        { "x0 - (x1 - x2)", 6 },               /* Add(x, Mul(-1, y), z) */
+        { "-(x0 + x1)", 7 },                   /* Add(Mul(-1, x), Mul(-1, y)) */
+        { "x0 - 2.5", 3 },                     /* Add(x, -2.5) */
+        { "x0*x1*x2", 4 },                     /* one Mul */
+        { "x0/x1", 5 },                        /* Mul(x, Pow(y, -1)) */
+        { "x0/x1/x2", 8 },                     /* Mul(x, Pow(y, -1), Pow(z, -1)) */
+        { "x0/(x1*x2)", 8 },                   /* the same */
+        { "x0/(x1/x2)", 6 },                   /* Mul(x, Pow(y, -1), z) */
+        { "x0/2.5", 3 },                       /* Mul(0.4, x) */
+        { "1/x0", 3 },                         /* Pow(x, -1) */
+        { "div(1, x0)", 3 },                   /* the same */
+        { "-1/x0", 5 },                        /* Mul(-1, Pow(x, -1)) */
+        { "1/x0^2", 3 },                       /* Pow(x, -2) */
+        { "sqrt(x0)", 3 },                     /* Pow(x, 1/2) */
+        { "x0^3 + x1^2", 7 },                  /* Add(Pow(x, 3), Pow(y, 2)) */
+        { "x0^x1", 3 },                        /* Pow(x, y) */
+        { "2.1*sin(x0) + x1^2", 8 },           /* Add(Mul(2.1, sin(x)), Pow(y, 2)) */
+        { "x0*(x1 - x2)", 7 },                 /* Mul(x, Add(y, Mul(-1, z))) */
+        { "x0/(1.5 + exp(-x1))", 10 },         /* Mul(x, Pow(Add(1.5, exp(Mul(-1, y))), -1)) */
+        { "log2(x0)", 7 },                     /* Mul(log(x), Pow(log(2), -1)) */
+        { "x1*log10(x0)", 8 },                 /* one Mul */
+        { "log1p(x0 + x1)", 5 },               /* log(Add(1, x, y)) */
+        { "expm1(x0) + x1", 5 },               /* Add(exp(x), -1, y) */
+        { "2^(x0*x1)", 5 },                    /* Pow(2, Mul(x, y)) */
+        { "max(x0, max(x1, min(x2, 3)))", 6 }, /* Max(x, y, Min(z, 3)) */
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        expr e;
+        assert_int_equal(expr_parse(&e, cases[i].text, NULL, *state, NULL), SNIP_OK);
+        size_t got = expr_sympy_size(e);
+        if (got != cases[i].size)
+            fail_msg("%s: %zu nodes, expected %zu", cases[i].text, got, cases[i].size);
     }
 }
 
@@ -357,8 +539,11 @@ int main(void)
         ARENA_TEST(names_of_the_table_go_first),
         ARENA_TEST(deep_and_long_text_is_refused_politely),
         ARENA_TEST(prints_read_back_to_the_same_tree),
+        ARENA_TEST(c_text_is_c),
+        ARENA_TEST(c_text_has_the_same_values),
         ARENA_TEST(golden_expressions_read_as_recorded),
         ARENA_TEST(splices_keep_the_tree_whole),
+        ARENA_TEST(sizes_are_those_of_sympy),
         cmocka_unit_test(numbers_print_shortest),
         cmocka_unit_test(memory_limits_are_failures_not_crashes),
     };

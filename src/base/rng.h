@@ -21,7 +21,9 @@ typedef enum rng_stream {
     RNG_CORPUS,     /* points for the formulas of the corpora */
     RNG_BENCH,      /* benchmarks */
     RNG_LIBRARY,    /* expression libraries */
-    RNG_INIT        /* the parameters that a model starts with */
+    RNG_INIT,       /* the parameters that a model starts with */
+    RNG_FIT,        /* starting points of constants */
+    RNG_ROWS        /* the order of a user's rows: which are held out, which are shown */
 } rng_stream;
 
 enum { RNG_BUFFER = 32 };

@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "bench.h"
-#include "cli/cli.h"
+#include "cli/task.h"
 
 /* What the options choose. */
 typedef struct request {
@@ -10,7 +10,7 @@ typedef struct request {
     const char *preset, *stage;
     size_t batch, rows;
     int threads;
-    const char *out;
+    const char *out, *model;
 } request;
 
 static json_t *run_gen(const request *q, snip_status *st)
@@ -48,13 +48,50 @@ static json_t *run_batch(const request *q, snip_status *st)
     return bench_batch(q->preset, q->stage, q->batch, q->threads, q->out, st);
 }
 
+static json_t *run_candidates(const request *q, snip_status *st)
+{
+    return bench_candidates(q->model, q->threads, st);
+}
+
+static json_t *run_explain(const request *q, snip_status *st)
+{
+    return bench_explain(q->model, q->threads, st);
+}
+
 static const struct {
     const char *name;
     json_t *(*run)(const request *q, snip_status *st);
     int only_by_name; /* not part of `snip bench` without a name */
-} benches[] = { { "gen", run_gen, 0 },   { "eval", run_eval, 0 }, { "train", run_train, 0 },
-                { "rank", run_rank, 0 }, { "find", run_find, 0 }, { "batch", run_batch, 1 } };
+    int needs_model;
+} benches[] = { { "gen", run_gen, 0, 0 },
+                { "eval", run_eval, 0, 0 },
+                { "train", run_train, 0, 0 },
+                { "rank", run_rank, 0, 0 },
+                { "find", run_find, 0, 0 },
+                { "batch", run_batch, 1, 0 },
+                { "candidates", run_candidates, 1, 1 },
+                { "explain", run_explain, 1, 1 } };
 enum { BENCHES = sizeof benches / sizeof *benches };
+
+/* Runs one benchmark and prints its figures. */
+static int run(const cli_command *self, int i, const request *q, int json)
+{
+    if (benches[i].run == run_batch && !q->out)
+        return cli_fail(self, CLI_MISUSED, "batch wants --out FILE");
+    if (benches[i].needs_model && !q->model)
+        return cli_fail(self, CLI_MISUSED, "%s wants --model FILE", benches[i].name);
+    snip_status st;
+    status_nomem(&st);
+    json_t *figures = benches[i].run(q, &st);
+    if (!figures)
+        return cli_fail_status(self, &st);
+    if (json)
+        return cli_print_json(self, figures);
+    json_dumpf(figures, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(6));
+    putchar('\n');
+    json_decref(figures);
+    return CLI_DONE;
+}
 
 int cli_bench(const cli_command *self, int argc, char **argv)
 {
@@ -62,7 +99,7 @@ int cli_bench(const cli_command *self, int argc, char **argv)
     static const char *const stages[] = { "S0", "S1", "S2", "S3", "S4", "S5", NULL };
     uint64_t seconds = 3, batch = 0, rows = 1000000, threads = 0;
     int json = 0, code, found = 0, preset = 2, stage = 5;
-    const char *out = NULL;
+    const char *out = NULL, *model = NULL;
     const cli_option options[] = {
         { .name = "seconds",
           .kind = CLI_COUNT,
@@ -107,6 +144,11 @@ int cli_bench(const cli_command *self, int argc, char **argv)
           .to = &out,
           .value = "FILE",
           .help = "batch: the file to write" },
+        { .name = "model",
+          .kind = CLI_TEXT,
+          .to = &model,
+          .value = "FILE",
+          .help = "candidates, explain: the model; default as for snip rank" },
         { .name = "json",
           .kind = CLI_FLAG,
           .to = &json,
@@ -117,39 +159,30 @@ int cli_bench(const cli_command *self, int argc, char **argv)
         return code;
     if (n > 1)
         return cli_fail(self, CLI_MISUSED, "wants one benchmark; see snip bench --help");
+    arena *a = arena_new(0);
+    if (!a)
+        return cli_fail(self, CLI_FAILED, "out of memory");
     const request q = { .seconds = (double)seconds,
                         .preset = presets[preset],
                         .stage = stages[stage],
                         .batch = batch,
                         .rows = rows,
                         .threads = cli_threads(threads),
-                        .out = out };
-    for (int i = 0; i < BENCHES; i++) {
+                        .out = out,
+                        .model = cli_model_path(model, a) };
+    code = CLI_DONE;
+    for (int i = 0; i < BENCHES && code == CLI_DONE; i++) {
         if (n == 1 && strcmp(argv[0], benches[i].name) != 0)
             continue;
         found = 1;
-        if (n == 0 && benches[i].only_by_name)
-            continue;
-        if (benches[i].run == run_batch && !out)
-            return cli_fail(self, CLI_MISUSED, "batch wants --out FILE");
-        snip_status st;
-        status_nomem(&st);
-        json_t *figures = benches[i].run(&q, &st);
-        if (!figures)
-            return cli_fail_status(self, &st);
-        if (json) {
-            code = cli_print_json(self, figures);
-            if (code != CLI_DONE)
-                return code;
-        } else {
-            json_dumpf(figures, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(6));
-            putchar('\n');
-            json_decref(figures);
-        }
+        if (n == 1 || !benches[i].only_by_name)
+            code = run(self, i, &q, json);
     }
+    arena_free(a);
+    if (code != CLI_DONE)
+        return code;
     if (!found)
-        return cli_fail(self, CLI_MISUSED,
-                        "there is no benchmark '%.40s' (gen, eval, train, rank, find, batch)",
+        return cli_fail(self, CLI_MISUSED, "there is no benchmark '%.40s'; see snip bench --help",
                         argv[0]);
     return cli_finish(self);
 }

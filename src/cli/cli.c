@@ -32,36 +32,6 @@ int cli_fail_status(const cli_command *self, const snip_status *st)
     return cli_fail(self, CLI_FAILED, "%s", st->msg);
 }
 
-static void print_default(const cli_option *o)
-{
-    if (o->kind == CLI_COUNT)
-        printf(" [%llu]", (unsigned long long)*(const uint64_t *)o->to);
-    else if (o->kind == CLI_CHOICE)
-        printf(" [%s]", o->choices[*(const int *)o->to]);
-    else if (o->kind == CLI_TEXT && *(const char **)o->to)
-        printf(" [%s]", *(const char **)o->to);
-}
-
-static void print_help(const cli_command *self, const cli_option *options, size_t count)
-{
-    printf("snip %s - %s\n\n", self->name, self->summary);
-    printf("Usage: snip %s %s\n\n%s\nOptions:\n", self->name, self->arguments, self->about);
-    for (size_t i = 0; i < count; i++) {
-        char left[64];
-        snprintf(left, sizeof left, "--%s%s%s", options[i].name, options[i].value ? " " : "",
-                 options[i].value ? options[i].value : "");
-        printf("  %-24s %s", left, options[i].help);
-        print_default(&options[i]);
-        printf("\n");
-    }
-    printf("  %-24s %s\n\nExamples:\n", "--help", "show this");
-    for (const char *s = self->examples; *s;) {
-        size_t n = strcspn(s, "\n");
-        printf("  %.*s\n", (int)n, s);
-        s += n + (s[n] == '\n');
-    }
-}
-
 /* The option that -x stands for, NULL if it is none. */
 static const cli_option *find_short(const cli_option *options, size_t count, const char *s)
 {
@@ -143,17 +113,14 @@ int cli_parse(const cli_command *self, const cli_option *options, size_t count, 
 {
     int kept = 0, only_arguments = 0;
     for (int i = 0; i < argc; i++) {
-        char *s = argv[i];
-        if (!only_arguments && (strcmp(s, "--help") == 0 || strcmp(s, "-h") == 0)) {
-            print_help(self, options, count);
-            *exit_code = CLI_DONE;
-            return -1;
-        }
+        const char *s = argv[i];
+        if (!only_arguments && strcmp(s, "-h") == 0)
+            s = "--help";
         if (!only_arguments && strcmp(s, "-q") == 0)
             s = "--quiet";
         const cli_option *o = only_arguments ? NULL : find_short(options, count, s);
         if (!o && (only_arguments || strncmp(s, "--", 2) != 0)) {
-            argv[kept++] = s;
+            argv[kept++] = argv[i];
             continue;
         }
         if (!o && s[2] == 0) {
@@ -164,6 +131,11 @@ int cli_parse(const cli_command *self, const cli_option *options, size_t count, 
         const char *value = !o && s[2 + length] == '=' ? s + 3 + length : NULL;
         if (!o)
             o = find_option(options, count, s + 2, length);
+        /* After the command's own options: `snip help` has a --man that takes a command. */
+        if (!o && cli_show(self, options, count, s)) {
+            *exit_code = cli_finish(self);
+            return -1;
+        }
         *exit_code = CLI_MISUSED;
         if (!o)
             return cli_fail(self, -1, "unknown option --%.*s; see snip %s --help",

@@ -1,6 +1,7 @@
 /* cli.h - what the commands share: options, messages, exit codes.
  *
- * A command lists its options once; parsing and `--help` both come from that list. */
+ * A command lists its options once; parsing, `--help`, manual pages and what shells complete all
+ * come from that list. */
 #ifndef CLI_CLI_H
 #define CLI_CLI_H
 
@@ -54,7 +55,17 @@ typedef struct cli_command {
 /* The commands, ending with a NULL name. */
 extern const cli_command cli_commands[];
 
+/* The program itself, described as a command: its name is NULL, and it is not run. */
+extern const cli_command cli_program;
+
+/* The command of that name. If there is none, says so on standard error and returns NULL. */
+const cli_command *cli_command_named(const char *name);
+
+/* Prints the program's usage and a line a command. */
+void cli_overview(FILE *to);
+
 /* Runs of the commands, one per file. */
+int cli_help(const cli_command *self, int argc, char **argv);
 int cli_gen(const cli_command *self, int argc, char **argv);
 int cli_calc(const cli_command *self, int argc, char **argv);
 int cli_tokens(const cli_command *self, int argc, char **argv);
@@ -62,6 +73,11 @@ int cli_edits(const cli_command *self, int argc, char **argv);
 int cli_corpora(const cli_command *self, int argc, char **argv);
 int cli_train(const cli_command *self, int argc, char **argv);
 int cli_evaluate(const cli_command *self, int argc, char **argv);
+int cli_embed(const cli_command *self, int argc, char **argv);
+int cli_rank(const cli_command *self, int argc, char **argv);
+int cli_explain(const cli_command *self, int argc, char **argv);
+int cli_find(const cli_command *self, int argc, char **argv);
+int cli_pack(const cli_command *self, int argc, char **argv);
 int cli_info(const cli_command *self, int argc, char **argv);
 int cli_index(const cli_command *self, int argc, char **argv);
 int cli_bench(const cli_command *self, int argc, char **argv);
@@ -70,6 +86,16 @@ int cli_bench(const cli_command *self, int argc, char **argv);
  * number, or -1 when the command is over: *exit_code says how (help was shown, or misuse). */
 int cli_parse(const cli_command *self, const cli_option *options, size_t count, int argc,
               char **argv, int *exit_code);
+
+/* Prints what `how` asks for about a command: --help, --man (a page as roff) or --complete (what a
+ * shell can complete). Returns 0, and prints nothing, if it asks for none of them. */
+int cli_show(const cli_command *self, const cli_option *options, size_t count, const char *how);
+
+/* Prints the manual page of a command or of the program. */
+void cli_show_man(const cli_command *self, const cli_option *options, size_t count);
+
+/* The value that an option has when it is not given, NULL if none. buf holds 32 bytes. */
+const char *cli_default(char *buf, const cli_option *o);
 
 /* Prints `snip COMMAND: message` on standard error and returns the exit code. */
 __attribute__((format(printf, 3, 4))) int cli_fail(const cli_command *self, int exit_code,

@@ -6,6 +6,17 @@
 #include "snip.h"
 
 const cli_command cli_commands[] = {
+    { "help", "tell about the program or one of its commands", "[COMMAND] [options]",
+      "Without COMMAND it lists the commands. With --man it prints the manual page that `make "
+      "install`\n"
+      "installs as snip-COMMAND(1), or snip(1). With --complete it prints, for shells, the "
+      "commands "
+      "or\n"
+      "the options of one: its name, kind, value, choices and help, with tabs between.\n",
+      "snip help calc\n"
+      "snip help --man calc | man -l -\n"
+      "snip help --complete train\n",
+      cli_help },
     { "gen", "draw expressions and points from the SNIP generator", "[options]",
       "Draws samples as SNIP does: an expression, input points, and its values there. Sample i of "
       "a\n"
@@ -81,6 +92,60 @@ const cli_command cli_commands[] = {
       "snip evaluate --model a.safetensors --model b.safetensors --out comparison\n"
       "snip evaluate --model runs/tiny/model.safetensors --suite edits --dump embeddings\n",
       cli_evaluate },
+    { "embed", "turn formulas or tables into vectors of the shared space",
+      "(--formulas FILE | --table FILE ...) --out FILE.npy [options]",
+      "Writes a matrix of floats that NumPy reads, a row of length 1 each, and prints a line for "
+      "every\n"
+      "row: row, file, line, name, node (-1: the whole), formula. Formulas are taken as functions "
+      "of\n"
+      "inputs of mean 0 and deviation 1, as in training; tables are standardised. The inner "
+      "product of a\n"
+      "formula's row and a table's row tells how well they agree.\n",
+      "snip embed --formulas formulas.txt -o formulas.npy\n"
+      "echo 'sin(x0) + 2.5*x1' | snip embed --formulas - --subtrees -o parts.npy\n"
+      "snip embed --table a.csv b.csv c.csv -o tables.npy\n",
+      cli_embed },
+    { "rank", "order candidate formulas for a table", "TABLE [FORMULAS] [options]",
+      "Refits the constants of every candidate on three quarters of the rows, holds the rest out, "
+      "and\n"
+      "orders the candidates by how well they agree with the table in the shared space, with the "
+      "real\n"
+      "errors beside. FORMULAS is a file with a formula a line, or a hall of fame as PySR writes "
+      "it; -\n"
+      "is standard input. Variables are the table's column names, or x0, x1, ... in order. `front` "
+      "marks\n"
+      "formulas than which nothing simpler is better on the rows held out.\n",
+      "snip rank data.csv formulas.txt\n"
+      "snip rank data.csv --formula 'a*sin(b)' --formula 'a*b + 1.5'\n"
+      "snip rank data.csv hall_of_fame.csv --format csv --out ranked.csv\n"
+      "snip rank data.csv formulas.txt --format c --top 1 > best.c\n",
+      cli_rank },
+    { "explain", "show which part of a formula the data disagree with", "TABLE FORMULA [options]",
+      "Edits every part of the formula in turn (another operator, operands swapped or dropped, a "
+      "function\n"
+      "around it, another variable) and shows how much the agreement with the table in the shared "
+      "space\n"
+      "would gain: a tree with the gain of each part's best edit, then the best edits with their "
+      "real\n"
+      "errors before and after a refit.\n",
+      "snip explain data.csv 'a*cos(b) + 1.5'\n"
+      "snip explain data.csv @formula.txt --svg formula.svg\n",
+      cli_explain },
+    { "find", "find formulas for a table in a library",
+      "TABLE --index LIBRARY [options] | --formula F --index LIBRARY [options]",
+      "Searches a library (snip index) for the formulas whose vectors are nearest to the table's, "
+      "for the\n"
+      "table with all its inputs and with some of them left out. With --refit their constants are "
+      "fitted\n"
+      "to three quarters of the rows and they are ordered by error on the others and by size. "
+      "With\n"
+      "--formula it lists the formulas nearest to one, taken as a function of inputs of mean 0 "
+      "and\n"
+      "deviation 1.\n",
+      "snip find data.csv --index lib.db -k 20 --refit\n"
+      "snip find data.csv --index lib.db --format csv --out found.csv\n"
+      "snip find --formula 'sin(x0)/x0' --index lib.db\n",
+      cli_find },
     { "info", "show what a model file is and where it comes from", "MODEL [options]",
       "Prints configuration, parameters by module, and provenance: stage, steps, seed, samples "
       "seen.\n",
@@ -104,8 +169,13 @@ const cli_command cli_commands[] = {
       "snip index add lib.db mine.txt\n"
       "snip index info lib.db --check\n",
       cli_index },
+    { "pack", "store a model's weights at half the size", "MODEL --out FILE",
+      "Writes the model with float16 numbers, for models that are no longer trained. Every command "
+      "reads\n"
+      "such files.\n",
+      "snip pack runs/tiny/model.safetensors -o tiny.safetensors\n", cli_pack },
     { "bench", "measure the speed of a part on this machine",
-      "[gen|eval|train|rank|find|batch] [options]",
+      "[gen|eval|train|rank|find|batch|candidates|explain] [options]",
       "gen: accepted samples per second on one core, tokens included, by part. eval: nanoseconds\n"
       "per node and point, beside a plain loop over the C library's functions in the same run. "
       "train: a\n"
@@ -113,7 +183,11 @@ const cli_command cli_commands[] = {
       "all\n"
       "pairs ranked in both directions, beside the products alone. find: the 20 nearest of many\n"
       "vectors, beside reading the same bytes. batch: writes a training batch, weights and their\n"
-      "loss to a file, for other implementations of the step.\n",
+      "loss to a file, for other implementations of the step. candidates: where snip rank puts "
+      "the\n"
+      "true formulas of the corpora among their edits and among random ones. explain: how often "
+      "snip\n"
+      "explain finds a planted wrong node.\n",
       "snip bench gen\n"
       "snip bench eval --json\n"
       "snip bench train --preset small --stage S5\n"
@@ -122,29 +196,10 @@ const cli_command cli_commands[] = {
     { NULL, NULL, NULL, NULL, NULL, NULL },
 };
 
-static void usage(FILE *to)
-{
-    fprintf(to, "snip %s - formulas and the numbers they produce, in one space\n\n",
-            snip_version());
-    fprintf(to, "Usage: snip COMMAND [arguments]\n\nCommands:\n");
-    for (const cli_command *c = cli_commands; c->name; c++)
-        fprintf(to, "  %-10s %s\n", c->name, c->summary);
-    fprintf(to, "\n`snip help COMMAND` or `snip COMMAND --help` tells more, with examples.\n");
-}
-
-static const cli_command *find(const char *name)
-{
-    for (const cli_command *c = cli_commands; c->name; c++)
-        if (strcmp(c->name, name) == 0)
-            return c;
-    fprintf(stderr, "snip: there is no command '%.40s'; see snip --help\n", name);
-    return NULL;
-}
-
 int main(int argc, char **argv)
 {
     if (argc < 2) {
-        usage(stderr);
+        cli_overview(stderr);
         return CLI_MISUSED;
     }
     const char *name = argv[1];
@@ -152,16 +207,10 @@ int main(int argc, char **argv)
         printf("snip %s\n", snip_version());
         return CLI_DONE;
     }
-    if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0 ||
-        (strcmp(name, "help") == 0 && argc == 2)) {
-        usage(stdout);
+    if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0) {
+        cli_overview(stdout);
         return CLI_DONE;
     }
-    if (strcmp(name, "help") == 0) {
-        const cli_command *c = find(argv[2]);
-        char *help[] = { "--help", NULL };
-        return c ? c->run(c, 1, help) : CLI_MISUSED;
-    }
-    const cli_command *c = find(name);
+    const cli_command *c = cli_command_named(name);
     return c ? c->run(c, argc - 2, argv + 2) : CLI_MISUSED;
 }

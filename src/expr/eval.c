@@ -3,11 +3,10 @@
  * Nodes are visited from the last to the first, so operands are ready before their operator: a
  * stack machine without recursion. The stack holds pointers; variables are read where they are,
  * everything else lives in a slot of its own depth, written in place. */
-#include "expr/expr.h"
-
 #include <math.h>
 #include <string.h>
 
+#include "expr/expr_int.h"
 #include "expr/vec.h"
 
 enum { BLOCK = 256 }; /* rows at a time: slots of 2 KB stay in the first-level cache */
@@ -34,7 +33,7 @@ const expr_vec *expr_vec_best(void)
     return expr_vec_for(isa_best());
 }
 
-static double constant(const expr_node *node)
+double expr_leaf_value(const expr_node *node)
 {
     switch (node->op) {
     case EXPR_PI:
@@ -84,7 +83,7 @@ static int eval_block(expr e, const double *const *x, size_t row, size_t n, doub
         size_t at = top - (size_t)arity;
         double *out = i == 0 ? y : slots + at * BLOCK;
         if (arity == 0) {
-            double c = constant(node);
+            double c = expr_leaf_value(node);
             for (size_t r = 0; r < n; r++)
                 out[r] = c;
         } else if (arity == 1) {

@@ -56,6 +56,18 @@ size_t expr_inputs(expr e);
 /* Edges on the longest path from the root. */
 int expr_depth(expr e);
 
+/* The nodes that sympy's preorder_traversal counts for e, where nothing is simplified but what
+ * sympy's constructors do to the shape of every formula:
+ *   a + b + c, a - b      one Add; a - b is Add(a, Mul(-1, b)), and -(a + b) is -a - b
+ *   a*b, a/b, -a, 1/a     one Mul; a/b is Mul(a, Pow(b, -1)), a/(b*c) has two such powers, -1 joins
+ *                         the Mul that there is; 1/b alone is Pow(b, -1), 1/b^2 is Pow(b, -2)
+ *   -2.5, 1/2.5           a number
+ *   sqrt, cbrt, ^2, 2^a   Pow of two
+ *   log2, log10           log(a)*Pow(log(2), -1); log1p and expm1 are spelled out as well
+ *   min, max              one node for nested ones
+ * Numbers are not joined (2*3*x has four nodes) and like terms neither, so sympy may count less. */
+size_t expr_sympy_size(expr e);
+
 /* Whether the two trees are the same node for node, numbers bit for bit. */
 int expr_same(expr a, expr b);
 
@@ -70,14 +82,19 @@ expr expr_splice(expr e, size_t i, expr s, arena *a);
  */
 expr expr_substitute(expr e, const expr *by, size_t n, arena *a);
 
+/* A new tree in `a`: e with its constants gathered, every part as shift + factor * core. The same
+ * function up to rounding. */
+snip_code expr_tidy(expr *out, expr e, arena *a, snip_status *st);
+
 /* Parses infix, prefix or LaTeX text into a tree living in `a`. `names` may be NULL. On failure
  * out->node is NULL and st->pos is the byte that could not be read. */
 snip_code expr_parse(expr *out, const char *text, const expr_names *names, arena *a,
                      snip_status *st);
 
-/* Writes e as text in `a`; it reads back to the same tree. `names` may be NULL. `digits` is the
- * number of significant digits of constants, 0 for as many as it takes to read back. NULL when
- * memory is out. */
+/* Writes e as text in `a`; it reads back to the same tree, but for SNIP_C: that is for a compiler,
+ * and its values are those of expr_eval wherever these are finite, but for rounding. `names` may be
+ * NULL. `digits` is the number of significant digits of constants, 0 for as many as it takes to
+ * read back. NULL when memory is out. */
 char *expr_print(expr e, snip_format format, const expr_names *names, int digits, arena *a);
 
 /* Writes the shortest of 15 to 17 digits that reads back to v, with a point or an exponent (`8.0`,
@@ -93,6 +110,18 @@ size_t expr_eval(expr e, const double *const *x, size_t rows, double *y, arena *
  * node over- or underflowed or left its domain at any row, else 0 with y undefined; -1 when memory
  * is out. */
 int expr_eval_strict(expr e, const double *const *x, size_t rows, double *y, arena *tmp);
+
+/* The indexes of the numbers that may be fitted, in order; returns how many. These are all but the
+ * integral exponents: x^2.0 and x^(-3) are shapes, and near them a negative x has no power. `node`
+ * has room for e.count. */
+size_t expr_constants(expr e, size_t *node);
+
+/* Fills y as expr_eval does, to the bit, and dy[j*rows + i] with the derivative of y[i] by the
+ * number at node[j], for the n numbers of `node`. Where an operator has a kink or a step the
+ * derivative is that of one side, or 0 in the middle of abs; where y is not finite it means
+ * nothing. Returns 0 when memory is out, else 1. `tmp` is left as found. */
+int expr_gradient(expr e, const double *const *x, size_t rows, const size_t *node, size_t n,
+                  double *y, double *dy, arena *tmp);
 
 /* What expr_normal may take for granted. */
 typedef struct expr_domain {

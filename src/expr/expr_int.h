@@ -1,4 +1,4 @@
-/* expr_int.h - what this folder keeps to itself: trees while they are being built.
+/* expr_int.h - what this folder keeps to itself: mostly trees while they are being built.
  *
  * A finished tree is an array in prefix order. While reading or rewriting, operands exist before
  * their operator, so nodes are collected in a pool with links to their operands, and flattened in
@@ -26,6 +26,9 @@ int expr_pool_add(expr_pool *p, expr_node node, int kid1, int kid2);
 /* The tree below `root` in prefix order, in `a`. A node used twice is written twice. Fails where
  * the result would have more than EXPR_NODES_MAX nodes. */
 snip_code expr_pool_flatten(expr *out, const expr_pool *p, int root, arena *a, snip_status *st);
+
+/* The value of a number or of a named constant. */
+double expr_leaf_value(const expr_node *node);
 
 /* Whether `name` can stand in a formula without quotes. */
 int expr_is_identifier(const char *name);

@@ -1,5 +1,7 @@
 /* print.c - tree to text. Brackets are written where reading back would otherwise give another
- * tree, and function forms (`div(1, x0)`) where an operator would be read as something shorter. */
+ * tree, and function forms (`div(1, x0)`) where an operator would be read as something shorter. C
+ * is written for a compiler, so there only values count. */
+#include <ctype.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -34,9 +36,27 @@ void expr_print_number(char *buf, double v)
         strcat(buf, ".0");
 }
 
+/* A literal of type double: 1/2 would be 0. */
+static void c_number(double v, int digits, char buf[40])
+{
+    if (isnan(v)) {
+        strcpy(buf, "NAN");
+    } else if (isinf(v)) {
+        strcpy(buf, v < 0 ? "-INFINITY" : "INFINITY");
+    } else if (digits > 0) {
+        snprintf(buf, 36, "%.*g", digits < 17 ? digits : 17, v);
+        if (!strpbrk(buf, ".e"))
+            strcat(buf, ".0");
+    } else {
+        expr_print_number(buf, v);
+    }
+}
+
 static void number_text(const printer *p, const expr_node *n, char buf[40])
 {
-    if (n->integer)
+    if (p->format == SNIP_C)
+        c_number(n->value, n->integer ? 0 : p->digits, buf);
+    else if (n->integer)
         snprintf(buf, 40, "%.0f", n->value);
     else if (p->digits > 0)
         snprintf(buf, 40, "%.*g", p->digits, n->value);
@@ -55,6 +75,36 @@ static void put_number(printer *p, const expr_node *n)
         text_add(&p->t, "%s", buf);
 }
 
+/* Whether a C name is taken, by the language or by a function that formulas use. */
+static int is_taken(const char *name)
+{
+    static const char *const words[] = {
+        "auto",    "break",  "case",     "char",   "const",  "continue", "default",
+        "do",      "double", "else",     "enum",   "extern", "float",    "for",
+        "goto",    "if",     "inline",   "int",    "long",   "register", "restrict",
+        "return",  "short",  "signed",   "sizeof", "static", "struct",   "switch",
+        "typedef", "union",  "unsigned", "void",   "while",  "volatile",
+    };
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (strcmp(words[i], name) == 0)
+            return 1;
+    for (int op = 0; op < EXPR_OP_COUNT; op++)
+        if (strcmp(expr_ops[op].c, name) == 0)
+            return 1;
+    return 0;
+}
+
+/* `speed [m/s]` as speed__m_s_, `long` as long_. */
+static void put_c_name(printer *p, const char *name)
+{
+    if (!isalpha((unsigned char)name[0]) && name[0] != '_')
+        text_put(&p->t, "_", 1);
+    for (const char *c = name; *c; c++)
+        text_put(&p->t, isascii((unsigned char)*c) && isalnum((unsigned char)*c) ? c : "_", 1);
+    if (is_taken(name))
+        text_put(&p->t, "_", 1);
+}
+
 static void put_variable(printer *p, int index)
 {
     const char *name = p->names && (size_t)index < p->names->count ? p->names->name[index] : NULL;
@@ -62,6 +112,8 @@ static void put_variable(printer *p, int index)
         text_add(&p->t, "x_%d", index);
     } else if (!name) {
         text_add(&p->t, p->format == SNIP_LATEX ? "x_{%d}" : "x%d", index);
+    } else if (p->format == SNIP_C) {
+        put_c_name(p, name);
     } else if (p->format == SNIP_LATEX) {
         text_add(&p->t, "\\mathrm{");
         for (const char *c = name; *c; c++) {
@@ -86,7 +138,7 @@ static int is_integer(const expr_node *n, double value)
 static int needs_function_form(const printer *p, size_t i)
 {
     const expr_node *n = &p->e.node[i];
-    if (p->format == SNIP_SYMPY || expr_ops[n->op].arity == 0)
+    if (p->format == SNIP_SYMPY || p->format == SNIP_C || expr_ops[n->op].arity == 0)
         return 0;
     const expr_node *first = n + 1;
     const expr_node *second;
@@ -107,9 +159,18 @@ static int needs_function_form(const printer *p, size_t i)
     }
 }
 
+/* Whether C writes the power at i as a product: x*x, but not sin(x)*sin(x). */
+static int is_c_product(const printer *p, size_t i)
+{
+    const expr_node *n = &p->e.node[i];
+    return (n->op == EXPR_POW2 || n->op == EXPR_POW3) && expr_ops[n[1].op].arity == 0;
+}
+
 static level level_of(const printer *p, size_t i)
 {
     const expr_node *n = &p->e.node[i];
+    if (p->format == SNIP_C && is_c_product(p, i))
+        return PRODUCT;
     if (needs_function_form(p, i))
         return ATOM;
     int latex = p->format == SNIP_LATEX;
@@ -134,7 +195,7 @@ static level level_of(const printer *p, size_t i)
     case EXPR_POW:
     case EXPR_POW2:
     case EXPR_POW3:
-        return POWER;
+        return p->format == SNIP_C ? ATOM : POWER;
     case EXPR_EXP:
         return latex ? POWER : ATOM;
     case EXPR_LOG2: /* sympy has no such functions, so they are spelled out */
@@ -172,6 +233,8 @@ static void put_call(printer *p, size_t i)
         text_add(&p->t, "%s\\left(", op->latex);
     else if (latex)
         text_add(&p->t, "\\operatorname{%s}\\left(", op->name);
+    else if (p->format == SNIP_C)
+        text_add(&p->t, "%s(", op->c);
     else
         text_add(&p->t, "%s(", p->format == SNIP_SYMPY && op->sympy[0] ? op->sympy : op->name);
     put(p, i + 1);
@@ -232,10 +295,76 @@ static void put_spelled_out(printer *p, size_t i)
         }
 }
 
+/* The sign of the operand at i + 1. Comparisons write it twice, so signs inside each other, whose
+ * text would double every time, take a form that has it once: tanh of something beyond all
+ * numbers. */
+static void put_c_sign(printer *p, size_t i)
+{
+    int nested = 0;
+    for (size_t k = i + 1; k < i + p->e.node[i].len; k++)
+        nested |= p->e.node[k].op == EXPR_SIGN;
+    if (nested) {
+        text_add(&p->t, "tanh(1e300*(1e300*");
+        put_operand(p, i + 1, POWER);
+        text_add(&p->t, "))");
+        return;
+    }
+    text_add(&p->t, "((");
+    put(p, i + 1);
+    text_add(&p->t, " > 0) - (double)(");
+    put(p, i + 1);
+    text_add(&p->t, " < 0))");
+}
+
+/* What C writes in a way of its own; returns 0 for the rest. */
+static int put_c(printer *p, size_t i)
+{
+    const expr_node *n = &p->e.node[i];
+    char buf[40];
+    switch (n->op) {
+    case EXPR_PI:
+    case EXPR_E:
+        text_add(&p->t, "%s", expr_ops[n->op].c);
+        return 1;
+    case EXPR_GAMMA:
+        expr_print_number(buf, EXPR_EULER_GAMMA);
+        text_add(&p->t, "%s", buf);
+        return 1;
+    case EXPR_POW2:
+    case EXPR_POW3:
+        if (!is_c_product(p, i)) {
+            text_add(&p->t, "pow(");
+            put(p, i + 1);
+            text_add(&p->t, n->op == EXPR_POW2 ? ", 2)" : ", 3)");
+            return 1;
+        }
+        for (int k = n->op == EXPR_POW2 ? 2 : 3; k > 0; k--) {
+            put_operand(p, i + 1, POWER);
+            if (k > 1)
+                text_add(&p->t, "*");
+        }
+        return 1;
+    case EXPR_POW:
+        put_call(p, i);
+        return 1;
+    case EXPR_INV:
+        text_add(&p->t, "1.0/");
+        put_operand(p, i + 1, POWER);
+        return 1;
+    case EXPR_SIGN:
+        put_c_sign(p, i);
+        return 1;
+    default:
+        return 0;
+    }
+}
+
 static void put(printer *p, size_t i)
 {
     const expr_node *n = &p->e.node[i];
     int latex = p->format == SNIP_LATEX;
+    if (p->format == SNIP_C && put_c(p, i))
+        return;
     if (needs_function_form(p, i)) {
         put_call(p, i);
         return;

@@ -46,7 +46,7 @@ double model_dot(const float *a, const float *b, size_t n)
     return sum;
 }
 
-static void normalise(float *z, size_t rows, size_t latent)
+void model_unit_rows(float *z, size_t rows, size_t latent)
 {
     for (size_t r = 0; r < rows; r++) {
         float *row = z + r * latent;
@@ -180,7 +180,7 @@ snip_code model_space_embed(model_space *s, const model_item *item, size_t n, fl
         size_t size = c[i].end - c[i].first;
         snip_code code = c[i].numeric ? chunk_values(s, item + c[i].first, size, z, a)
                                       : chunk_symbols(s, item + c[i].first, size, z, a);
-        normalise(z, size, s->latent);
+        model_unit_rows(z, size, s->latent);
         if (code != SNIP_OK)
 #pragma omp atomic write
             worst = code;

@@ -49,6 +49,9 @@ snip_code model_space_embed(model_space *s, const model_item *item, size_t n, fl
 /* Whether the model has words for the formula. */
 int model_space_fits(const model_space *s, expr e, arena *tmp);
 
+/* Scales each row to length 1; a row of zeros stays. */
+void model_unit_rows(float *z, size_t rows, size_t latent);
+
 /* Inner product in double. */
 double model_dot(const float *a, const float *b, size_t n);
 

@@ -44,6 +44,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                   (code == SNIP_OK ? expr_same(e, back) : strstr(st.msg, "nested") != NULL));
         }
         expr_print(e, SNIP_SYMPY, NULL, 0, a);
+        expr_print(e, SNIP_C, NULL, 0, a);
+        check(expr_sympy_size(e) > 0);
         size_t inputs = expr_inputs(e);
         const double row[2] = { 0.5, -1.5 };
         const double **x = arena_array(a, inputs + 1, sizeof *x);

@@ -1,0 +1,150 @@
+/* candidates.c - how well `snip rank` tells a true formula from wrong ones: among its controlled
+ * edits, and among formulas drawn at random for the same inputs. Constants are as given, so that
+ * only the shared space decides. */
+#include "bench.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "cases.h"
+#include "data/edits.h"
+#include "data/gen.h"
+#include "tools/rank.h"
+
+enum { EDITS = 16, RANDOM = 100, SEED = 1, SOURCES = 3 };
+
+/* Sums over the formulas of a corpus. */
+typedef struct tally {
+    double percentile[2], first[2];
+    size_t formulas[2], others[2];
+} tally;
+
+/* The true formula's place among the others: the share that it beats, ties half. */
+static void count(tally *t, int kind, const double *similarity, size_t n)
+{
+    double beaten = 0;
+    size_t others = 0;
+    for (size_t i = 1; i < n; i++)
+        if (!isnan(similarity[i])) {
+            beaten += similarity[0] > similarity[i] ? 1 : similarity[0] == similarity[i] ? .5 : 0;
+            others++;
+        }
+    if (others == 0 || isnan(similarity[0]))
+        return;
+    t->percentile[kind] += beaten / (double)others;
+    t->first[kind] += beaten == (double)others;
+    t->formulas[kind]++;
+    t->others[kind] += others;
+}
+
+/* e and its edits that change what it computes. Returns 0 when memory is out. */
+static size_t edited(expr *out, const bench_case *c, arena *a)
+{
+    const double *const *x = (const double *const *)c->p.x;
+    double *y = arena_array(a, c->p.rows, sizeof *y);
+    data_variant v[EDITS];
+    rng r;
+    size_t n = 0;
+    out[n++] = c->e;
+    if (!y || expr_eval(c->e, x, c->p.rows, y, a) == (size_t)-1)
+        return 0;
+    rng_init(&r, SEED, RNG_EDITS, 0);
+    for (int family = 0; family < DATA_FAMILIES; family++) {
+        size_t kept =
+            data_edits_evaluation(v, c->e, (data_family)family, EDITS, x, c->p.rows, y, &r, a);
+        if (kept == (size_t)-1)
+            return 0;
+        for (size_t k = 0; k < kept; k++)
+            out[n++] = v[k].e;
+    }
+    return n;
+}
+
+/* e and random formulas in the same inputs, brought into their units. Returns 0 when memory is out.
+ */
+static size_t drawn(expr *out, const bench_case *c, size_t index, arena *a)
+{
+    const data_gen gen = { .dims = (int)c->p.dim, .points = 16 };
+    size_t n = 0;
+    out[n++] = c->e;
+    for (size_t k = 0; k < RANDOM; k++) {
+        data_sample s;
+        if (data_sample_draw(&s, &gen, SEED, RNG_BENCH, (index + 1) * RANDOM + k, a) != SNIP_OK ||
+            tools_problem_restore(&out[n++], s.e, ~(tools_inputs)0, &c->p, a, NULL) != SNIP_OK)
+            return 0;
+    }
+    return n;
+}
+
+static int judge(tally *t, const bench_case *c, size_t index, const tools_model *m, int threads)
+{
+    enum { MOST = 1 + DATA_FAMILIES * EDITS + RANDOM };
+    arena *a = arena_new(0);
+    int good = a != NULL;
+    for (int kind = 0; kind < 2 && good; kind++) {
+        expr e[MOST];
+        double similarity[MOST];
+        const char *why[MOST] = { NULL };
+        size_t n = kind == 0 ? edited(e, c, a) : drawn(e, c, index, a);
+        good = n > 0 &&
+               tools_similarities(similarity, why, e, n, &c->p, m, threads, a, NULL) == SNIP_OK;
+        if (good)
+            count(t, kind, similarity, n);
+    }
+    arena_free(a);
+    return good;
+}
+
+static json_t *figures(const tally *t)
+{
+    static const char *const kinds[2] = { "edits", "random" };
+    json_t *o = json_object();
+    for (int k = 0; k < 2; k++) {
+        double n = (double)t->formulas[k];
+        json_object_set_new(o, kinds[k],
+                            json_pack("{s:I,s:f,s:f,s:f}", "formulas", (json_int_t)t->formulas[k],
+                                      "mean_percentile", n > 0 ? t->percentile[k] / n : 0, "first",
+                                      n > 0 ? t->first[k] / n : 0, "mean_others",
+                                      n > 0 ? (double)t->others[k] / n : 0));
+    }
+    return o;
+}
+
+json_t *bench_candidates(const char *model, int threads, snip_status *st)
+{
+    tools_model *m;
+    if (tools_model_open(&m, model, st) != SNIP_OK)
+        return NULL;
+    arena *a = arena_new(0);
+    bench_case *c = NULL;
+    size_t n = a ? bench_cases(&c, m, 0, a) : (size_t)-1;
+    tally all = { 0 };
+    json_t *o = json_pack("{s:s}", "bench", "candidates"), *by = json_object();
+    double start = clock_now();
+    int good = n != (size_t)-1 && o && by;
+    for (size_t i = 0; i < n && good;) {
+        tally t = { 0 };
+        const char *source = c[i].source;
+        for (; i < n && c[i].source == source && good; i++)
+            good = judge(&t, &c[i], i, m, threads);
+        json_object_set_new(by, source, figures(&t));
+        for (int k = 0; k < 2; k++) {
+            all.percentile[k] += t.percentile[k];
+            all.first[k] += t.first[k];
+            all.formulas[k] += t.formulas[k];
+            all.others[k] += t.others[k];
+        }
+    }
+    json_object_set_new(by, "all", figures(&all));
+    json_object_set_new(o, "model", json_string(m->hash));
+    json_object_set_new(o, "seconds", json_real(clock_now() - start));
+    json_object_set_new(o, "corpora", by);
+    arena_free(a);
+    tools_model_close(m);
+    if (good)
+        return o;
+    json_decref(o);
+    status_nomem(st);
+    return NULL;
+}

@@ -1,0 +1,80 @@
+/* cases.c - see cases.h. */
+#include "cases.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "data/corpora.h"
+#include "data/gen.h"
+
+enum { SEED = 1, INPUTS = 5 };
+
+/* Adds formula e on its table unless it makes no task (a constant target, say). */
+static int add(bench_case *c, size_t *n, expr e, const tools_table *table, arena *a)
+{
+    snip_status st;
+    snip_code code = tools_problem_make(&c[*n].p, table, SEED, a, &st);
+    c[*n].e = e;
+    *n += code == SNIP_OK;
+    return code != SNIP_NOMEM;
+}
+
+static int add_corpus(bench_case *c, size_t *n, const data_corpus *k, const tools_model *t,
+                      arena *a)
+{
+    for (size_t i = 0; i < k->count; i++) {
+        const data_formula *f = &k->formula[i];
+        const double **x;
+        double *y;
+        size_t rows;
+        expr normal;
+        snip_status st;
+        if (strcmp(f->same_as, "-") != 0)
+            continue;
+        snip_code code =
+            data_formula_sample(k, i, DATA_SAMPLE_RANGE, DATA_POINTS, SEED, &x, &y, &rows, a, &st);
+        if (code == SNIP_OK)
+            code = data_formula_usable(&normal, f, y, rows, t->m->vocab, a, &st);
+        if (code == SNIP_NOMEM)
+            return 0;
+        const tools_table table = { f->names.count, rows, f->names.name, x, y };
+        c[*n].source = k->name;
+        c[*n].id = f->id;
+        if (code == SNIP_OK && !add(c, n, f->e, &table, a))
+            return 0;
+    }
+    return 1;
+}
+
+static int add_generated(bench_case *c, size_t *n, size_t i, arena *a)
+{
+    static const char *const names[] = { "x0", "x1", "x2", "x3", "x4" };
+    const data_gen gen = { .dims = INPUTS, .points = DATA_POINTS };
+    data_sample s;
+    char *id = arena_alloc(a, 24);
+    if (!id || data_sample_draw(&s, &gen, SEED, RNG_BENCH, i, a) != SNIP_OK)
+        return 0;
+    snprintf(id, 24, "%zu", i);
+    const tools_table table = { (size_t)s.dim, s.points, names, s.x, s.y };
+    c[*n].source = "generated";
+    c[*n].id = id;
+    return add(c, n, s.e, &table, a);
+}
+
+size_t bench_cases(bench_case **out, const tools_model *t, size_t generated, arena *a)
+{
+    data_corpus corpus[DATA_CORPORA];
+    size_t room = generated, n = 0;
+    for (int k = 0; k < DATA_CORPORA; k++) {
+        if (data_corpus_builtin(&corpus[k], data_corpus_names[k], a, NULL) != SNIP_OK)
+            return (size_t)-1;
+        room += corpus[k].count;
+    }
+    bench_case *c = *out = arena_zero(a, (room + 1) * sizeof *c);
+    int good = c != NULL;
+    for (int k = 0; k < DATA_CORPORA && good; k++)
+        good = add_corpus(c, &n, &corpus[k], t, a);
+    for (size_t i = 0; i < generated && good; i++)
+        good = add_generated(c, &n, i, a);
+    return good ? n : (size_t)-1;
+}

@@ -1,0 +1,139 @@
+/* explain.c - how often `snip explain` finds a planted wrong node: one operator or variable of a
+ * true formula is exchanged, and the nodes of the wrong one are ordered by their gain. */
+#include "bench.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/rng.h"
+#include "cases.h"
+#include "tools/explain.h"
+
+enum { SEED = 1, GENERATED = 200, NODES_MIN = 4, DEPTHS = 3 };
+
+/* Sums over formulas. */
+typedef struct tally {
+    size_t formulas, within[DEPTHS]; /* planted node first, among the first 3, among the first 5 */
+    double percentile, chance[DEPTHS];
+    size_t cure[DEPTHS]; /* the edit that restores the formula: first, among 3, among 10 */
+} tally;
+
+static const size_t depth[DEPTHS] = { 1, 3, 5 }, cure_depth[DEPTHS] = { 1, 3, 10 };
+
+/* Whether the wrong formula is finite and differs by more than a twentieth of y's deviation. */
+static int tells(expr e, const tools_problem *p, arena *a)
+{
+    tools_errors errors;
+    return tools_problem_errors(&errors, e, p, a) && errors.loss[0] > p->variance[0] / 400;
+}
+
+/* A wrong version of the case's formula, drawn from its exchanges. Returns 1, 0 if there is none,
+ * -1 when memory is out. */
+static int plant(tools_edit *out, const bench_case *c, size_t index, arena *a)
+{
+    tools_edit *edit;
+    size_t n = tools_edits_list(&edit, c->e, c->p.dim, a), kept = 0;
+    rng r;
+    if (n == (size_t)-1)
+        return -1;
+    for (size_t i = 0; i < n; i++)
+        if (edit[i].kind == TOOLS_EXCHANGE)
+            edit[kept++] = edit[i];
+    rng_init(&r, SEED, RNG_BENCH, index);
+    while (kept) {
+        size_t k = rng_below(&r, (uint32_t)kept);
+        if (tells(edit[k].e, &c->p, a)) {
+            *out = edit[k];
+            return 1;
+        }
+        edit[k] = edit[--kept];
+    }
+    return 0;
+}
+
+/* Counts where the planted node stands among those that could be edited. */
+static void count(tally *t, const tools_explanation *x, size_t planted, expr truth)
+{
+    size_t better = 0, equal = 0, nodes = 0;
+    for (size_t i = 0; i < x->e.count; i++) {
+        if (isnan(x->gain[i]))
+            continue;
+        nodes++;
+        better += x->gain[i] > x->gain[planted];
+        equal += i != planted && x->gain[i] == x->gain[planted];
+    }
+    double rank = 1 + (double)better + (double)equal / 2;
+    t->formulas++;
+    t->percentile += nodes > 1 ? ((double)nodes - rank) / ((double)nodes - 1) : 1;
+    for (int k = 0; k < DEPTHS; k++) {
+        t->within[k] += rank <= (double)depth[k];
+        t->chance[k] += fmin(1, (double)depth[k] / (double)nodes);
+    }
+    for (size_t i = 0; i < x->edits && i < cure_depth[DEPTHS - 1]; i++)
+        if (expr_same(x->edit[i].e, truth)) {
+            for (int k = 0; k < DEPTHS; k++)
+                t->cure[k] += i < cure_depth[k];
+            break;
+        }
+}
+
+static int judge(tally *t, const bench_case *c, size_t index, const tools_model *m, int threads)
+{
+    arena *a = arena_new(0);
+    tools_edit wrong;
+    tools_explanation x;
+    const tools_explain_how how = { .refit = 0, .list = 0, .threads = threads };
+    int planted = a ? plant(&wrong, c, index, a) : -1;
+    if (planted == 1) {
+        snip_code code = tools_explain(&x, wrong.e, &c->p, m, &how, a, NULL);
+        if (code == SNIP_NOMEM)
+            planted = -1;
+        else if (code == SNIP_OK && !isnan(x.gain[wrong.node]) && x.e.count >= NODES_MIN)
+            count(t, &x, wrong.node, c->e);
+    }
+    arena_free(a);
+    return planted >= 0;
+}
+
+static json_t *figures(const tally *t)
+{
+    double n = t->formulas ? (double)t->formulas : 1;
+    return json_pack("{s:I,s:f,s:f,s:f,s:f,s:f,s:f,s:f,s:f,s:f,s:f}", "formulas",
+                     (json_int_t)t->formulas, "first", (double)t->within[0] / n, "first_3",
+                     (double)t->within[1] / n, "first_5", (double)t->within[2] / n,
+                     "mean_percentile", t->percentile / n, "chance_first", t->chance[0] / n,
+                     "chance_first_3", t->chance[1] / n, "chance_first_5", t->chance[2] / n,
+                     "cure_first", (double)t->cure[0] / n, "cure_first_3", (double)t->cure[1] / n,
+                     "cure_first_10", (double)t->cure[2] / n);
+}
+
+json_t *bench_explain(const char *model, int threads, snip_status *st)
+{
+    tools_model *m;
+    if (tools_model_open(&m, model, st) != SNIP_OK)
+        return NULL;
+    arena *a = arena_new(0);
+    bench_case *c = NULL;
+    size_t n = a ? bench_cases(&c, m, GENERATED, a) : (size_t)-1;
+    json_t *o = json_pack("{s:s}", "bench", "explain"), *by = json_object();
+    double start = clock_now();
+    int good = n != (size_t)-1 && o && by;
+    for (size_t i = 0; i < n && good;) {
+        tally t = { 0 };
+        const char *source = c[i].source;
+        for (; i < n && c[i].source == source && good; i++)
+            good = judge(&t, &c[i], i, m, threads);
+        json_object_set_new(by, source, figures(&t));
+    }
+    json_object_set_new(o, "model", json_string(m->hash));
+    json_object_set_new(o, "seconds", json_real(clock_now() - start));
+    json_object_set_new(o, "formulas", by);
+    arena_free(a);
+    tools_model_close(m);
+    if (good)
+        return o;
+    json_decref(o);
+    status_nomem(st);
+    return NULL;
+}

@@ -1,0 +1,203 @@
+/* embed.c - `snip embed`: the vectors of formulas or tables, for other programs. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/npy.h"
+#include "cli/task.h"
+#include "data/tokens.h"
+
+enum { BATCH = 2048 }; /* vectors held at a time */
+
+/* Where rows go: the matrix, and a line for each on standard output. */
+typedef struct sink {
+    FILE *f;
+    size_t rows, latent;
+    int json, failed;
+} sink;
+
+static void put_rows(sink *s, const float *z, size_t n)
+{
+    s->failed |= fwrite(z, s->latent * sizeof *z, n, s->f) != n;
+    s->rows += n;
+}
+
+/* One line that says what row `row` is. */
+static void put_line(const sink *s, size_t row, const char *source, size_t number, const char *name,
+                     long long node, const char *text)
+{
+    if (!s->json) {
+        printf("%zu\t%s\t%zu\t%s\t%lld\t%s\n", row, source, number, name ? name : "", node, text);
+        return;
+    }
+    json_t *o =
+        json_pack("{s:I,s:o,s:I,s:I,s:o}", "row", (json_int_t)row, "source", cli_string(source),
+                  "line", (json_int_t)number, "node", (json_int_t)node, "text", cli_string(text));
+    if (name)
+        json_object_set_new(o, "name", cli_string(name));
+    char *line = o ? json_dumps(o, JSON_COMPACT) : NULL;
+    puts(line ? line : "");
+    free(line);
+    json_decref(o);
+}
+
+/* The formula in the model's words, or NULL with the reason printed. */
+static int readable(const cli_command *self, expr *out, const cli_task *task, const cli_line *line,
+                    const char *path, int skip)
+{
+    snip_status st;
+    data_tokens tokens;
+    const expr_domain domain = { NULL, NULL, 0, 1 };
+    snip_code code = expr_normal(out, line->e, &domain, task->a, &st);
+    if (code == SNIP_OK)
+        code = data_tokens_make(&tokens, *out, task->t->m->vocab, task->a, &st);
+    if (code != SNIP_OK)
+        cli_fail(self, CLI_FAILED, "%s, line %zu: %s%s", path, line->number, st.msg,
+                 skip ? "; skipped" : "");
+    return code == SNIP_OK;
+}
+
+/* Embeds `n` formulas of the file at `path`. Returns 0 after a message. */
+static int embed_formulas(const cli_command *self, cli_task *task, model_space *space, sink *out,
+                          const char *path, int subtrees, int skip)
+{
+    cli_line *line;
+    size_t n = cli_lines(self, &line, path, NULL, skip, task->a);
+    if (n == (size_t)-1)
+        return 0;
+    model_item *item = malloc((BATCH + 256) * sizeof *item);
+    float *z = malloc((BATCH + 256) * out->latent * sizeof *z);
+    size_t held = 0;
+    int good = item && z;
+    arena_pos mark = arena_mark(task->a);
+    for (size_t i = 0; i <= n && good; i++) {
+        if (i == n || held >= BATCH) {
+            snip_status st;
+            if (held && model_space_embed(space, item, held, z, NULL, &st) != SNIP_OK) {
+                cli_fail_status(self, &st);
+                good = 0;
+                break;
+            }
+            put_rows(out, z, held);
+            held = 0;
+            arena_reset(task->a, mark);
+            if (i == n)
+                break;
+        }
+        expr e;
+        if (!readable(self, &e, task, &line[i], path, skip)) {
+            good = skip;
+            continue;
+        }
+        put_line(out, out->rows + held, path, line[i].number, line[i].name, -1, line[i].text);
+        item[held++] = (model_item){ .e = e, .node = MODEL_WHOLE };
+        for (size_t k = 0; k < e.count && subtrees; k++) {
+            const char *part = expr_print(expr_sub(e, k), SNIP_INFIX, NULL, 0, task->a);
+            put_line(out, out->rows + held, path, line[i].number, line[i].name, (long long)k,
+                     part ? part : "");
+            item[held++] = (model_item){ .e = e, .node = k };
+        }
+    }
+    if (!item || !z)
+        cli_fail(self, CLI_FAILED, "out of memory");
+    free(item);
+    free(z);
+    return good;
+}
+
+/* Embeds the table at `path`, standardised. */
+static int embed_table(const cli_command *self, cli_task *task, sink *out, const char *path,
+                       float *z)
+{
+    snip_status st;
+    arena_pos mark = arena_mark(task->a);
+    if (!cli_task_table(self, task, path))
+        return 0;
+    if (tools_problem_embed(&task->p, ~(tools_inputs)0, task->t, task->cores, z, &st) != SNIP_OK)
+        return cli_fail(self, 0, "%s: %s", path, st.msg);
+    put_line(out, out->rows, path, 0, NULL, -1, "");
+    put_rows(out, z, 1);
+    arena_reset(task->a, mark);
+    return 1;
+}
+
+int cli_embed(const cli_command *self, int argc, char **argv)
+{
+    int code, subtrees = 0, skip = 0, good = 1;
+    const char *formulas = NULL, *path = NULL;
+    cli_list tables = { 0 };
+    cli_task task = { 0 };
+    sink out = { 0 };
+    const cli_option options[] = {
+        { .name = "formulas",
+          .kind = CLI_TEXT,
+          .to = &formulas,
+          .value = "FILE",
+          .help = "formulas, one a line; - is standard input" },
+        { .name = "table",
+          .kind = CLI_LIST,
+          .to = &tables,
+          .value = "FILE",
+          .help = "a table; may be given many times, or further ones as arguments" },
+        { .name = "out",
+          .short_name = 'o',
+          .kind = CLI_TEXT,
+          .to = &path,
+          .value = "FILE",
+          .help = "the vectors, as .npy" },
+        { .name = "subtrees",
+          .kind = CLI_FLAG,
+          .to = &subtrees,
+          .help = "each part of a formula as well, seen in context" },
+        { .name = "skip-bad",
+          .kind = CLI_FLAG,
+          .to = &skip,
+          .help = "leave out formulas that cannot be read" },
+        { .name = "json", .kind = CLI_FLAG, .to = &out.json, .help = "a JSON object a row" },
+        CLI_TASK_TABLE(&task),
+        CLI_TASK_MODEL(&task),
+    };
+    int n = cli_parse(self, options, sizeof options / sizeof *options, argc, argv, &code);
+    if (n < 0)
+        return code;
+    if (!path || !formulas == !tables.count || (formulas && n))
+        return cli_fail(self, CLI_MISUSED,
+                        "wants --out FILE and either --formulas FILE or --table FILE ...; see snip "
+                        "embed --help");
+    code = CLI_FAILED;
+    if (!cli_task_start(self, &task)) {
+        cli_task_close(&task);
+        return code;
+    }
+    out.latent = (size_t)task.t->m->config.latent;
+    model_space *space = model_space_new(task.t->m, task.t->tree, task.cores);
+    float *z = malloc(out.latent * sizeof *z);
+    out.f = fopen(path, "w");
+    if (!out.f)
+        good = cli_fail(self, 0, "%s: cannot write: %s", path, strerror(errno));
+    else if (!space || !z)
+        good = cli_fail(self, 0, "out of memory");
+    else
+        out.failed = !npy_head(out.f, 0, out.latent);
+    if (good && formulas)
+        good = embed_formulas(self, &task, space, &out, formulas, subtrees, skip);
+    for (size_t i = 0; i < tables.count && good; i++)
+        good = embed_table(self, &task, &out, tables.value[i], z);
+    for (int i = 0; i < n && good; i++)
+        good = embed_table(self, &task, &out, argv[i], z);
+    if (out.f) {
+        rewind(out.f);
+        out.failed |= !npy_head(out.f, out.rows, out.latent);
+        out.failed |= ferror(out.f) | (fclose(out.f) != 0);
+        if (good && out.failed)
+            good = cli_fail(self, 0, "%s: cannot write: %s", path, strerror(errno));
+        if (!good)
+            remove(path);
+    }
+    if (good)
+        code = cli_finish(self);
+    model_space_free(space);
+    free(z);
+    cli_task_close(&task);
+    return code;
+}

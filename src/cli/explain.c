@@ -1,0 +1,315 @@
+/* explain.c - `snip explain`: which part of a formula the data disagree with. */
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/text.h"
+#include "cli/task.h"
+#include "tools/explain.h"
+
+/* What a node is called in the tree. */
+static const char *label(const expr_node *n, const expr_names *names, char *buf, size_t size)
+{
+    static const struct {
+        uint8_t op;
+        const char *sign;
+    } signs[] = { { EXPR_ADD, "+" },  { EXPR_SUB, "-" },   { EXPR_MUL, "*" },   { EXPR_DIV, "/" },
+                  { EXPR_POW, "^" },  { EXPR_POW2, "^2" }, { EXPR_POW3, "^3" }, { EXPR_NEG, "-" },
+                  { EXPR_INV, "1/" }, { EXPR_ABS, "abs" } };
+    for (size_t i = 0; i < sizeof signs / sizeof *signs; i++)
+        if (signs[i].op == n->op)
+            return signs[i].sign;
+    if (n->op == EXPR_NUMBER)
+        snprintf(buf, size, "%.5g", n->value);
+    else if (n->op == EXPR_VARIABLE && n->var < names->count)
+        snprintf(buf, size, "%.30s", names->name[n->var]);
+    else if (n->op == EXPR_VARIABLE)
+        snprintf(buf, size, "x%d", n->var);
+    else
+        return expr_ops[n->op].name;
+    return buf;
+}
+
+/* How much of the largest gain a node has, 0 .. 1. */
+static double share(const tools_explanation *x, size_t i)
+{
+    double top = x->edits ? x->edit[0].gain : 0;
+    return top > 0 && x->gain[i] > 0 ? x->gain[i] / top : 0;
+}
+
+static double score(double gain)
+{
+    return isnan(gain) ? 0 : gain;
+}
+
+/* The terminal's colour for a share: from none over yellow to red. */
+static const char *colour(double s)
+{
+    return s > .8 ? "\033[1;31m" : s > .5 ? "\033[33m" : s > .25 ? "\033[2;33m" : "";
+}
+
+enum { BAR = 10, LABELS = 34 };
+
+static void print_node(const tools_explanation *x, const tools_problem *p, size_t i, char *indent,
+                       int last, int coloured, arena *a)
+{
+    char buf[48];
+    const expr_node *n = &x->e.node[i];
+    size_t depth = strlen(indent);
+    const char *name = label(n, &p->names, buf, sizeof buf);
+    const char *branch = i == 0 ? "" : last ? "`- " : "|- ";
+    int width = LABELS - (int)(depth + strlen(branch));
+    double s = share(x, i);
+    printf("  %s%s%s%-*s%s", indent, branch, coloured ? colour(s) : "", width > 8 ? width : 8, name,
+           coloured && *colour(s) ? "\033[0m" : "");
+    if (!isnan(x->gain[i])) {
+        char bar[BAR + 1];
+        int full = (int)lround(s * BAR);
+        memset(bar, '#', (size_t)full);
+        memset(bar + full, ' ', (size_t)(BAR - full));
+        bar[BAR] = 0;
+        printf(" %+.4f %s", x->gain[i], bar);
+        if (s > .5) {
+            const char *what = tools_edit_text(&x->edit[x->best[i]], x->e, &p->names, a);
+            printf(" %s", what ? what : "");
+        }
+    }
+    putchar('\n');
+    if (depth + 4 > 2 * 200)
+        return; /* deeper than anyone reads */
+    if (i)
+        strcat(indent, last ? "   " : "|  ");
+    for (int k = 0; k < expr_ops[n->op].arity; k++)
+        print_node(x, p, expr_child(x->e, i, k), indent, k + 1 == expr_ops[n->op].arity, coloured,
+                   a);
+    indent[depth] = 0;
+}
+
+static void print_explanation(const tools_explanation *x, const cli_task *task, int coloured)
+{
+    char b[4][32], indent[512] = "";
+    const tools_problem *p = &task->p;
+    const char *text = expr_print(x->e, SNIP_INFIX, &p->names, 5, task->a);
+    printf("formula     %s\n", text ? text : "");
+    printf("similarity  %.4f\nR2          %s on %zu rows, %s on %zu held out\n\n", x->similarity,
+           cli_short_number(b[0], x->errors.r2[0]), p->train,
+           cli_short_number(b[1], x->errors.r2[1]), p->rows - p->train);
+    printf("  %-*s   gain of the best edit there\n", LABELS, "");
+    print_node(x, p, 0, indent, 1, coloured, task->a);
+    if (x->listed == 0)
+        return;
+    printf("\nSingle edits with the largest gain; R2 on %s, before and after a refit:\n",
+           p->rows > p->train ? "the rows held out" : "all rows");
+    printf("%9s %9s %9s  %s\n", "gain", "R2", "R2 refit", "edit");
+    int part = p->rows > p->train;
+    for (size_t k = 0; k < x->listed; k++) {
+        const tools_edit *e = &x->edit[k];
+        const char *what = tools_edit_text(e, x->e, &p->names, task->a);
+        printf("%+9.4f %9s %9s  %s\n", e->gain, cli_short_number(b[0], e->errors.r2[part]),
+               cli_short_number(b[1], e->refitted.r2[part]), what ? what : "");
+    }
+}
+
+static json_t *errors_json(const tools_errors *e)
+{
+    return json_pack("{s:o,s:o,s:o,s:o}", "loss_train", cli_real(e->loss[0]), "loss_val",
+                     cli_real(e->loss[1]), "r2_train", cli_real(e->r2[0]), "r2_val",
+                     cli_real(e->r2[1]));
+}
+
+static json_t *formula_json(expr e, const tools_problem *p, arena *a)
+{
+    const char *s = expr_print(e, SNIP_SYMPY, &p->names, 0, a);
+    return cli_string(s ? s : "");
+}
+
+static json_t *explanation_json(const tools_explanation *x, const cli_task *task)
+{
+    json_t *nodes = json_array(), *edits = json_array();
+    const tools_problem *p = &task->p;
+    for (size_t i = 0; i < x->e.count; i++)
+        json_array_append_new(nodes, json_pack("{s:I,s:o,s:o}", "node", (json_int_t)i, "part",
+                                               formula_json(expr_sub(x->e, i), p, task->a), "gain",
+                                               cli_real(x->gain[i])));
+    for (size_t k = 0; k < x->listed; k++) {
+        const tools_edit *e = &x->edit[k];
+        const char *what = tools_edit_text(e, x->e, &p->names, task->a);
+        json_array_append_new(
+            edits, json_pack("{s:I,s:o,s:f,s:o,s:o,s:o,s:o}", "node", (json_int_t)e->node, "edit",
+                             cli_string(what ? what : ""), "gain", score(e->gain), "equation",
+                             formula_json(e->e, p, task->a), "errors", errors_json(&e->errors),
+                             "refitted_equation", formula_json(e->fitted, p, task->a),
+                             "refitted_errors", errors_json(&e->refitted)));
+    }
+    return json_pack("{s:o,s:f,s:o,s:o,s:o,s:s}", "equation", formula_json(x->e, p, task->a),
+                     "similarity", x->similarity, "errors", errors_json(&x->errors), "nodes", nodes,
+                     "edits", edits, "model", task->t->hash);
+}
+
+/* Where a node is drawn. */
+typedef struct place {
+    double x;
+    int depth;
+} place;
+
+enum { ACROSS = 74, DOWN = 62, EDGE = 46 };
+
+/* Leaves side by side, operators above the middle of their operands. Returns the node's x. */
+static double arrange(place *at, expr e, size_t i, int depth, int *leaves)
+{
+    int arity = expr_ops[e.node[i].op].arity;
+    double sum = 0;
+    at[i].depth = depth;
+    for (int k = 0; k < arity; k++)
+        sum += arrange(at, e, expr_child(e, i, k), depth + 1, leaves);
+    at[i].x = arity ? sum / arity : EDGE + ACROSS * (double)(*leaves)++;
+    return at[i].x;
+}
+
+static void put_escaped(FILE *f, const char *s)
+{
+    for (; *s; s++)
+        if (*s == '<' || *s == '>' || *s == '&' || *s == '"')
+            fprintf(f, "&#%d;", *s);
+        else
+            fputc(*s, f);
+}
+
+/* White over amber to red, readable beside each other without colour too: darker is more. */
+static void put_colour(FILE *f, double s)
+{
+    int r = 255 - (int)(40 * s), g = 250 - (int)(190 * s), b = 240 - (int)(200 * s);
+    fprintf(f, "#%02x%02x%02x", r, g, b);
+}
+
+static void draw(FILE *f, const tools_explanation *x, const cli_task *task, const place *at,
+                 int leaves, int depth)
+{
+    int wide = 2 * EDGE + ACROSS * (leaves - 1), high = 2 * EDGE + DOWN * depth;
+    fprintf(f,
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %d\" width=\"%d\" "
+            "height=\"%d\" font-family=\"sans-serif\" text-anchor=\"middle\">\n<title>",
+            wide, high, wide, high);
+    const char *text = expr_print(x->e, SNIP_INFIX, &task->p.names, 5, task->a);
+    put_escaped(f, text ? text : "");
+    fputs("</title>\n<rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n", f);
+    for (size_t i = 0; i < x->e.count; i++)
+        for (int k = 0; k < expr_ops[x->e.node[i].op].arity; k++) {
+            size_t kid = expr_child(x->e, i, k);
+            fprintf(f, "<path d=\"M%.1f %dL%.1f %d\" stroke=\"#888\"/>\n", at[i].x,
+                    EDGE + DOWN * at[i].depth, at[kid].x, EDGE + DOWN * at[kid].depth);
+        }
+    for (size_t i = 0; i < x->e.count; i++) {
+        char buf[48];
+        int y = EDGE + DOWN * at[i].depth;
+        const tools_edit *best = x->best[i] == (size_t)-1 ? NULL : &x->edit[x->best[i]];
+        const char *what = best ? tools_edit_text(best, x->e, &task->p.names, task->a) : NULL;
+        fprintf(f, "<g><title>");
+        if (what)
+            put_escaped(f, what);
+        fprintf(f, "</title><rect x=\"%.1f\" y=\"%d\" width=\"64\" height=\"26\" rx=\"13\" fill=\"",
+                at[i].x - 32, y - 13);
+        put_colour(f, share(x, i));
+        fprintf(f, "\" stroke=\"#555\"/><text x=\"%.1f\" y=\"%d\" font-size=\"13\">", at[i].x,
+                y + 5);
+        put_escaped(f, label(&x->e.node[i], &task->p.names, buf, sizeof buf));
+        fputs("</text>", f);
+        if (!isnan(x->gain[i]))
+            fprintf(f, "<text x=\"%.1f\" y=\"%d\" font-size=\"10\" fill=\"#444\">%+.3f</text>",
+                    at[i].x, y + 24, x->gain[i]);
+        fputs("</g>\n", f);
+    }
+    fputs("</svg>\n", f);
+}
+
+static int write_svg(const cli_command *self, const char *path, const tools_explanation *x,
+                     const cli_task *task)
+{
+    place *at = arena_array(task->a, x->e.count, sizeof *at);
+    if (!at)
+        return cli_fail(self, CLI_FAILED, "out of memory");
+    int leaves = 0;
+    arrange(at, x->e, 0, 0, &leaves);
+    FILE *f = fopen(path, "w");
+    if (!f)
+        return cli_fail(self, CLI_FAILED, "%s: cannot write: %s", path, strerror(errno));
+    draw(f, x, task, at, leaves, expr_depth(x->e));
+    int bad = ferror(f);
+    bad |= fclose(f) != 0;
+    return bad ? cli_fail(self, CLI_FAILED, "%s: cannot write: %s", path, strerror(errno))
+               : CLI_DONE;
+}
+
+int cli_explain(const cli_command *self, int argc, char **argv)
+{
+    int code, json = 0, as_given = 0, colours = 0;
+    uint64_t top = 10;
+    const char *svg = NULL;
+    static const char *const when[] = { "auto", "always", "never", NULL };
+    cli_task task = { 0 };
+    const cli_option options[] = {
+        { .name = "top",
+          .kind = CLI_COUNT,
+          .to = &top,
+          .value = "N",
+          .help = "edits to list and to refit",
+          .high = 1000 },
+        { .name = "as-given",
+          .kind = CLI_FLAG,
+          .to = &as_given,
+          .help = "explain with the given constants instead of refitted ones" },
+        { .name = "svg",
+          .kind = CLI_TEXT,
+          .to = &svg,
+          .value = "FILE",
+          .help = "draw the tree as well" },
+        { .name = "color",
+          .kind = CLI_CHOICE,
+          .to = &colours,
+          .value = "WHEN",
+          .help = "colours in the tree: auto, always, never",
+          .choices = when },
+        { .name = "json", .kind = CLI_FLAG, .to = &json, .help = "one JSON object" },
+        CLI_TASK_TABLE(&task),
+        CLI_TASK_MODEL(&task),
+    };
+    int n = cli_parse(self, options, sizeof options / sizeof *options, argc, argv, &code);
+    if (n < 0)
+        return code;
+    if (n != 2)
+        return cli_fail(self, CLI_MISUSED, "wants a table and a formula; see snip explain --help");
+    if (strcmp(argv[0], "-") == 0 && strcmp(argv[1], "-") == 0)
+        return cli_fail(self, CLI_MISUSED,
+                        "table and formula cannot both come from standard input");
+
+    expr e;
+    snip_status st;
+    tools_explanation x;
+    code = CLI_FAILED;
+    if (!cli_task_open(self, &task, argv[0]) ||
+        !cli_formula(self, &e, argv[1], &task.p.names, task.a))
+        goto done;
+    if (expr_inputs(e) > task.p.dim) {
+        cli_fail(self, CLI_FAILED, "the formula uses x%zu, the table has %zu inputs",
+                 expr_inputs(e) - 1, task.p.dim);
+        goto done;
+    }
+    const tools_explain_how how = { !as_given, (size_t)top, task.cores };
+    if (tools_explain(&x, e, &task.p, task.t, &how, task.a, &st) != SNIP_OK) {
+        cli_fail_status(self, &st);
+        goto done;
+    }
+    if (svg && write_svg(self, svg, &x, &task) != CLI_DONE)
+        goto done;
+    if (json) {
+        code = cli_print_json(self, explanation_json(&x, &task));
+        goto done;
+    }
+    print_explanation(&x, &task, colours == 1 || (colours == 0 && isatty(STDOUT_FILENO)));
+    code = cli_finish(self);
+done:
+    cli_task_close(&task);
+    return code;
+}

@@ -1,0 +1,139 @@
+/* find.c - `snip find`: formulas of a library for a table, or near to a formula. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/ranking.h"
+#include "data/tokens.h"
+#include "tools/find.h"
+
+/* The nearest formulas to one. */
+static int near_formula(const cli_command *self, const cli_task *task, tools_index *ix,
+                        const char *argument, size_t k, int json)
+{
+    expr e, normal;
+    snip_status st;
+    const expr_domain domain = { .assume_positive = 1 };
+    size_t latent = (size_t)task->t->m->config.latent, found = 0;
+    float *z = arena_array(task->a, latent, sizeof *z);
+    tools_hit *hit = arena_array(task->a, k, sizeof *hit);
+    model_space *s = model_space_new(task->t->m, task->t->tree, task->cores);
+    if (!z || !hit || !s) {
+        model_space_free(s);
+        return cli_fail(self, CLI_FAILED, "out of memory");
+    }
+    if (!cli_formula(self, &e, argument, NULL, task->a)) {
+        model_space_free(s);
+        return CLI_FAILED;
+    }
+    data_tokens tokens;
+    snip_code code = expr_normal(&normal, e, &domain, task->a, &st);
+    if (code == SNIP_OK)
+        code = data_tokens_make(&tokens, normal, task->t->m->vocab, task->a, &st);
+    const model_item item = { .e = normal, .node = MODEL_WHOLE };
+    if (code == SNIP_OK)
+        code = model_space_embed(s, &item, 1, z, NULL, &st);
+    if (code == SNIP_OK)
+        code = tools_index_search(ix, z, k, task->t->m->config.dims, task->cores, hit, &found, &st);
+    model_space_free(s);
+    if (code == SNIP_OK && !json)
+        printf("%4s %10s %10s %6s %6s  %s\n", "", "similarity", "id", "inputs", "nodes", "formula");
+    for (size_t i = 0; i < found && code == SNIP_OK; i++) {
+        tools_index_row row;
+        expr one;
+        code = tools_index_formula(&row, ix, hit[i].id, task->a, &st);
+        if (code == SNIP_OK)
+            code = expr_parse(&one, row.formula, NULL, task->a, &st);
+        if (code != SNIP_OK)
+            break;
+        const char *text = expr_print(one, SNIP_SYMPY, NULL, json ? 0 : 5, task->a);
+        if (json)
+            cli_print_json(self,
+                           json_pack("{s:f,s:I,s:o,s:i,s:i,s:o,s:s}", "similarity", hit[i].score,
+                                     "id", (json_int_t)row.id, "name",
+                                     row.name ? cli_string(row.name) : json_null(), "dimension",
+                                     row.dimension, "complexity", row.complexity, "equation",
+                                     cli_string(text ? text : ""), "prefix", row.formula));
+        else
+            printf("%4zu %10.5f %10llu %6d %6d  %s%s%s\n", i + 1, hit[i].score,
+                   (unsigned long long)row.id, row.dimension, row.complexity,
+                   row.name ? row.name : "", row.name ? ": " : "", text ? text : "");
+    }
+    return code == SNIP_OK ? cli_finish(self) : cli_fail_status(self, &st);
+}
+
+int cli_find(const cli_command *self, int argc, char **argv)
+{
+    int code, refit = 0, json = 0;
+    uint64_t k = 20, starts = 3;
+    const char *library = NULL, *formula = NULL;
+    cli_task task = { 0 };
+    cli_ranking show = { 0 };
+    const cli_option options[] = {
+        { .name = "index",
+          .kind = CLI_TEXT,
+          .to = &library,
+          .value = "LIBRARY",
+          .help = "the library, made by snip index" },
+        { .name = "count",
+          .short_name = 'k',
+          .kind = CLI_COUNT,
+          .to = &k,
+          .value = "K",
+          .help = "formulas to find",
+          .low = 1,
+          .high = 100000 },
+        { .name = "refit",
+          .kind = CLI_FLAG,
+          .to = &refit,
+          .help = "fit constants, order by error and size" },
+        { .name = "starts",
+          .kind = CLI_COUNT,
+          .to = &starts,
+          .value = "N",
+          .help = "starting points of each refit",
+          .low = 1,
+          .high = 1000 },
+        { .name = "formula",
+          .kind = CLI_TEXT,
+          .to = &formula,
+          .value = "F",
+          .help = "look for formulas near to this one" },
+        CLI_RANKING_OPTIONS(&show),
+        { .name = "json", .kind = CLI_FLAG, .to = &json, .help = "the same as --format json" },
+        CLI_TASK_TABLE(&task),
+        CLI_TASK_MODEL(&task),
+    };
+    int n = cli_parse(self, options, sizeof options / sizeof *options, argc, argv, &code);
+    if (n < 0)
+        return code;
+    if (!library || n != (formula ? 0 : 1))
+        return cli_fail(self, CLI_MISUSED,
+                        "wants --index LIBRARY and a table or --formula; see snip find --help");
+    if (json)
+        show.format = CLI_RANKING_JSON;
+
+    snip_status st;
+    tools_index *ix = NULL;
+    code = CLI_FAILED;
+    int ready = formula ? cli_task_start(self, &task) : cli_task_open(self, &task, argv[0]);
+    if (ready && tools_index_open(&ix, library, task.t->hash, &st) != SNIP_OK)
+        ready = cli_fail(self, 0, "%s", st.msg);
+    if (ready && formula) {
+        code = near_formula(self, &task, ix, formula, (size_t)k, json);
+    } else if (ready) {
+        const tools_find_how how = { (size_t)k,
+                                     { .refit = refit,
+                                       .starts = (int)starts,
+                                       .order = refit ? TOOLS_BY_BALANCE : TOOLS_BY_SIMILARITY,
+                                       .threads = task.cores } };
+        tools_candidate *c;
+        size_t found;
+        if (tools_find(&c, &found, &task.p, task.t, ix, &how, task.a, &st) != SNIP_OK)
+            cli_fail_status(self, &st);
+        else
+            code = cli_ranking_print(self, &show, c, found, &task);
+    }
+    tools_index_close(ix);
+    cli_task_close(&task);
+    return code;
+}

@@ -1,0 +1,194 @@
+/* help.c - what the program tells about itself: the overview, `--help`, what a shell completes, and
+ * `snip help`. All of it comes from the table of commands and from the list by which a command
+ * parses its options; man.c shows the same as manual pages. */
+#include <string.h>
+
+#include "cli/cli.h"
+#include "snip.h"
+
+const cli_command cli_program = {
+    NULL,
+    "formulas and the numbers they produce, in one space",
+    "COMMAND [arguments]",
+    "A formula and the numbers it produces are two views of one function. snip puts both into one\n"
+    "vector space, down to the formula's parts. It reads, evaluates and rewrites formulas, draws\n"
+    "training data, trains the two encoders of that space and measures how well it serves.\n"
+    "\n"
+    "Tables and results go to standard output, progress and messages to standard error. Commands\n"
+    "with --json print the same for programs.\n",
+    "snip help calc\n"
+    "snip calc 'x0^2 + sin(x1)' data.csv\n"
+    "snip train --preset tiny --stage S5 --steps 2000 --out runs/tiny\n",
+    NULL,
+};
+
+const cli_command *cli_command_named(const char *name)
+{
+    for (const cli_command *c = cli_commands; c->name; c++)
+        if (strcmp(c->name, name) == 0)
+            return c;
+    fprintf(stderr, "snip: there is no command '%.40s'; see snip --help\n", name);
+    return NULL;
+}
+
+void cli_overview(FILE *to)
+{
+    fprintf(to, "snip %s - %s\n\n", snip_version(), cli_program.summary);
+    fprintf(to, "Usage: snip %s\n\nCommands:\n", cli_program.arguments);
+    for (const cli_command *c = cli_commands; c->name; c++)
+        fprintf(to, "  %-10s %s\n", c->name, c->summary);
+    fprintf(to, "\n`snip help COMMAND` or `snip COMMAND --help` tells more, with examples.\n");
+}
+
+const char *cli_default(char *buf, const cli_option *o)
+{
+    switch (o->kind) {
+    case CLI_COUNT:
+        snprintf(buf, 32, "%llu", (unsigned long long)*(const uint64_t *)o->to);
+        return buf;
+    case CLI_CHOICE:
+        return o->choices[*(const int *)o->to];
+    case CLI_TEXT:
+        return *(const char **)o->to;
+    default:
+        return NULL;
+    }
+}
+
+static void show_help(const cli_command *self, const cli_option *options, size_t count)
+{
+    printf("snip %s - %s\n\n", self->name, self->summary);
+    printf("Usage: snip %s %s\n\n%s\nOptions:\n", self->name, self->arguments, self->about);
+    for (const cli_option *o = options; o < options + count; o++) {
+        char left[64], buf[32];
+        snprintf(left, sizeof left, "--%s%s%s", o->name, o->value ? " " : "",
+                 o->value ? o->value : "");
+        printf("  %-24s %s", left, o->help);
+        const char *usual = cli_default(buf, o);
+        if (usual)
+            printf(" [%s]", usual);
+        printf("\n");
+    }
+    printf("  %-24s %s\n\nExamples:\n", "--help", "show this");
+    for (const char *s = self->examples; *s;) {
+        size_t n = strcspn(s, "\n");
+        printf("  %.*s\n", (int)n, s);
+        s += n + (s[n] == '\n');
+    }
+}
+
+/* The words of a usage line that starts with a choice of them, such as [gen|eval]. */
+static void list_words(const char *arguments)
+{
+    size_t end = strcspn(arguments, "]");
+    if (arguments[0] != '[' || !memchr(arguments, '|', end))
+        return;
+    for (size_t at = 1; at < end;) {
+        size_t n = strcspn(arguments + at, "|]");
+        printf("%.*s\tword\t-\t-\t-\n", (int)n, arguments + at);
+        at += n + 1;
+    }
+}
+
+/* Help is broken into lines for --help; here it is one. */
+static void print_joined(const char *s)
+{
+    for (int first = 1; *(s += strspn(s, " \n")); first = 0) {
+        size_t n = strcspn(s, " \n");
+        printf("%s%.*s", first ? "" : " ", (int)n, s);
+        s += n;
+    }
+}
+
+/* A line each: word, kind, what it takes, its choices with blanks between, help. Tabs separate, and
+ * a dash stands for nothing: a shell's `read` would skip an empty field. */
+static void show_completion(const cli_command *self, const cli_option *options, size_t count)
+{
+    static const char *const kinds[] = { [CLI_FLAG] = "flag",
+                                         [CLI_COUNT] = "count",
+                                         [CLI_TEXT] = "text",
+                                         [CLI_LIST] = "list",
+                                         [CLI_CHOICE] = "choice" };
+    list_words(self->arguments);
+    for (const cli_option *o = options; o < options + count; o++) {
+        printf("--%s\t%s\t%s\t", o->name, kinds[o->kind], o->value ? o->value : "-");
+        if (o->kind == CLI_CHOICE)
+            for (int i = 0; o->choices[i]; i++)
+                printf("%s%s", i ? " " : "", o->choices[i]);
+        else
+            putchar('-');
+        putchar('\t');
+        print_joined(o->help);
+        putchar('\n');
+    }
+    printf("--help\tflag\t-\t-\tshow help\n");
+}
+
+int cli_show(const cli_command *self, const cli_option *options, size_t count, const char *how)
+{
+    static const struct {
+        const char *name;
+        void (*show)(const cli_command *self, const cli_option *options, size_t count);
+    } ways[] = { { "--help", show_help },
+                 { "--man", cli_show_man },
+                 { "--complete", show_completion } };
+    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++)
+        if (strcmp(ways[i].name, how) == 0) {
+            ways[i].show(self, options, count);
+            return 1;
+        }
+    return 0;
+}
+
+/* The program's own options, which main looks for. */
+static void show_program_man(void)
+{
+    int version = 0;
+    const cli_option options[] = {
+        { .name = "version", .kind = CLI_FLAG, .to = &version, .help = "show the version" },
+    };
+    cli_show_man(&cli_program, options, sizeof options / sizeof *options);
+}
+
+static void list_commands(void)
+{
+    for (const cli_command *c = cli_commands; c->name; c++)
+        printf("%s\t%s\n", c->name, c->summary);
+}
+
+int cli_help(const cli_command *self, int argc, char **argv)
+{
+    int man = 0, complete = 0, code;
+    const cli_option options[] = {
+        { .name = "man", .kind = CLI_FLAG, .to = &man, .help = "the manual page, as roff" },
+        { .name = "complete",
+          .kind = CLI_FLAG,
+          .to = &complete,
+          .help = "what a shell can complete, a line each" },
+    };
+    int n = cli_parse(self, options, sizeof options / sizeof *options, argc, argv, &code);
+    if (n < 0)
+        return code;
+    if (n > 1)
+        return cli_fail(self, CLI_MISUSED, "tells about one command at a time");
+    if (man && complete)
+        return cli_fail(self, CLI_MISUSED, "--man and --complete exclude each other");
+    char *how[] = { man ? "--man" : complete ? "--complete" : "--help", NULL };
+    if (n == 0) {
+        if (man)
+            show_program_man();
+        else if (complete)
+            list_commands();
+        else
+            cli_overview(stdout);
+        return cli_finish(self);
+    }
+    const cli_command *c = cli_command_named(argv[0]);
+    if (!c)
+        return CLI_MISUSED;
+    if (c == self) { /* asked by way of itself, --man would ask for the program's page */
+        cli_show(self, options, sizeof options / sizeof *options, how[0]);
+        return cli_finish(self);
+    }
+    return c->run(c, 1, how);
+}

@@ -1,0 +1,115 @@
+/* rank.c - `snip rank`: candidate formulas for a table, best first. */
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "cli/ranking.h"
+#include "cli/task.h"
+
+/* The candidates: formulas given by --formula, then those of the file. */
+static tools_candidate *candidates(const cli_command *self, size_t *count, cli_task *task,
+                                   const char *path, const cli_list *given, int skip)
+{
+    cli_line *line = NULL;
+    size_t n = 0;
+    if (path) {
+        n = cli_lines(self, &line, path, &task->p.names, skip, task->a);
+        if (n == (size_t)-1)
+            return NULL;
+    }
+    tools_candidate *c = arena_zero(task->a, (n + given->count) * sizeof *c);
+    if (!c) {
+        cli_fail(self, CLI_FAILED, "out of memory");
+        return NULL;
+    }
+    for (size_t i = 0; i < given->count; i++) {
+        if (!cli_formula(self, &c[i].e, given->value[i], &task->p.names, task->a))
+            return NULL;
+        c[i].text = given->value[i];
+    }
+    for (size_t i = 0; i < n; i++) {
+        c[given->count + i].e = line[i].e;
+        c[given->count + i].text = line[i].text;
+    }
+    *count = n + given->count;
+    for (size_t i = 0; i < *count; i++) {
+        c[i].place = i;
+        if (expr_inputs(c[i].e) > task->p.dim) {
+            cli_fail(self, CLI_FAILED, "formula %zu uses x%zu, the table has %zu inputs", i + 1,
+                     expr_inputs(c[i].e) - 1, task->p.dim);
+            return NULL;
+        }
+    }
+    return c;
+}
+
+int cli_rank(const cli_command *self, int argc, char **argv)
+{
+    int code, as_given = 0, skip = 0, json = 0;
+    cli_task task = { 0 };
+    cli_list given = { 0 };
+    cli_ranking show = { 0 };
+    tools_rank_how how = { 0 };
+    uint64_t starts = 3;
+    const cli_option options[] = {
+        { .name = "formula",
+          .kind = CLI_LIST,
+          .to = &given,
+          .value = "F",
+          .help = "a candidate; may be given many times" },
+        { .name = "as-given",
+          .kind = CLI_FLAG,
+          .to = &as_given,
+          .help = "keep the formulas' constants instead of refitting them" },
+        { .name = "starts",
+          .kind = CLI_COUNT,
+          .to = &starts,
+          .value = "N",
+          .help = "starting points of each refit",
+          .low = 1,
+          .high = 1000 },
+        { .name = "by",
+          .kind = CLI_CHOICE,
+          .to = &how.order,
+          .value = "ORDER",
+          .help = "similarity, loss (held out), balance (loss and size)",
+          .choices = tools_order_names },
+        { .name = "skip-bad",
+          .kind = CLI_FLAG,
+          .to = &skip,
+          .help = "leave out formulas that cannot be read" },
+        CLI_RANKING_OPTIONS(&show),
+        { .name = "json", .kind = CLI_FLAG, .to = &json, .help = "the same as --format json" },
+        CLI_TASK_TABLE(&task),
+        CLI_TASK_MODEL(&task),
+    };
+    int n = cli_parse(self, options, sizeof options / sizeof *options, argc, argv, &code);
+    if (n < 0)
+        return code;
+    if (n < 1 || n > 2 || (n == 1 && given.count == 0))
+        return cli_fail(self, CLI_MISUSED,
+                        "wants a table and a file of formulas, or --formula; see snip rank --help");
+    if (n == 2 && strcmp(argv[0], "-") == 0 && strcmp(argv[1], "-") == 0)
+        return cli_fail(self, CLI_MISUSED,
+                        "table and formulas cannot both come from standard input");
+    if (json)
+        show.format = CLI_RANKING_JSON;
+
+    snip_status st;
+    size_t count = 0;
+    code = CLI_FAILED;
+    if (cli_task_open(self, &task, argv[0])) {
+        how.refit = !as_given;
+        how.starts = (int)starts;
+        how.threads = task.cores;
+        tools_candidate *c = candidates(self, &count, &task, n == 2 ? argv[1] : NULL, &given, skip);
+        if (c && tools_rank(c, count, &task.p, task.t, &how, task.a, &st) != SNIP_OK)
+            cli_fail_status(self, &st);
+        else if (c)
+            code = cli_ranking_print(self, &show, c, count, &task);
+    }
+    cli_task_close(&task);
+    return code;
+}

@@ -1,0 +1,179 @@
+/* ranking.c - see ranking.h. */
+#include "cli/ranking.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/text.h"
+
+const char *const cli_ranking_formats[] = { "table", "csv", "json", "latex", "sympy", "c", NULL };
+
+static char *formula(const tools_candidate *c, snip_format format, const expr_names *names,
+                     int digits, arena *a)
+{
+    char *s = expr_print(c->fitted, format, names, digits, a);
+    return s ? s : "";
+}
+
+static void as_table(FILE *f, const tools_candidate *c, size_t n, const cli_task *task)
+{
+    fprintf(f, "%4s %10s %9s %9s %10s %5s %5s  %s\n", "", "similarity", "R2 fitted", "R2 held",
+            "loss held", "nodes", "front", "formula");
+    for (size_t i = 0; i < n; i++) {
+        char b[4][32];
+        fprintf(f, "%4zu %10s %9s %9s %10s %5zu %5s  %s\n", i + 1,
+                cli_short_number(b[0], c[i].similarity), cli_short_number(b[1], c[i].errors.r2[0]),
+                cli_short_number(b[2], c[i].errors.r2[1]),
+                cli_short_number(b[3], c[i].errors.loss[1]), c[i].complexity, c[i].front ? "*" : "",
+                formula(&c[i], SNIP_INFIX, &task->p.names, 5, task->a));
+    }
+}
+
+/* A number of a CSV cell: empty where there is none. */
+static const char *cell(char *buf, double v)
+{
+    if (isnan(v))
+        return "";
+    return cli_full_number(buf, v);
+}
+
+/* A text cell: between quotes, quotes doubled. */
+static void put_quoted(FILE *f, const char *s)
+{
+    fputc('"', f);
+    for (; *s; s++) {
+        if (*s == '"')
+            fputc('"', f);
+        fputc(*s, f);
+    }
+    fputc('"', f);
+}
+
+static void as_csv(FILE *f, const tools_candidate *c, size_t n, const cli_task *task)
+{
+    fputs("Complexity,Loss,Equation,Score,similarity,r2_train,r2_val,loss_val,model_size,pareto,"
+          "given\n",
+          f);
+    for (size_t i = 0; i < n; i++) {
+        char b[6][32];
+        fprintf(f, "%zu,%s,", c[i].complexity, cell(b[0], c[i].errors.loss[0]));
+        put_quoted(f, formula(&c[i], SNIP_SYMPY, &task->p.names, 0, task->a));
+        fprintf(f, ",%s,%s,%s,%s,%s,%zu,%d,", cell(b[1], c[i].score), cell(b[2], c[i].similarity),
+                cell(b[3], c[i].errors.r2[0]), cell(b[4], c[i].errors.r2[1]),
+                cell(b[5], c[i].errors.loss[1]), c[i].size, c[i].front);
+        put_quoted(f, c[i].text ? c[i].text : "");
+        fputc('\n', f);
+    }
+}
+
+json_t *cli_candidate_json(const tools_candidate *c, const expr_names *names, arena *a)
+{
+    json_t *o = json_object();
+    json_object_set_new(o, "equation", cli_string(formula(c, SNIP_SYMPY, names, 0, a)));
+    json_object_set_new(o, "given", cli_string(c->text ? c->text : ""));
+    json_object_set_new(o, "place", json_integer((json_int_t)c->place + 1));
+    json_object_set_new(o, "similarity", cli_real(c->similarity));
+    if (c->why)
+        json_object_set_new(o, "no_similarity", cli_string(c->why));
+    json_object_set_new(o, "loss_train", cli_real(c->errors.loss[0]));
+    json_object_set_new(o, "loss_val", cli_real(c->errors.loss[1]));
+    json_object_set_new(o, "r2_train", cli_real(c->errors.r2[0]));
+    json_object_set_new(o, "r2_val", cli_real(c->errors.r2[1]));
+    json_object_set_new(o, "loss_train_given", cli_real(c->given.loss[0]));
+    json_object_set_new(o, "loss_val_given", cli_real(c->given.loss[1]));
+    json_object_set_new(o, "constants", json_integer((json_int_t)c->constants));
+    json_object_set_new(o, "complexity", json_integer((json_int_t)c->complexity));
+    json_object_set_new(o, "model_size", json_integer((json_int_t)c->size));
+    json_object_set_new(o, "pareto", json_boolean(c->front));
+    json_object_set_new(o, "score", cli_real(c->score));
+    return o;
+}
+
+static void as_json(FILE *f, const tools_candidate *c, size_t n, const cli_task *task)
+{
+    json_t *all = json_array();
+    for (size_t i = 0; i < n; i++)
+        json_array_append_new(all, cli_candidate_json(&c[i], &task->p.names, task->a));
+    json_t *o = json_pack("{s:I,s:I,s:I,s:s,s:o}", "rows_train", (json_int_t)task->p.train,
+                          "rows_val", (json_int_t)(task->p.rows - task->p.train), "inputs",
+                          (json_int_t)task->p.dim, "model", task->t->hash, "candidates", all);
+    if (o)
+        json_dumpf(o, f, JSON_REAL_PRECISION(17) | JSON_COMPACT);
+    fputc('\n', f);
+    json_decref(o);
+}
+
+static void as_latex(FILE *f, const tools_candidate *c, size_t n, const cli_task *task)
+{
+    fputs("\\begin{tabular}{rrrl}\n\\hline\nsimilarity & $R^2$ held out & nodes & formula "
+          "\\\\\n\\hline\n",
+          f);
+    for (size_t i = 0; i < n; i++) {
+        char b[2][32];
+        fprintf(f, "%s & %s & %zu & $%s$ \\\\\n", cli_short_number(b[0], c[i].similarity),
+                cli_short_number(b[1], c[i].errors.r2[1]), c[i].complexity,
+                formula(&c[i], SNIP_LATEX, &task->p.names, 5, task->a));
+    }
+    fputs("\\hline\n\\end{tabular}\n", f);
+}
+
+/* Column j's name as C takes it. */
+static const char *c_name(const tools_problem *p, size_t j, arena *a)
+{
+    expr_node leaf = { .op = EXPR_VARIABLE, .var = (uint16_t)j, .len = 1 };
+    const char *s = expr_print((expr){ &leaf, 1 }, SNIP_C, &p->names, 0, a);
+    return s ? s : "";
+}
+
+static void as_c(FILE *f, const tools_candidate *c, size_t n, const cli_task *task)
+{
+    fputs("#include <math.h>\n", f);
+    for (size_t i = 0; i < n; i++) {
+        fprintf(f, "\ndouble formula_%zu(", i + 1);
+        for (size_t j = 0; j < task->p.dim; j++)
+            fprintf(f, "%sdouble %s", j ? ", " : "", c_name(&task->p, j, task->a));
+        fputs(")\n{\n", f);
+        for (size_t j = 0; j < task->p.dim; j++)
+            if (!(tools_inputs_of(c[i].fitted, &task->p) >> j & 1))
+                fprintf(f, "    (void)%s;\n", c_name(&task->p, j, task->a));
+        fprintf(f, "    return %s;\n}\n", formula(&c[i], SNIP_C, &task->p.names, 0, task->a));
+    }
+}
+
+static void as_sympy(FILE *f, const tools_candidate *c, size_t n, const cli_task *task)
+{
+    for (size_t i = 0; i < n; i++)
+        fprintf(f, "%s\n", formula(&c[i], SNIP_SYMPY, &task->p.names, 0, task->a));
+}
+
+int cli_ranking_print(const cli_command *self, const cli_ranking *how, const tools_candidate *c,
+                      size_t n, const cli_task *task)
+{
+    static void (*const print[])(FILE * f, const tools_candidate *c, size_t n,
+                                 const cli_task *task) = { as_table, as_csv,   as_json,
+                                                           as_latex, as_sympy, as_c };
+    if (how->top && how->top < n)
+        n = (size_t)how->top;
+    if (!how->out) {
+        print[how->format](stdout, c, n, task);
+        return cli_finish(self);
+    }
+    text t = { .a = task->a };
+    text_add(&t, "%s.part", how->out);
+    const char *part = text_end(&t);
+    FILE *f = part ? fopen(part, "w") : NULL;
+    if (!f)
+        return cli_fail(self, CLI_FAILED, "%s: cannot write: %s", how->out, strerror(errno));
+    print[how->format](f, c, n, task);
+    int bad = ferror(f);
+    bad |= fclose(f) != 0;
+    if (bad || rename(part, how->out) != 0) {
+        int why = errno;
+        remove(part);
+        return cli_fail(self, CLI_FAILED, "%s: cannot write: %s", how->out, strerror(why));
+    }
+    return CLI_DONE;
+}

@@ -1,0 +1,235 @@
+/* task.c - see task.h. */
+#include "cli/task.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "base/text.h"
+
+const char *cli_short_number(char *buf, double v)
+{
+    if (isnan(v))
+        return "-";
+    snprintf(buf, 32, fabs(v) >= 1e5 || (v != 0 && fabs(v) < 1e-4) ? "%.2e" : "%.5g", v);
+    return buf;
+}
+
+int cli_task_start(const cli_command *self, cli_task *task)
+{
+    snip_status st;
+    task->cores = cli_threads(task->threads);
+    if (!(task->a = arena_new(0)))
+        return cli_fail(self, 0, "out of memory");
+    const char *path = cli_model_path(task->model, task->a);
+    if (!path)
+        return cli_fail(self, 0, "no model found; name one with --model FILE or $SNIP_MODEL");
+    if (tools_model_open(&task->t, path, &st) != SNIP_OK)
+        return cli_fail(self, 0, "%s", st.msg);
+    return 1;
+}
+
+void cli_task_close(cli_task *task)
+{
+    tools_model_close(task->t);
+    arena_free(task->a);
+}
+
+/* The place of the column called name[0..length), or (size_t)-1. */
+static size_t find_column(const char *const *names, size_t n, const char *name, size_t length)
+{
+    for (size_t j = 0; j < n; j++)
+        if (strlen(names[j]) == length && memcmp(names[j], name, length) == 0)
+            return j;
+    return (size_t)-1;
+}
+
+/* Keeps the columns listed in `wanted`, a comma between them. Returns their number, 0 after a
+ * message. */
+static size_t choose(const cli_command *self, const char *wanted, const char **names,
+                     const double **x, size_t n, arena *a)
+{
+    const char **some = arena_array(a, n, sizeof *some);
+    const double **columns = arena_array(a, n, sizeof *columns);
+    size_t count = 0;
+    if (!some || !columns)
+        return (size_t)cli_fail(self, 0, "out of memory");
+    for (const char *s = wanted;; s++) {
+        size_t length = strcspn(s, ","), j;
+        while (length && isspace((unsigned char)*s))
+            s++, length--;
+        size_t end = length;
+        while (end && isspace((unsigned char)s[end - 1]))
+            end--;
+        j = find_column(names, n, s, end);
+        if (j == (size_t)-1)
+            return (size_t)cli_fail(self, 0, "--columns: the table has no input called '%.*s'",
+                                    end > 40 ? 40 : (int)end, s);
+        if (find_column(some, count, s, end) != (size_t)-1)
+            return (size_t)cli_fail(self, 0, "--columns: '%.*s' is named twice",
+                                    end > 40 ? 40 : (int)end, s);
+        some[count] = names[j];
+        columns[count++] = x[j];
+        s += length;
+        if (!*s)
+            break;
+    }
+    memcpy(names, some, count * sizeof *some);
+    memcpy(x, columns, count * sizeof *columns);
+    return count;
+}
+
+static void note(const cli_command *self, const cli_task *task, const char *what, size_t n)
+{
+    if (!task->quiet)
+        fprintf(stderr, "snip %s: %zu %s\n", self->name, n, what);
+}
+
+int cli_task_open(const cli_command *self, cli_task *task, const char *path)
+{
+    return cli_task_start(self, task) && cli_task_table(self, task, path);
+}
+
+int cli_task_table(const cli_command *self, cli_task *task, const char *path)
+{
+    snip_status st;
+    table t;
+    const char **names;
+    const double **x;
+    if (table_read(&t, path, &task->table, task->a, &st) != SNIP_OK)
+        return cli_fail(self, 0, "%s", st.msg);
+    if (t.columns < 2)
+        return cli_fail(self, 0, "%s: has one column; inputs and a target are needed", path);
+    if (t.target == TABLE_NO_TARGET)
+        t.target = t.columns - 1;
+    size_t dim = table_inputs(&t, &names, &x, task->a);
+    if (dim == (size_t)-1)
+        return cli_fail(self, 0, "out of memory");
+    if (task->columns && !(dim = choose(self, task->columns, names, x, dim, task->a)))
+        return 0;
+    if (dim > (size_t)task->t->m->config.dims)
+        return cli_fail(self, 0, "%s: has %zu inputs, the model reads %d; choose with --columns",
+                        path, dim, task->t->m->config.dims);
+    if (t.dropped)
+        note(self, task, "rows with missing or non-finite cells left out", t.dropped);
+    const tools_table data = { dim, t.rows, names, x, t.column[t.target] };
+    if (tools_problem_make(&task->p, &data, task->seed, task->a, &st) != SNIP_OK)
+        return cli_fail(self, 0, "%s: %s", path, st.msg);
+    if (task->p.fit < task->p.train)
+        note(self, task, "of the rows are used to fit constants, all to judge", task->p.fit);
+    return 1;
+}
+
+/* The next cell of a CSV line, unquoted in place; *s moves behind it. */
+static char *next_cell(char **s)
+{
+    char *from = *s, *to = *s, *start = *s;
+    int quoted = *from == '"';
+    if (quoted)
+        for (from++; *from; from++) {
+            if (*from == '"' && from[1] != '"')
+                break;
+            from += *from == '"';
+            *to++ = *from;
+        }
+    else
+        while (*from && *from != ',')
+            *to++ = *from++;
+    from += strcspn(from, ",");
+    *s = from + (*from == ',');
+    *to = 0;
+    return start;
+}
+
+/* Which cell of a CSV head is called Equation, -1 if none. The line is spoilt. */
+static int equation_column(char *line)
+{
+    if (!strchr(line, ','))
+        return -1;
+    for (int k = 0; *line; k++)
+        if (strcasecmp(next_cell(&line), "equation") == 0)
+            return k;
+    return -1;
+}
+
+static char *strip(char *s)
+{
+    while (isspace((unsigned char)*s))
+        s++;
+    size_t n = strlen(s);
+    while (n && isspace((unsigned char)s[n - 1]))
+        s[--n] = 0;
+    return s;
+}
+
+/* Whether the line holds a formula; sets its text and name. */
+static int split(cli_line *l, char *line, int column)
+{
+    l->name = NULL;
+    if (column >= 0) {
+        char *cell = line;
+        for (int k = 0; k <= column; k++)
+            cell = next_cell(&line);
+        l->text = strip(cell);
+        return *l->text != 0;
+    }
+    line = strip(line);
+    if (!*line || *line == '#')
+        return 0;
+    char *tab = strchr(line, '\t');
+    if (tab) {
+        *tab = 0;
+        l->name = strip(line);
+        line = strip(tab + 1);
+    }
+    l->text = line;
+    return 1;
+}
+
+size_t cli_lines(const cli_command *self, cli_line **out, const char *path, const expr_names *names,
+                 int skip, arena *a)
+{
+    char *all;
+    size_t size, room = 1, count = 0, number = 0;
+    snip_status st;
+    int column = -1;
+    if (file_read(&all, &size, path, a, &st) != SNIP_OK)
+        return cli_fail(self, 0, "%s", st.msg), (size_t)-1;
+    for (size_t i = 0; i < size; i++) {
+        if (!all[i])
+            return cli_fail(self, 0, "%s: holds a zero byte, so it is not text", path), (size_t)-1;
+        room += all[i] == '\n';
+    }
+    cli_line *l = *out = arena_array(a, room, sizeof *l);
+    if (!l)
+        return cli_fail(self, 0, "out of memory"), (size_t)-1;
+    for (char *line = all, *next; line; line = next) {
+        next = strchr(line, '\n');
+        if (next)
+            *next++ = 0;
+        number++;
+        if (number == 1) {
+            char *head = arena_text(a, line, strlen(line));
+            column = head ? equation_column(strip(head)) : -1;
+            if (column >= 0)
+                continue;
+        }
+        l[count].number = number;
+        if (!split(&l[count], line, column))
+            continue;
+        if (expr_parse(&l[count].e, l[count].text, names, a, &st) == SNIP_OK) {
+            count++;
+            continue;
+        }
+        cli_fail(self, 0, "%s, line %zu, byte %zu of the formula: %s%s", path, number, st.pos,
+                 st.msg, skip ? "; skipped" : "");
+        if (!skip)
+            return (size_t)-1;
+    }
+    if (count == 0)
+        return cli_fail(self, 0, "%s: holds no formula", path), (size_t)-1;
+    return count;
+}

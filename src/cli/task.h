@@ -1,0 +1,86 @@
+/* task.h - what the commands that judge formulas by a table share: the model, the table, the
+ * formulas. */
+#ifndef CLI_TASK_H
+#define CLI_TASK_H
+
+#include "cli/cli.h"
+#include "tools/problem.h"
+
+typedef struct cli_task {
+    /* Set by options. */
+    const char *model, *columns;
+    table_options table;
+    uint64_t seed, threads;
+    int quiet;
+    /* Set by cli_task_open. */
+    arena *a;
+    tools_model *t;
+    tools_problem p;
+    int cores;
+} cli_task;
+
+/* The options' entries of a command's list. */
+#define CLI_TASK_MODEL(task)                                                                       \
+    { .name = "model",                                                                             \
+      .kind = CLI_TEXT,                                                                            \
+      .to = &(task)->model,                                                                        \
+      .value = "FILE",                                                                             \
+      .help = "the model; default: $SNIP_MODEL, else the one that comes with the program" },       \
+        { .name = "threads",                                                                       \
+          .kind = CLI_COUNT,                                                                       \
+          .to = &(task)->threads,                                                                  \
+          .value = "T",                                                                            \
+          .help = "cores; 0: all",                                                                 \
+          .high = 256 },                                                                           \
+    {                                                                                              \
+        .name = "quiet", .kind = CLI_FLAG, .to = &(task)->quiet,                                   \
+        .help = "no notes on standard error; -q"                                                   \
+    }
+#define CLI_TASK_TABLE(task)                                                                       \
+    { .name = "target",                                                                            \
+      .kind = CLI_TEXT,                                                                            \
+      .to = &(task)->table.target,                                                                 \
+      .value = "NAME",                                                                             \
+      .help = "the column to explain; default: `target`, else the last one" },                     \
+        { .name = "columns",                                                                       \
+          .kind = CLI_TEXT,                                                                        \
+          .to = &(task)->columns,                                                                  \
+          .value = "A,B,...",                                                                      \
+          .help = "the inputs to use; default: all others" },                                      \
+        { .name = "drop-nan",                                                                      \
+          .kind = CLI_FLAG,                                                                        \
+          .to = &(task)->table.drop_invalid,                                                       \
+          .help = "leave out rows with missing or non-finite cells" },                             \
+    {                                                                                              \
+        .name = "seed", .kind = CLI_COUNT, .to = &(task)->seed, .value = "K",                      \
+        .help = "chooses the rows held out", .high = UINT64_MAX                                    \
+    }
+
+/* Opens the model and prepares memory. Prints what is wrong and returns 0 on failure. */
+int cli_task_start(const cli_command *self, cli_task *task);
+
+/* Reads the table at `path` into task->p. Notes on standard error tell what was left out. */
+int cli_task_table(const cli_command *self, cli_task *task, const char *path);
+
+/* Both. */
+int cli_task_open(const cli_command *self, cli_task *task, const char *path);
+void cli_task_close(cli_task *task);
+
+/* A formula of a file. */
+typedef struct cli_line {
+    const char *text, *name; /* name: what stood before a tab, or NULL */
+    size_t number;           /* the line's, from 1 */
+    expr e;
+} cli_line;
+
+/* Reads formulas from the file at `path` (- for standard input): one a line, blank lines and lines
+ * that start with # skipped, a name and a tab allowed in front; or a CSV file with a column
+ * Equation, as PySR writes it. `skip` leaves out lines that cannot be read, with a note each; else
+ * the first is an error. Returns their number, or (size_t)-1 after printing what is wrong. */
+size_t cli_lines(const cli_command *self, cli_line **out, const char *path, const expr_names *names,
+                 int skip, arena *a);
+
+/* R^2 and the like for people: five digits, or - for NaN. buf holds 32 bytes. */
+const char *cli_short_number(char *buf, double v);
+
+#endif

@@ -1,0 +1,271 @@
+/* gradient.c - derivatives of a formula by its numbers, in reverse mode.
+ *
+ * A block of rows goes forward once, from the last node to the first, keeping the values of every
+ * node, and backward once, from the first node to the last: each node hands its adjoint (the
+ * derivative of the root by that node) to its operands. A node has one parent, so adjoints are
+ * set, never summed, and what holds none of the wanted numbers is stepped over. */
+#include <math.h>
+#include <string.h>
+
+#include "expr/expr_int.h"
+#include "expr/vec.h"
+
+enum {
+    BLOCK = 256,             /* rows at a time for formulas of usual size */
+    BLOCK_MIN = 16,          /* and at least, for the longest */
+    NUMBERS_MAX = 128 * 1024 /* values of a block, 1 MB: they stay in the second-level cache */
+};
+
+/* A block on its way. The arrays have `width` numbers per node. */
+typedef struct sweep {
+    expr e;
+    const expr_vec *vec;
+    const double **value; /* of each node; those of a variable are the caller's column */
+    double *own;          /* the values of the other nodes */
+    double *adjoint;      /* of nodes that hold a wanted number */
+    double *slope;        /* one row of numbers, for the derivative of an operator */
+    char *active;         /* whether the subtree holds a wanted number */
+    size_t width;
+} sweep;
+
+/* The number that node i of a power's exponent is, maybe behind minus signs, or e.count. */
+static size_t bare_number(expr e, size_t i)
+{
+    while (e.node[i].op == EXPR_NEG)
+        i++;
+    return e.node[i].op == EXPR_NUMBER ? i : e.count;
+}
+
+size_t expr_constants(expr e, size_t *node)
+{
+    for (size_t i = 0; i < e.count; i++) /* first whether each node is one, then the list of them */
+        node[i] = e.node[i].op == EXPR_NUMBER;
+    for (size_t i = 0; i < e.count; i++) {
+        if (e.node[i].op != EXPR_POW)
+            continue;
+        size_t k = bare_number(e, expr_child(e, i, 1));
+        if (k < e.count && e.node[k].value == floor(e.node[k].value))
+            node[k] = 0;
+    }
+    size_t count = 0;
+    for (size_t i = 0; i < e.count; i++)
+        if (node[i])
+            node[count++] = i;
+    return count;
+}
+
+static void mark(char *active, expr e, const size_t *node, size_t n)
+{
+    memset(active, 0, e.count);
+    for (size_t j = 0; j < n; j++)
+        active[node[j]] = 1;
+    for (size_t i = e.count; i-- > 0;)
+        for (int k = 0; k < expr_ops[e.node[i].op].arity; k++)
+            active[i] |= active[expr_child(e, i, k)];
+}
+
+static void forward(sweep *s, const double *const *x, size_t row, size_t n)
+{
+    for (size_t i = s->e.count; i-- > 0;) {
+        const expr_node *node = &s->e.node[i];
+        int arity = expr_ops[node->op].arity;
+        double *out = s->own + i * s->width;
+        s->value[i] = node->op == EXPR_VARIABLE ? x[node->var] + row : out;
+        if (arity == 1) {
+            s->vec->unary[node->op](out, s->value[i + 1], n);
+        } else if (arity == 2) {
+            s->vec->binary[node->op](out, s->value[i + 1], s->value[expr_child(s->e, i, 1)], n);
+        } else if (node->op != EXPR_VARIABLE) {
+            double c = expr_leaf_value(node);
+            for (size_t r = 0; r < n; r++)
+                out[r] = c;
+        }
+    }
+}
+
+/* The end of a case: the derivative at every row. */
+#define EACH(expression)                                                                           \
+    for (size_t r = 0; r < n; r++)                                                                 \
+        d[r] = expression;                                                                         \
+    break
+
+/* d = the derivative of a unary operator at a, where its value is v. */
+static void slope_unary(double *d, const expr_vec *vec, int op, const double *a, const double *v,
+                        size_t n)
+{
+    switch (op) {
+    case EXPR_ABS:
+        EACH(a[r] > 0 ? 1 : a[r] < 0 ? -1 : a[r]);
+    case EXPR_INV:
+        EACH(-v[r] * v[r]);
+    case EXPR_SQRT:
+        EACH(0.5 / v[r]);
+    case EXPR_LOG:
+        EACH(1 / a[r]);
+    case EXPR_LOG2:
+        EACH(M_LOG2E / a[r]);
+    case EXPR_LOG10:
+        EACH(M_LOG10E / a[r]);
+    case EXPR_LOG1P:
+        EACH(1 / (1 + a[r]));
+    case EXPR_EXP:
+        EACH(v[r]);
+    case EXPR_EXP2:
+        EACH(M_LN2 * v[r]);
+    case EXPR_EXPM1: /* v + 1 would have lost its digits below zero */
+        vec->unary[EXPR_EXP](d, a, n);
+        break;
+    case EXPR_SIN:
+        vec->unary[EXPR_COS](d, a, n);
+        break;
+    case EXPR_COS:
+        vec->unary[EXPR_SIN](d, a, n);
+        EACH(-d[r]);
+    case EXPR_TAN:
+        EACH(1 + v[r] * v[r]);
+    case EXPR_ARCSIN:
+        EACH(1 / sqrt((1 - a[r]) * (1 + a[r])));
+    case EXPR_ARCCOS:
+        EACH(-1 / sqrt((1 - a[r]) * (1 + a[r])));
+    case EXPR_ARCTAN:
+        EACH(1 / (1 + a[r] * a[r]));
+    case EXPR_SINH:
+        vec->unary[EXPR_COSH](d, a, n);
+        break;
+    case EXPR_COSH:
+        vec->unary[EXPR_SINH](d, a, n);
+        break;
+    case EXPR_TANH:
+        EACH((1 - v[r]) * (1 + v[r]));
+    case EXPR_ARCSINH:
+        EACH(1 / sqrt(1 + a[r] * a[r]));
+    case EXPR_ARCCOSH:
+        EACH(1 / (sqrt(a[r] - 1) * sqrt(a[r] + 1)));
+    case EXPR_ARCTANH:
+        EACH(1 / ((1 - a[r]) * (1 + a[r])));
+    case EXPR_POW2:
+        EACH(2 * a[r]);
+    case EXPR_POW3:
+        EACH(3 * a[r] * a[r]);
+    case EXPR_CBRT:
+        EACH(1 / (3 * v[r] * v[r]));
+    case EXPR_NEG:
+        EACH(-1);
+    default: /* sign, floor and ceil are flat almost everywhere */
+        EACH(0);
+    }
+}
+
+/* d = the derivative of a^b by a. */
+static void slope_base(double *d, const expr_vec *vec, const double *a, const double *b, size_t n)
+{
+    for (size_t r = 0; r < n; r++)
+        d[r] = b[r] - 1;
+    vec->binary[EXPR_POW](d, a, d, n);
+    for (size_t r = 0; r < n; r++)
+        d[r] = b[r] == 0 ? 0 : b[r] * d[r];
+}
+
+/* d = the derivative of a^b = v by b: v log(a), and its limit 0 for a = 0. */
+static void slope_exponent(double *d, const expr_vec *vec, const double *a, const double *b,
+                           const double *v, size_t n)
+{
+    vec->unary[EXPR_LOG](d, a, n);
+    for (size_t r = 0; r < n; r++)
+        d[r] = a[r] == 0 && b[r] > 0 ? 0 : v[r] * d[r];
+}
+
+/* d = the derivative of a binary operator, of value v at (a, b), by its operand `slot`. */
+static void slope_binary(double *d, const expr_vec *vec, int op, int slot, const double *a,
+                         const double *b, const double *v, size_t n)
+{
+    switch (op) {
+    case EXPR_ADD:
+        EACH(1);
+    case EXPR_SUB:
+        EACH(slot == 0 ? 1 : -1);
+    case EXPR_MUL:
+        EACH(slot == 0 ? b[r] : a[r]);
+    case EXPR_DIV:
+        EACH(slot == 0 ? 1 / b[r] : -v[r] / b[r]);
+    case EXPR_MIN:
+        EACH((a[r] < b[r] || a[r] != a[r]) == (slot == 0));
+    case EXPR_MAX:
+        EACH((a[r] > b[r] || a[r] != a[r]) == (slot == 0));
+    default:
+        if (slot == 0)
+            slope_base(d, vec, a, b, n);
+        else
+            slope_exponent(d, vec, a, b, v, n);
+    }
+}
+
+static void backward(sweep *s, size_t n)
+{
+    for (size_t r = 0; r < n; r++)
+        s->adjoint[r] = 1;
+    for (size_t i = 0; i < s->e.count;) {
+        if (!s->active[i]) {
+            i += s->e.node[i].len;
+            continue;
+        }
+        int op = s->e.node[i].op, arity = expr_ops[op].arity;
+        const double *g = s->adjoint + i * s->width;
+        for (int k = 0; k < arity; k++) {
+            size_t child = expr_child(s->e, i, k);
+            if (!s->active[child])
+                continue;
+            if (arity == 1)
+                slope_unary(s->slope, s->vec, op, s->value[child], s->value[i], n);
+            else
+                slope_binary(s->slope, s->vec, op, k, s->value[i + 1],
+                             s->value[expr_child(s->e, i, 1)], s->value[i], n);
+            /* Zero stays zero: the side that min() did not take may well have overflowed. */
+            double *out = s->adjoint + child * s->width;
+            for (size_t r = 0; r < n; r++)
+                out[r] = g[r] == 0 ? 0 : g[r] * s->slope[r];
+        }
+        i++;
+    }
+}
+
+static size_t width_for(size_t count)
+{
+    size_t width = NUMBERS_MAX / count / BLOCK_MIN * BLOCK_MIN;
+    return width > BLOCK ? BLOCK : width < BLOCK_MIN ? BLOCK_MIN : width;
+}
+
+/* Returns 0 when memory is out. */
+static int prepare(sweep *s, expr e, const size_t *node, size_t n, arena *tmp)
+{
+    s->e = e;
+    s->vec = expr_vec_best();
+    s->width = width_for(e.count);
+    s->value = arena_array(tmp, e.count, sizeof *s->value);
+    s->own = arena_array(tmp, e.count, s->width * sizeof *s->own);
+    s->adjoint = arena_array(tmp, e.count, s->width * sizeof *s->adjoint);
+    s->slope = arena_array(tmp, s->width, sizeof *s->slope);
+    s->active = arena_array(tmp, e.count, 1);
+    if (!s->value || !s->own || !s->adjoint || !s->slope || !s->active)
+        return 0;
+    mark(s->active, e, node, n);
+    return 1;
+}
+
+int expr_gradient(expr e, const double *const *x, size_t rows, const size_t *node, size_t n,
+                  double *y, double *dy, arena *tmp)
+{
+    arena_pos before = arena_mark(tmp);
+    sweep s;
+    int good = prepare(&s, e, node, n, tmp);
+    for (size_t row = 0; row < rows && good; row += s.width) {
+        size_t now = rows - row < s.width ? rows - row : s.width;
+        forward(&s, x, row, now);
+        memcpy(y + row, s.value[0], now * sizeof *y);
+        backward(&s, now);
+        for (size_t j = 0; j < n; j++)
+            memcpy(dy + j * rows + row, s.adjoint + node[j] * s.width, now * sizeof *dy);
+    }
+    arena_reset(tmp, before);
+    return good;
+}

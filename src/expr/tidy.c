@@ -1,0 +1,140 @@
+/* tidy.c - constants gathered: every part as shift + factor * core.
+ *
+ * Substituting a + b*x for a variable leaves products of sums of constants behind. Written as
+ * shift + factor * core, such parts join into one pair of constants; that is also the form of the
+ * training expressions. */
+#include <math.h>
+
+#include "expr/expr_int.h"
+
+enum { CONSTANT = -1, FAILED = -2 };
+
+typedef struct part {
+    double shift, factor;
+    int core; /* place in the pool; CONSTANT: the part is the number `shift`; FAILED: no memory */
+} part;
+
+static part core_of(double shift, double factor, int at)
+{
+    return (part){ shift, factor, at < 0 ? FAILED : at };
+}
+
+/* A number that may take the place of what it was computed from. */
+static int usable(double v)
+{
+    return isfinite(v) && (v == 0 || fabs(v) > 1e-300);
+}
+
+static int number(expr_pool *p, double v)
+{
+    return expr_pool_add(p, (expr_node){ .op = EXPR_NUMBER, .value = v }, -1, -1);
+}
+
+static int join(expr_pool *p, expr_op op, int a, int b)
+{
+    return a < 0 || b < 0 ? -1 : expr_pool_add(p, (expr_node){ .op = (uint8_t)op }, a, b);
+}
+
+/* The part as nodes; with or without its shift. -1 when memory is out. */
+static int written(expr_pool *p, const part *s, int with_shift)
+{
+    if (s->core < 0)
+        return s->core == FAILED ? -1 : number(p, s->shift);
+    int at = s->factor == 1 ? s->core : join(p, EXPR_MUL, number(p, s->factor), s->core);
+    return with_shift && s->shift != 0 ? join(p, EXPR_ADD, number(p, s->shift), at) : at;
+}
+
+/* sign is 1 for a sum, -1 for a difference. */
+static part sum(expr_pool *p, const part *a, const part *b, int sign)
+{
+    double shift = a->shift + sign * b->shift;
+    if (usable(shift) && b->core == CONSTANT)
+        return (part){ shift, a->factor, a->core };
+    if (usable(shift) && a->core == CONSTANT)
+        return (part){ shift, sign * b->factor, b->core };
+    int all = !usable(shift); /* the shifts stay where they are */
+    int at = join(p, sign > 0 ? EXPR_ADD : EXPR_SUB, written(p, a, all), written(p, b, all));
+    return core_of(all ? 0 : shift, 1, at);
+}
+
+static part scaled(const part *a, double by)
+{
+    return (part){ a->shift * by, a->factor * by, a->core };
+}
+
+static int can_scale(const part *a, double by)
+{
+    return by != 0 && usable(a->shift * by) && (a->core == CONSTANT || usable(a->factor * by));
+}
+
+static part product(expr_pool *p, const part *a, const part *b)
+{
+    if (a->core == CONSTANT && can_scale(b, a->shift))
+        return scaled(b, a->shift);
+    if (b->core == CONSTANT && can_scale(a, b->shift))
+        return scaled(a, b->shift);
+    /* Factors of parts without shift come to the front. */
+    part left = *a, right = *b;
+    double factor = 1;
+    if (left.core >= 0 && left.shift == 0 && usable(factor * left.factor)) {
+        factor *= left.factor;
+        left.factor = 1;
+    }
+    if (right.core >= 0 && right.shift == 0 && usable(factor * right.factor)) {
+        factor *= right.factor;
+        right.factor = 1;
+    }
+    int at = join(p, EXPR_MUL, written(p, &left, 1), written(p, &right, 1));
+    return core_of(0, factor, at);
+}
+
+/* The node at i, given the parts of its operands. */
+static part part_of(expr_pool *p, expr e, size_t i, const part *parts)
+{
+    const expr_node *n = &e.node[i];
+    int arity = expr_ops[n->op].arity, kids[2] = { -1, -1 };
+    size_t at[2] = { arity > 0 ? expr_child(e, i, 0) : i, arity > 1 ? expr_child(e, i, 1) : i };
+    const part *a = &parts[at[0]], *b = &parts[at[1]];
+    for (int k = 0; k < arity; k++)
+        if (parts[at[k]].core == FAILED)
+            return core_of(0, 1, -1);
+    switch (n->op) {
+    case EXPR_NUMBER:
+        return (part){ n->value, 0, CONSTANT };
+    case EXPR_ADD:
+        return sum(p, a, b, 1);
+    case EXPR_SUB:
+        return sum(p, a, b, -1);
+    case EXPR_MUL:
+        return product(p, a, b);
+    case EXPR_NEG:
+        return scaled(a, -1);
+    case EXPR_DIV:
+        if (b->core == CONSTANT && b->shift != 0 && can_scale(a, 1 / b->shift))
+            return scaled(a, 1 / b->shift);
+        break;
+    default:
+        break;
+    }
+    for (int k = 0; k < arity; k++) {
+        const expr_node *kid = &e.node[at[k]]; /* a number stays as it was spelled: x^2 */
+        kids[k] =
+            kid->op == EXPR_NUMBER ? expr_pool_add(p, *kid, -1, -1) : written(p, &parts[at[k]], 1);
+        if (kids[k] < 0)
+            return core_of(0, 1, -1);
+    }
+    return core_of(0, 1, expr_pool_add(p, *n, kids[0], kids[1]));
+}
+
+snip_code expr_tidy(expr *out, expr e, arena *a, snip_status *st)
+{
+    *out = (expr){ 0 };
+    expr_pool p = { .a = a };
+    part *parts = arena_array(a, e.count, sizeof *parts);
+    if (!parts)
+        return status_nomem(st);
+    for (size_t i = e.count; i-- > 0;) /* operands come after their operator */
+        parts[i] = part_of(&p, e, i, parts);
+    int root = written(&p, &parts[0], 1);
+    return root < 0 ? status_nomem(st) : expr_pool_flatten(out, &p, root, a, st);
+}

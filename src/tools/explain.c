@@ -1,0 +1,284 @@
+/* explain.c - see explain.h. */
+#include "tools/explain.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "tools/fit.h"
+
+/* What a node may become: the model's own operators. */
+static const uint8_t unary[] = { EXPR_ABS,    EXPR_INV,  EXPR_SQRT, EXPR_LOG,    EXPR_EXP,
+                                 EXPR_SIN,    EXPR_COS,  EXPR_TAN,  EXPR_ARCSIN, EXPR_ARCCOS,
+                                 EXPR_ARCTAN, EXPR_POW2, EXPR_POW3 };
+static const uint8_t binary[] = { EXPR_ADD, EXPR_SUB, EXPR_MUL, EXPR_DIV };
+enum { UNARY = sizeof unary, BINARY = sizeof binary };
+
+/* Edits of one node at most, besides variables: exchanges, a swap, two drops, wraps. */
+enum { EACH = UNARY + BINARY + 1 + 2 + UNARY };
+
+typedef struct list {
+    tools_edit *edit;
+    size_t count;
+    expr e;
+    arena *a;
+    int failed;
+} list;
+
+static void add(list *l, size_t node, tools_edit_kind kind, int to, expr e)
+{
+    if (!e.node)
+        l->failed = 1;
+    else
+        l->edit[l->count++] = (tools_edit){ .node = node, .kind = kind, .to = to, .e = e };
+}
+
+/* A copy of the whole formula, to change a node of. */
+static expr copy(list *l)
+{
+    return (expr){ arena_copy(l->a, l->e.node, l->e.count * sizeof *l->e.node), l->e.count };
+}
+
+static void exchange_operator(list *l, size_t i, const uint8_t *ops, size_t n)
+{
+    for (size_t k = 0; k < n; k++) {
+        expr e;
+        if (ops[k] == l->e.node[i].op)
+            continue;
+        e = copy(l);
+        if (e.node)
+            e.node[i].op = ops[k];
+        add(l, i, TOOLS_EXCHANGE, ops[k], e);
+    }
+}
+
+static void exchange_variable(list *l, size_t i, size_t inputs)
+{
+    for (size_t v = 0; v < inputs; v++) {
+        expr e;
+        if (v == l->e.node[i].var)
+            continue;
+        e = copy(l);
+        if (e.node)
+            e.node[i].var = (uint16_t)v;
+        add(l, i, TOOLS_EXCHANGE, (int)v, e);
+    }
+}
+
+static void swap(list *l, size_t i)
+{
+    expr e = copy(l);
+    if (e.node) {
+        expr left = expr_sub(l->e, expr_child(l->e, i, 0));
+        expr right = expr_sub(l->e, expr_child(l->e, i, 1));
+        memcpy(e.node + i + 1, right.node, right.count * sizeof *e.node);
+        memcpy(e.node + i + 1 + right.count, left.node, left.count * sizeof *e.node);
+    }
+    add(l, i, TOOLS_SWAP, 0, e);
+}
+
+static void wrap(list *l, size_t i)
+{
+    expr inside = expr_sub(l->e, i), outside = { NULL, inside.count + 1 };
+    for (int k = 0; k < UNARY; k++) {
+        outside.node = arena_zero(l->a, outside.count * sizeof *outside.node);
+        if (outside.node) {
+            outside.node[0].op = unary[k];
+            memcpy(outside.node + 1, inside.node, inside.count * sizeof *inside.node);
+            expr_measure(outside);
+        }
+        add(l, i, TOOLS_WRAP, unary[k],
+            outside.node ? expr_splice(l->e, i, outside, l->a) : (expr){ 0 });
+    }
+}
+
+static void edit_node(list *l, size_t i, size_t inputs)
+{
+    const expr_node *n = &l->e.node[i];
+    int arity = expr_ops[n->op].arity;
+    if (n->op == EXPR_VARIABLE)
+        exchange_variable(l, i, inputs);
+    if (arity == 0 && n->op != EXPR_VARIABLE)
+        return; /* constants are for the fit */
+    if (arity == 1)
+        exchange_operator(l, i, unary, UNARY);
+    if (arity == 2) {
+        exchange_operator(l, i, binary, BINARY);
+        if (n->op == EXPR_SUB || n->op == EXPR_DIV || n->op == EXPR_POW)
+            swap(l, i);
+    }
+    for (int k = 0; k < arity; k++)
+        add(l, i, TOOLS_DROP, k,
+            expr_splice(l->e, i, expr_sub(l->e, expr_child(l->e, i, k)), l->a));
+    wrap(l, i);
+}
+
+size_t tools_edits_list(tools_edit **out, expr e, size_t inputs, arena *a)
+{
+    list l = { .e = e, .a = a };
+    l.edit = *out = arena_array(a, e.count * (EACH + inputs), sizeof *l.edit);
+    for (size_t i = 0; i < e.count && l.edit && !l.failed; i++)
+        edit_node(&l, i, inputs);
+    return l.edit && !l.failed ? l.count : (size_t)-1;
+}
+
+static char *shortened(expr e, const expr_names *names, arena *a)
+{
+    enum { MOST = 40 };
+    char *s = expr_print(e, SNIP_INFIX, names, 4, a);
+    if (s && strlen(s) > MOST)
+        memcpy(s + MOST - 3, "...", 4);
+    return s;
+}
+
+const char *tools_edit_text(const tools_edit *edit, expr e, const expr_names *names, arena *a)
+{
+    const expr_node *n = &e.node[edit->node];
+    text t = { .a = a };
+    const char *here = shortened(expr_sub(e, edit->node), names, a);
+    expr_node leaf = { .op = EXPR_VARIABLE, .var = (uint16_t)edit->to, .len = 1 };
+    const char *leaf_text;
+    if (!here)
+        return NULL;
+    switch (edit->kind) {
+    case TOOLS_EXCHANGE:
+        if (n->op == EXPR_VARIABLE) {
+            leaf_text = expr_print((expr){ &leaf, 1 }, SNIP_INFIX, names, 0, a);
+            text_add(&t, "%s -> %s", here, leaf_text ? leaf_text : "");
+        } else {
+            text_add(&t, "%s -> %s at %s", expr_ops[n->op].name, expr_ops[edit->to].name, here);
+        }
+        break;
+    case TOOLS_SWAP:
+        text_add(&t, "operands swapped at %s", here);
+        break;
+    case TOOLS_DROP: {
+        const char *kept = shortened(expr_sub(e, expr_child(e, edit->node, edit->to)), names, a);
+        text_add(&t, "%s -> %s", here, kept ? kept : "");
+        break;
+    }
+    case TOOLS_WRAP:
+        text_add(&t, "%s -> %s(%s)", here, expr_ops[edit->to].name, here);
+        break;
+    }
+    return text_end(&t);
+}
+
+/* Keeps the edits that have finite values in all training rows. Returns 0 when memory is out. */
+static int keep_finite(tools_edit *edit, size_t *count, const tools_problem *p, arena *a)
+{
+    size_t kept = 0;
+    arena_pos mark = arena_mark(a);
+    double *y = arena_array(a, p->fit, sizeof *y);
+    for (size_t i = 0; i < *count && y; i++) {
+        size_t finite = expr_eval(edit[i].e, (const double *const *)p->x, p->fit, y, a);
+        if (finite == (size_t)-1)
+            y = NULL;
+        else if (finite == p->fit)
+            edit[kept++] = edit[i];
+    }
+    arena_reset(a, mark);
+    *count = kept;
+    return y != NULL;
+}
+
+/* Best first; NaN last. Where gains are equal the order of the list decides. */
+static int by_gain(const void *left, const void *right)
+{
+    const tools_edit *a = left, *b = right;
+    double x = isnan(a->gain) ? -INFINITY : a->gain, y = isnan(b->gain) ? -INFINITY : b->gain;
+    if (x != y)
+        return x > y ? -1 : 1;
+    if (a->node != b->node)
+        return a->node < b->node ? -1 : 1;
+    return a->kind != b->kind ? (int)a->kind - (int)b->kind : a->to - b->to;
+}
+
+/* Cosines of all edits; those without words are dropped. */
+static snip_code measure(tools_explanation *x, const tools_problem *p, const tools_model *t,
+                         int threads, arena *a, snip_status *st)
+{
+    size_t n = x->edits + 1;
+    expr *e = arena_array(a, n, sizeof *e);
+    double *similarity = arena_array(a, n, sizeof *similarity);
+    const char **why = arena_zero(a, n * sizeof *why);
+    if (!e || !similarity || !why)
+        return status_nomem(st);
+    e[0] = x->e;
+    for (size_t i = 0; i < x->edits; i++)
+        e[i + 1] = x->edit[i].e;
+    snip_code code = tools_similarities(similarity, why, e, n, p, t, threads, a, st);
+    if (code != SNIP_OK)
+        return code;
+    if (isnan(similarity[0]))
+        return status_fail(st, SNIP_UNSUPPORTED, 0, "the model cannot read the formula: %s",
+                           why[0] ? why[0] : "it has no words for it");
+    x->similarity = similarity[0];
+    for (size_t i = 0; i < x->edits; i++) {
+        x->edit[i].similarity = similarity[i + 1];
+        x->edit[i].gain = similarity[i + 1] - similarity[0];
+    }
+    qsort(x->edit, x->edits, sizeof *x->edit, by_gain);
+    while (x->edits && isnan(x->edit[x->edits - 1].gain))
+        x->edits--;
+    return SNIP_OK;
+}
+
+/* The listed edits' real errors, before and after a refit. */
+static snip_code try_edits(tools_explanation *x, const tools_problem *p, size_t list, int threads,
+                           arena *a, snip_status *st)
+{
+    x->listed = x->edits < list ? x->edits : list;
+    tools_candidate *c = arena_zero(a, (x->listed + 1) * sizeof *c);
+    if (!c)
+        return status_nomem(st);
+    for (size_t i = 0; i < x->listed; i++) {
+        c[i].e = x->edit[i].e;
+        c[i].place = i;
+    }
+    const tools_rank_how how = { .refit = 1, .order = TOOLS_BY_LOSS, .threads = threads };
+    snip_code code = tools_rank(c, x->listed, p, NULL, &how, a, st);
+    for (size_t i = 0; i < x->listed && code == SNIP_OK; i++) {
+        tools_edit *edit = &x->edit[c[i].place];
+        edit->fitted = c[i].fitted;
+        edit->errors = c[i].given;
+        edit->refitted = c[i].errors;
+    }
+    return code;
+}
+
+snip_code tools_explain(tools_explanation *out, expr e, const tools_problem *p,
+                        const tools_model *t, const tools_explain_how *how, arena *a,
+                        snip_status *st)
+{
+    tools_explanation x = { .e = e };
+    tools_candidate whole = { .e = e };
+    const tools_rank_how first = { .refit = how->refit, .order = TOOLS_BY_LOSS, .threads = 1 };
+    snip_code code = tools_rank(&whole, 1, p, NULL, &first, a, st);
+    if (code != SNIP_OK)
+        return code;
+    x.e = whole.fitted;
+    x.errors = whole.errors;
+    if (isnan(x.errors.loss[0]))
+        return status_fail(st, SNIP_UNSUPPORTED, 0,
+                           "the formula has no finite value in some row of the table");
+    x.edits = tools_edits_list(&x.edit, x.e, p->dim, a);
+    x.gain = arena_array(a, x.e.count, sizeof *x.gain);
+    x.best = arena_array(a, x.e.count, sizeof *x.best);
+    if (x.edits == (size_t)-1 || !x.gain || !x.best || !keep_finite(x.edit, &x.edits, p, a))
+        return status_nomem(st);
+    code = measure(&x, p, t, how->threads, a, st);
+    if (code == SNIP_OK)
+        code = try_edits(&x, p, how->list, how->threads, a, st);
+    for (size_t i = 0; i < x.e.count; i++) {
+        x.gain[i] = NAN;
+        x.best[i] = (size_t)-1;
+    }
+    for (size_t k = x.edits; k-- > 0 && code == SNIP_OK;) { /* the best edit of a node comes last */
+        x.gain[x.edit[k].node] = x.edit[k].gain;
+        x.best[x.edit[k].node] = k;
+    }
+    *out = x;
+    return code;
+}

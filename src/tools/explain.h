@@ -1,0 +1,59 @@
+/* explain.h - which part of a formula is wrong: the agreement with the data that single edits of
+ * each part would gain.
+ *
+ * Each node is edited alone: its operator exchanged, its operands swapped, one of them dropped, a
+ * function put around it, its variable replaced. Edited formulas that are not finite on the table
+ * are left out. The gain of an edit is the rise of the cosine between formula and table; that of a
+ * node is the best among its edits. */
+#ifndef TOOLS_EXPLAIN_H
+#define TOOLS_EXPLAIN_H
+
+#include "tools/rank.h"
+
+typedef enum tools_edit_kind {
+    TOOLS_EXCHANGE, /* the operator or the variable */
+    TOOLS_SWAP,     /* the operands */
+    TOOLS_DROP,     /* the node: an operand takes its place */
+    TOOLS_WRAP      /* a function around the node */
+} tools_edit_kind;
+
+typedef struct tools_edit {
+    size_t node; /* of the explained formula */
+    tools_edit_kind kind;
+    int to; /* the new operator or variable, the operand that stays */
+    expr e; /* the edited formula */
+    double similarity, gain;
+    expr fitted;                   /* of the listed edits: with constants refitted */
+    tools_errors errors, refitted; /* of the listed edits: errors before and after */
+} tools_edit;
+
+typedef struct tools_explanation {
+    expr e; /* the formula explained: constants refitted, unless told not to */
+    double similarity;
+    tools_errors errors;
+    double *gain;         /* per node; NaN where there is nothing to edit */
+    size_t *best;         /* per node: its best edit's place in edit[], or (size_t)-1 */
+    tools_edit *edit;     /* best first */
+    size_t edits, listed; /* all; those at the front that were refitted */
+} tools_explanation;
+
+typedef struct tools_explain_how {
+    int refit;   /* the formula's constants first */
+    size_t list; /* edits to refit and list */
+    int threads;
+} tools_explain_how;
+
+/* Fails with SNIP_UNSUPPORTED where the model has no words for the formula or it is not finite on
+ * the table. */
+snip_code tools_explain(tools_explanation *out, expr e, const tools_problem *p,
+                        const tools_model *t, const tools_explain_how *how, arena *a,
+                        snip_status *st);
+
+/* What the edit does, as one line: `sin -> cos at sin(x0 + 1)`. NULL when memory is out. */
+const char *tools_edit_text(const tools_edit *edit, expr e, const expr_names *names, arena *a);
+
+/* All single edits of e's nodes, in `a`, and their number; (size_t)-1 when memory is out. `inputs`
+ * is how many variables there are to choose from. */
+size_t tools_edits_list(tools_edit **out, expr e, size_t inputs, arena *a);
+
+#endif

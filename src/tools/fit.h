@@ -1,0 +1,41 @@
+/* fit.h - the constants of a formula that suit a table best.
+ *
+ *     tools_fit r;
+ *     expr fitted;
+ *     if (tools_fit_constants(&fitted, &r, e, x, y, rows, 8, seed, a, &st) == SNIP_OK)
+ *         printf("%g, was %g\n", r.loss, r.loss_before);
+ *
+ * Levenberg-Marquardt with exact derivatives finds the nearest minimum; starts elsewhere find
+ * others. One thread, so the result is a function of the arguments alone. */
+#ifndef TOOLS_FIT_H
+#define TOOLS_FIT_H
+
+#include "expr/expr.h"
+
+enum {
+    TOOLS_FIT_CONSTANTS_MAX = 1000,           /* a step costs their square times the rows */
+    TOOLS_FIT_JACOBIAN_MAX = 16 * 1000 * 1000 /* rows times constants: 128 MB */
+};
+
+typedef struct tools_fit {
+    size_t constants;   /* that could vary */
+    double loss;        /* mean square error of the result; +inf where a value is not finite */
+    double loss_before; /* and of the formula as it was given */
+    int evaluations;    /* of the formula or its derivatives on all rows */
+} tools_fit;
+
+/* A copy of e in `a` with its constants (expr_constants) refitted to y by least squares, from the
+ * given constants and from `starts` - 1 further points drawn from the seed: each constant times
+ * exp(normal), its sign turned now and then, 0 replaced by a normal deviate. The best is kept, and
+ * e's own constants if nothing is better: loss <= loss_before always. Points where a value is not
+ * finite are not started from, and never returned unless e was such and nothing better was found.
+ *
+ * With more constants than rows all of them vary and the steps are short: one of the many
+ * solutions near the start. Without rows or constants there is nothing to do but to evaluate. x has
+ * expr_inputs(e) columns; y is finite, or every loss is +inf. SNIP_UNSUPPORTED beyond the limits
+ * above, SNIP_NOMEM when memory is out; then out->node is NULL and `a` is as it was. */
+snip_code tools_fit_constants(expr *out, tools_fit *result, expr e, const double *const *x,
+                              const double *y, size_t rows, int starts, uint64_t seed, arena *a,
+                              snip_status *st);
+
+#endif

@@ -1,0 +1,260 @@
+/* problem.c - see problem.h. */
+#include "tools/problem.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/rng.h"
+#include "data/gen.h"
+
+enum { DRAWS = 4 }; /* of rows for the table's vector, where there are more than it takes */
+
+/* The rows' order: drawn, so that the rows held out are like the others. */
+static int *order(size_t rows, uint64_t seed, arena *a)
+{
+    int *at = arena_array(a, rows, sizeof *at);
+    for (size_t i = 0; i < rows && at; i++)
+        at[i] = (int)i;
+    if (at) {
+        rng r;
+        rng_init(&r, seed, RNG_ROWS, 0);
+        rng_shuffle(&r, at, (int)rows);
+    }
+    return at;
+}
+
+static const double *permuted(const double *v, const int *at, size_t rows, arena *a)
+{
+    double *out = arena_array(a, rows, sizeof *out);
+    for (size_t i = 0; i < rows && out; i++)
+        out[i] = v[at[i]];
+    return out;
+}
+
+static double mean_of(const double *v, size_t n)
+{
+    double sum = 0;
+    for (size_t i = 0; i < n; i++)
+        sum += v[i] / (double)n; /* divided first: values may be near the largest double */
+    return sum;
+}
+
+static double variance_of(const double *v, size_t n)
+{
+    double mean = mean_of(v, n), sum = 0;
+    for (size_t i = 0; i < n; i++)
+        sum += (v[i] - mean) * ((v[i] - mean) / (double)n);
+    return sum;
+}
+
+/* Sets what is known of input j. Returns 0 when memory is out. */
+static int standardise(tools_problem *p, size_t j, arena *a)
+{
+    double *s = arena_array(a, p->rows, sizeof *s);
+    if (!s)
+        return 0;
+    double deviation = sqrt(variance_of(p->x[j], p->train));
+    p->mean[j] = mean_of(p->x[j], p->train);
+    /* A column that does not vary is moved to 0 and left there. */
+    p->deviation[j] = deviation > 0 && isfinite(deviation) ? deviation : 1;
+    p->low[j] = INFINITY;
+    p->high[j] = -INFINITY;
+    for (size_t i = 0; i < p->rows; i++) {
+        s[i] = (p->x[j][i] - p->mean[j]) / p->deviation[j];
+        p->low[j] = fmin(p->low[j], s[i]);
+        p->high[j] = fmax(p->high[j], s[i]);
+    }
+    p->standard[j] = s;
+    return 1;
+}
+
+static int copy_names(tools_problem *p, const tools_table *t, arena *a)
+{
+    const char **copy = arena_array(a, t->dim + 1, sizeof *copy);
+    for (size_t j = 0; j < t->dim && copy; j++)
+        if (!(copy[j] = arena_text(a, t->names[j], strlen(t->names[j]))))
+            return 0;
+    p->names = (expr_names){ copy, t->dim };
+    return copy != NULL;
+}
+
+snip_code tools_problem_make(tools_problem *out, const tools_table *t, uint64_t seed, arena *a,
+                             snip_status *st)
+{
+    if (t->rows < TOOLS_ROWS_MIN || t->rows > INT32_MAX)
+        return status_fail(st, SNIP_FORMAT, 0, "the table has %zu rows; at least %d are needed",
+                           t->rows, TOOLS_ROWS_MIN);
+    if (t->dim == 0)
+        return status_fail(st, SNIP_FORMAT, 0, "the table has a target but no inputs");
+    tools_problem p = { .dim = t->dim, .rows = t->rows, .seed = seed };
+    p.train = t->rows < TOOLS_HOLD_OUT_MIN ? t->rows : t->rows - t->rows / 4;
+    p.fit = p.train < TOOLS_FIT_ROWS ? p.train : TOOLS_FIT_ROWS;
+    const int *at = order(t->rows, seed, a);
+    p.x = arena_array(a, t->dim, sizeof *p.x);
+    p.standard = arena_array(a, t->dim, sizeof *p.standard);
+    double *numbers = arena_array(a, 4 * t->dim, sizeof *numbers);
+    if (!at || !p.x || !p.standard || !numbers || !copy_names(&p, t, a) ||
+        !(p.y = permuted(t->y, at, t->rows, a)))
+        return status_nomem(st);
+    p.mean = numbers;
+    p.deviation = numbers + t->dim;
+    p.low = numbers + 2 * t->dim;
+    p.high = numbers + 3 * t->dim;
+    for (size_t j = 0; j < t->dim; j++)
+        if (!(p.x[j] = permuted(t->x[j], at, t->rows, a)) || !standardise(&p, j, a))
+            return status_nomem(st);
+    p.variance[0] = variance_of(p.y, p.train);
+    p.variance[1] = variance_of(p.y + p.train, p.rows - p.train);
+    if (!(p.variance[0] > 0) || !isfinite(p.variance[0]))
+        return status_fail(st, SNIP_FORMAT, 0, "the target is %s: there is nothing to explain",
+                           p.variance[0] == 0 ? "the same in all rows" : "too large to square");
+    *out = p;
+    return SNIP_OK;
+}
+
+tools_inputs tools_inputs_of(expr e, const tools_problem *p)
+{
+    tools_inputs used = 0;
+    for (size_t i = 0; i < e.count; i++)
+        if (e.node[i].op == EXPR_VARIABLE)
+            used |= (tools_inputs)1 << e.node[i].var;
+    return used ? used : ((tools_inputs)1 << p->dim) - 1;
+}
+
+/* Draw k: `take` training rows, the k-th of an order of its own. */
+static int draw_rows(model_item *item, const tools_problem *p, tools_inputs inputs, size_t take,
+                     int k, arena *a)
+{
+    const double **x = arena_array(a, p->dim, sizeof *x);
+    const int *at = order(p->train, p->seed + (uint64_t)k + 1, a);
+    if (!x || !at)
+        return 0;
+    int whole = take == p->train, dim = 0;
+    for (size_t j = 0; j < p->dim; j++)
+        if (inputs >> j & 1 &&
+            !(x[dim++] = whole ? p->standard[j] : permuted(p->standard[j], at, take, a)))
+            return 0;
+    *item = (model_item){ .x = x, .dim = dim, .rows = take };
+    return (item->y = whole ? p->y : permuted(p->y, at, take, a)) != NULL;
+}
+
+snip_code tools_problem_embed(const tools_problem *p, tools_inputs inputs, const tools_model *t,
+                              int threads, float *z, snip_status *st)
+{
+    size_t latent = (size_t)t->m->config.latent;
+    if (p->dim > (size_t)t->m->config.dims)
+        return status_fail(st, SNIP_UNSUPPORTED, 0,
+                           "the table has %zu inputs and the model reads %d; choose with --columns",
+                           p->dim, t->m->config.dims);
+    size_t take = p->train < DATA_POINTS ? p->train : DATA_POINTS;
+    int draws = take < p->train ? DRAWS : 1;
+    arena *a = arena_new(0);
+    model_space *s = model_space_new(t->m, t->tree, threads);
+    float *rows = a ? arena_array(a, (size_t)draws * latent, sizeof *rows) : NULL;
+    model_item item[DRAWS];
+    int good = s && rows;
+    for (int k = 0; k < draws && good; k++)
+        good = draw_rows(&item[k], p, inputs, take, k, a);
+    snip_code code =
+        good ? model_space_embed(s, item, (size_t)draws, NULL, rows, st) : status_nomem(st);
+    if (code == SNIP_UNSUPPORTED)
+        status_set(st, code, 0, "the table holds a value that the model has no words for");
+    if (code == SNIP_OK) {
+        memset(z, 0, latent * sizeof *z);
+        for (int k = 0; k < draws; k++)
+            for (size_t i = 0; i < latent; i++)
+                z[i] += rows[(size_t)k * latent + i];
+        model_unit_rows(z, 1, latent);
+    }
+    model_space_free(s);
+    arena_free(a);
+    return code;
+}
+
+/* Nodes for factor * x_j + shift, the form in which training expressions scale their inputs. */
+static expr affine(double factor, double shift, size_t j, arena *a)
+{
+    expr_node *n = arena_zero(a, 5 * sizeof *n);
+    if (!n)
+        return (expr){ 0 };
+    n[0] = (expr_node){ .op = EXPR_ADD };
+    n[1] = (expr_node){ .op = EXPR_NUMBER, .value = shift };
+    n[2] = (expr_node){ .op = EXPR_MUL };
+    n[3] = (expr_node){ .op = EXPR_NUMBER, .value = factor };
+    n[4] = (expr_node){ .op = EXPR_VARIABLE, .var = (uint16_t)j };
+    expr e = { n, 5 };
+    expr_measure(e);
+    return e;
+}
+
+/* e with each input replaced by an affine function of it: of the standardised one, or back. The
+ * standardised ones are those in `inputs`, numbered from 0. */
+static expr replace_inputs(expr e, tools_inputs inputs, const tools_problem *p, int back, arena *a)
+{
+    expr *by = arena_array(a, p->dim, sizeof *by);
+    size_t k = 0; /* inputs met so far */
+    for (size_t j = 0; j < p->dim && by; j++) {
+        if (!(inputs >> j & 1))
+            continue;
+        expr to = back ? affine(1 / p->deviation[j], -p->mean[j] / p->deviation[j], j, a)
+                       : affine(p->deviation[j], p->mean[j], k, a);
+        by[back ? k : j] = to;
+        k++;
+        if (!to.node)
+            by = NULL;
+    }
+    /* What e does not use is never looked at, but must not be empty. */
+    for (size_t j = 0; j < p->dim && by && !back; j++)
+        if (!(inputs >> j & 1))
+            by[j] = affine(1, 0, j, a);
+    return by ? expr_substitute(e, by, back ? k : p->dim, a) : (expr){ 0 };
+}
+
+snip_code tools_problem_rewrite(expr *out, expr e, tools_inputs inputs, const tools_problem *p,
+                                arena *a, snip_status *st)
+{
+    expr replaced = replace_inputs(e, inputs, p, 0, a), tidy, normal;
+    double *range = arena_array(a, 2 * p->dim, sizeof *range);
+    if (!replaced.node || !range)
+        return status_nomem(st);
+    size_t dim = 0;
+    for (size_t j = 0; j < p->dim; j++)
+        if (inputs >> j & 1) {
+            range[dim] = p->low[j];
+            range[p->dim + dim++] = p->high[j];
+        }
+    const expr_domain domain = { range, range + p->dim, dim, 1 };
+    snip_code code = expr_tidy(&tidy, replaced, a, st);
+    if (code == SNIP_OK)
+        code = expr_normal(&normal, tidy, &domain, a, st);
+    return code == SNIP_OK ? expr_tidy(out, normal, a, st) : code;
+}
+
+snip_code tools_problem_restore(expr *out, expr e, tools_inputs inputs, const tools_problem *p,
+                                arena *a, snip_status *st)
+{
+    expr replaced = replace_inputs(e, inputs, p, 1, a);
+    return replaced.node ? expr_tidy(out, replaced, a, st) : status_nomem(st);
+}
+
+int tools_problem_errors(tools_errors *out, expr e, const tools_problem *p, arena *tmp)
+{
+    arena_pos mark = arena_mark(tmp);
+    double *y = arena_array(tmp, p->rows, sizeof *y);
+    if (!y || expr_eval(e, (const double *const *)p->x, p->rows, y, tmp) == (size_t)-1) {
+        arena_reset(tmp, mark);
+        return 0;
+    }
+    const size_t from[3] = { 0, p->train, p->rows };
+    for (int part = 0; part < 2; part++) {
+        double sum = 0;
+        size_t n = from[part + 1] - from[part];
+        for (size_t i = from[part]; i < from[part + 1]; i++)
+            sum += (y[i] - p->y[i]) * ((y[i] - p->y[i]) / (double)n);
+        int known = n > 0 && isfinite(sum);
+        out->loss[part] = known ? sum : NAN;
+        out->r2[part] = known && p->variance[part] > 0 ? 1 - sum / p->variance[part] : NAN;
+    }
+    arena_reset(tmp, mark);
+    return 1;
+}

@@ -1,0 +1,76 @@
+/* problem.h - a user's table as a task: inputs, target, rows to fit and rows held out, and its
+ * place in the shared space.
+ *
+ *     tools_problem p;
+ *     tools_problem_make(&p, &table, NULL, a, &st);
+ *     tools_problem_embed(&p, model, threads, z, &st);       // z(latent), of length 1
+ *
+ * The model knows inputs of mean 0 and deviation 1 only, so it sees the table standardised, and
+ * formulas rewritten to match (tools_problem_rewrite). What users read and write stays in their own
+ * units. */
+#ifndef TOOLS_PROBLEM_H
+#define TOOLS_PROBLEM_H
+
+#include "tools/model.h"
+
+enum {
+    TOOLS_ROWS_MIN = 4,      /* fewer rows say nothing about a formula */
+    TOOLS_HOLD_OUT_MIN = 12, /* from so many rows on a quarter is held out */
+    TOOLS_FIT_ROWS = 10000   /* rows that constants are fitted on, at most */
+};
+
+typedef struct tools_table {
+    size_t dim, rows;
+    const char *const *names; /* of the inputs */
+    const double *const *x;   /* dim columns */
+    const double *y;
+} tools_table;
+
+typedef struct tools_problem {
+    size_t dim;
+    expr_names names;
+    /* Rows in an order drawn from the seed: the first `train` are for fitting, the others judge. */
+    size_t rows, train;
+    const double **x, *y;
+    size_t fit;               /* of the training rows, those that constants are fitted on */
+    double *mean, *deviation; /* of the inputs, over the training rows */
+    const double **standard;  /* the inputs, standardised */
+    double *low, *high;       /* their ranges */
+    double variance[2];       /* of y: over the training rows, over those held out */
+    uint64_t seed;
+} tools_problem;
+
+/* Fails if there are too few rows or the target does not vary. Everything is copied into `a`. */
+snip_code tools_problem_make(tools_problem *out, const tools_table *t, uint64_t seed, arena *a,
+                             snip_status *st);
+
+/* A set of inputs: bit j for input j. In training every input occurs in the formula, so a formula
+ * is held against the table of its own inputs. */
+typedef uint32_t tools_inputs;
+
+/* The inputs that e uses; all of them where it uses none. */
+tools_inputs tools_inputs_of(expr e, const tools_problem *p);
+
+/* The vector of the table with these inputs: several draws of as many training rows as the model
+ * takes, averaged. Fails if the model reads fewer inputs than there are. */
+snip_code tools_problem_embed(const tools_problem *p, tools_inputs inputs, const tools_model *t,
+                              int threads, float *z, snip_status *st);
+
+/* e, a formula in the user's inputs, as one in the standardised inputs and the model's operators.
+ * It is taken for granted that e is defined on the table. */
+snip_code tools_problem_rewrite(expr *out, expr e, tools_inputs inputs, const tools_problem *p,
+                                arena *a, snip_status *st);
+
+/* e, a formula in those of the standardised inputs that are in `inputs`, in the user's own. */
+snip_code tools_problem_restore(expr *out, expr e, tools_inputs inputs, const tools_problem *p,
+                                arena *a, snip_status *st);
+
+/* Mean square error and share of y's variance explained: over the training rows [0], over those
+ * held out [1]; NaN where the formula is not finite or there are none. Returns 0 when memory is
+ * out. */
+typedef struct tools_errors {
+    double loss[2], r2[2];
+} tools_errors;
+int tools_problem_errors(tools_errors *out, expr e, const tools_problem *p, arena *tmp);
+
+#endif

@@ -1,0 +1,59 @@
+/* rank.h - candidate formulas for a table: agreement in the shared space beside the real errors.
+ *
+ *     tools_candidate c[2] = { { .e = first }, { .e = second } };
+ *     tools_rank(c, 2, &problem, model, &(tools_rank_how){ .refit = 1, .threads = 2 }, a, &st);
+ *     // c is sorted, best first
+ *
+ * The same answer on every run and with any number of threads. */
+#ifndef TOOLS_RANK_H
+#define TOOLS_RANK_H
+
+#include "tools/problem.h"
+
+typedef enum tools_order {
+    TOOLS_BY_SIMILARITY, /* agreement in the shared space */
+    TOOLS_BY_LOSS,       /* mean square error on the rows held out */
+    TOOLS_BY_BALANCE,    /* the same, with every node charged as BIC charges a parameter */
+    TOOLS_ORDERS
+} tools_order;
+extern const char *const tools_order_names[TOOLS_ORDERS + 1];
+
+typedef struct tools_candidate {
+    expr e;              /* as given, in the user's inputs */
+    const char *text;    /* the caller's own, for messages and output; may be NULL */
+    size_t place;        /* the caller's own: where it stood */
+    expr fitted;         /* with the constants that suit the training rows best */
+    size_t constants;    /* that could be fitted */
+    double similarity;   /* of the fitted formula and the table, -1 .. 1; NaN if it has none */
+    const char *why;     /* it has none, or NULL */
+    tools_errors given;  /* errors of e */
+    tools_errors errors; /* of the fitted formula */
+    size_t complexity;   /* nodes of the fitted formula */
+    size_t size;         /* the same as SRBench counts: sympy's nodes */
+    int front;           /* nothing simpler is better on the rows held out */
+    double score;        /* on the front: how much log(loss) falls per node, from the one before */
+} tools_candidate;
+
+typedef struct tools_rank_how {
+    int refit;  /* constants, else formulas are judged as given */
+    int starts; /* of the fit; 0: 3 */
+    int order;  /* a tools_order */
+    int threads;
+} tools_rank_how;
+
+/* Fills and sorts c[0..n). Trees and reasons live in `a`. `t` may be NULL: no similarities, order
+ * by loss. Formulas that are not finite on the training rows come last. */
+snip_code tools_rank(tools_candidate *c, size_t n, const tools_problem *p, const tools_model *t,
+                     const tools_rank_how *how, arena *a, snip_status *st);
+
+/* Cosines of formulas, in the user's inputs, with the table of their inputs; NaN, with the reason
+ * in why[i], where the model has no words for one. */
+snip_code tools_similarities(double *out, const char **why, const expr *e, size_t n,
+                             const tools_problem *p, const tools_model *t, int threads, arena *a,
+                             snip_status *st);
+
+/* The loss that a formula is judged by: on the rows held out where there are some; +infinity if it
+ * is not finite. Differences below rounding do not count. */
+double tools_judged(const tools_errors *e, const tools_problem *p);
+
+#endif
