@@ -57,6 +57,7 @@ bench: all
 bench-torch: all
 	@scripts/deps.sh $(TORCH_PACKAGES)
 	@bench/torch/compare.py build/snip
+	@bench/torch/compare.py build/snip --embed
 
 build-fuzz/build.ninja: | deps
 	@scripts/deps.sh $(FUZZ_PACKAGES)
