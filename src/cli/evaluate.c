@@ -210,6 +210,7 @@ static int run_models(const cli_command *self, json_t *results, eval_result *r, 
     }
     json_object_set_new(results, "models", models);
     json_object_set_new(results, "comparisons", compare_all(r, n, how->seed));
+    json_object_set_new(results, "paper", eval_paper_json());
     return failed ? CLI_FAILED : CLI_DONE;
 }
 
