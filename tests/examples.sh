@@ -9,6 +9,11 @@ passed=0 failed=0
 bad() { echo "FAILED: ${1:0:300}"; failed=$((failed + 1)); }
 good() { passed=$((passed + 1)); }
 
+# The C in docs/api.md is these programs', line by line.
+while IFS= read -r line; do
+    cat "$here"/../examples/*.c | grep -qxF -- "$line" && good || bad "docs/api.md: no example has $line"
+done < <(sed -n '/^```c$/,/^```$/{/^```/d;p}' "$here/../docs/api.md")
+
 run=
 if [ -n "$how" ]; then
     command -v valgrind >/dev/null || { echo "there is no valgrind here"; exit 77; }
