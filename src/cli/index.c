@@ -271,7 +271,7 @@ static int show_info(const cli_command *self, const request *q, const tools_inde
 static int info(const cli_command *self, const request *q, const char *path)
 {
     tools_index *ix;
-    uint64_t own;
+    uint64_t own = 0;
     snip_status st;
     snip_code code = tools_index_open(&ix, path, NULL, &st);
     if (code == SNIP_OK)
