@@ -22,11 +22,11 @@ and formulas explained:
 X is anything that NumPy turns into a matrix, a row per observation; columns of a DataFrame lend
 their names to the formulas' variables. What goes wrong is a snip.Error.
 
-The library is looked for in $SNIP_LIBRARY, beside this file's source tree or installation, then where
-the system keeps its libraries. Calls release the interpreter's lock. Several threads may use one
-Model or Formula at once; an Index serves one after the other. After a fork of a process that has
-already used several cores, GNU's OpenMP cannot start them again: let worker processes be spawned, or
-give them threads=1.
+The library is looked for in $SNIP_LIBRARY, beside this file's source tree or installation, then
+where the system keeps its libraries. Calls release the interpreter's lock. Several threads may use
+one Model or Formula at once; an Index serves one after the other. A forked child uses one
+core whatever it is told, since GNU's OpenMP cannot start its threads again there; results are the
+same.
 """
 import ctypes
 import ctypes.util
@@ -39,8 +39,8 @@ import threading
 import numpy as np
 
 __version__ = "0.1.0"
-__all__ = ["Error", "Explanation", "Edit", "Formula", "Index", "Model", "Ranked", "Ranker", "explain",
-           "library_version"]
+__all__ = ["Error", "Explanation", "Edit", "Formula", "Index", "Model", "Ranked", "Ranker",
+           "explain", "library_version"]
 
 ORDERS = ("similarity", "loss", "balance")
 _CODES = ("OK", "NOMEM", "IO", "SYNTAX", "FORMAT", "UNSUPPORTED")
@@ -50,9 +50,9 @@ _INFIX, _PREFIX, _SYMPY, _LATEX, _C = range(5)
 class Error(ValueError):
     """What the library or this module cannot do, in one line.
 
-    `code` is the library's (IO, SYNTAX, FORMAT, UNSUPPORTED, NOMEM) or None for arguments that never
-    got so far; `pos` is the byte of a formula, the row of a table or the place in a list where the
-    trouble is, if there is such a place.
+    `code` is the library's (IO, SYNTAX, FORMAT, UNSUPPORTED, NOMEM) or None for arguments that
+    never got so far; `pos` is the byte of a formula, the row of a table or the place in a list
+    where the trouble is, if there is such a place.
     """
 
     def __init__(self, message, code=None, pos=0):
@@ -433,7 +433,7 @@ def _options(refit, order, starts, threads):
     if order not in ORDERS:
         raise Error(f"order is {order!r}; it can be {', '.join(ORDERS)}")
     return _Options(not refit, _count(starts, "starts"), ORDERS.index(order),
-                    _count(threads, "threads"))
+                    _cores(threads))
 
 
 def _count(value, what, limit=2**31):
@@ -445,6 +445,16 @@ def _count(value, what, limit=2**31):
     if not 0 <= number < limit:
         raise Error(f"{what} is {number}; it must be 0 or more and below {limit}")
     return number
+
+
+_forked = []  # not empty in a forked child
+os.register_at_fork(after_in_child=lambda: _forked.append(True))
+
+
+def _cores(threads):
+    """The library's argument `threads`. After a fork a team of OpenMP's would wait for ever."""
+    number = _count(threads, "threads")
+    return 1 if _forked else number
 
 
 def _formulas(formulas, names):
@@ -510,8 +520,8 @@ def _model_places():
     places = [os.path.join(here, "..", "default.safetensors")]  # of share/snip/python
     try:  # beside the library, which may be in lib or in lib/x86_64-linux-gnu
         with open("/proc/self/maps", encoding="utf-8", errors="replace") as maps:
-            library = next((line.split(None, 5)[5].strip() for line in maps if "/libsnip.so" in line),
-                           None)
+            library = next((line.split(None, 5)[5].strip() for line in maps
+                            if "/libsnip.so" in line), None)
     except OSError:
         library = None
     if library:
@@ -541,7 +551,8 @@ class Model(_Owned):
     def __init__(self, path=None):
         super().__init__()
         if path is None:
-            path = os.environ.get("SNIP_MODEL") or next(filter(os.path.isfile, _model_places()), None)
+            path = (os.environ.get("SNIP_MODEL") or
+                    next(filter(os.path.isfile, _model_places()), None))
             if path is None:
                 raise Error("no model found; name one or set $SNIP_MODEL", "IO")
         self.path, encoded = _path(path)
@@ -576,7 +587,7 @@ class Model(_Owned):
         formulas = _formulas(formulas, names)
         out = np.zeros((len(formulas), self.width), np.float32)
         _call("embed_formulas", self._handle, _handles(formulas), len(formulas),
-              _count(threads, "threads"), out.ctypes.data)
+              _cores(threads), out.ctypes.data)
         return out
 
     def embed_parts(self, formula, names=None, threads=0):
@@ -584,16 +595,14 @@ class Model(_Owned):
         width) array), a row for the subtree at each node in prefix order."""
         normal = _formulas(formula, names)[0].normal()
         out = np.zeros((normal.nodes, self.width), np.float32)
-        _call("embed_parts", self._handle, normal._handle, _count(threads, "threads"),
-              out.ctypes.data)
+        _call("embed_parts", self._handle, normal._handle, _cores(threads), out.ctypes.data)
         return normal, out
 
     def embed_table(self, X, y, seed=0, threads=0):
         """The vector of a table, (width,)."""
         data = _Data(X, y, seed=seed)
         out = np.zeros(self.width, np.float32)
-        _call("embed_table", self._handle, ctypes.byref(data.c), _count(threads, "threads"),
-              out.ctypes.data)
+        _call("embed_table", self._handle, ctypes.byref(data.c), _cores(threads), out.ctypes.data)
         return out
 
     def rank(self, X, y, formulas, names=None, refit=True, order="similarity", starts=3, seed=0,
@@ -603,9 +612,9 @@ class Model(_Owned):
             >>> for r in model.rank(X, y, ["2*x0 + x1", "sin(x0)"], order="balance"):
             ...     print(f"{r.similarity:.3f} {r.r2_val:.5f} {r.equation}")
 
-        names are those of X's columns. With refit, constants are fitted to the rows that are not held
-        out; from 12 rows on a quarter is, chosen by seed. order is similarity, loss (held out) or
-        balance (loss and size).
+        names are those of X's columns. With refit, constants are fitted to the rows that are not
+        held out; from 12 rows on a quarter is, chosen by seed. order is similarity, loss (held out)
+        or balance (loss and size).
         """
         data = _Data(X, y, names, seed)
         options = _options(refit, order, starts, threads)

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The example programs: examples.sh FOLDER [valgrind], below with_model.sh. FOLDER holds them, built.
+# The example programs, built in FOLDER: examples.sh FOLDER [valgrind], below with_model.sh.
 # With the word valgrind they run in it, or are skipped where there is none.
 set -u
 folder=$(realpath "$1") how=${2:-} here=$(dirname "$(realpath "$0")")
@@ -11,7 +11,8 @@ good() { passed=$((passed + 1)); }
 
 # The C in docs/api.md is these programs', line by line.
 while IFS= read -r line; do
-    cat "$here"/../examples/*.c | grep -qxF -- "$line" && good || bad "docs/api.md: no example has $line"
+    cat "$here"/../examples/*.c | grep -qxF -- "$line" && good ||
+        bad "docs/api.md: no example has $line"
 done < <(sed -n '/^```c$/,/^```$/{/^```/d;p}' "$here/../docs/api.md")
 
 run=

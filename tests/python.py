@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""python/snip.py beside what the command prints: python.py MODULE_FOLDER LIBRARY, below with_model.sh.
+"""python/snip.py beside what the command prints: python.py FOLDER LIBRARY, below with_model.sh.
 
 The library decides all numbers, so they are compared bit by bit."""
 import copy
@@ -127,7 +127,8 @@ class Tests(unittest.TestCase):
 
     def test_bad_formulas(self):
         self.refuses("foo", snip.Formula, "x0 + foo(1)", code="SYNTAX", pos=5)
-        for text in ("", "x0 +", "((", "\N{SNOWMAN}", "x0 \ud800", "x0\0+1", "x" * 10**6, "(" * 10**5):
+        for text in ("", "x0 +", "((", "\N{SNOWMAN}", "x0 \ud800", "x0\0+1", "x" * 10**6,
+                     "(" * 10**5):
             self.refuses(".", snip.Formula, text)
         for text in (None, 3, b"x0", ["x0"]):
             self.refuses("must be text", snip.Formula, text)
@@ -139,7 +140,8 @@ class Tests(unittest.TestCase):
         self.refuses("no values for 'b'", f, a=1)
         self.refuses("not both", f, 1, b=2)
         self.refuses("shape mismatch", f, [1, 2], [1, 2, 3])
-        for junk in ("text", ["a", "b"], 1j, object(), [[1], [2, 3]], np.datetime64("2020-01-01"), {}):
+        for junk in ("text", ["a", "b"], 1j, object(), [[1], [2, 3]], np.datetime64("2020-01-01"),
+                     {}):
             self.refuses("not an array of numbers", f, junk, 1)
         f.close()
         f.close()
@@ -192,14 +194,16 @@ class Tests(unittest.TestCase):
         np.testing.assert_allclose(parts, want[1:], atol=1e-6)
         np.testing.assert_allclose(np.linalg.norm(parts, axis=1), 1, atol=1e-6)
 
-        self.refuses("floor", self.model.embed_formulas, ["x0", "floor(x0)"], code="UNSUPPORTED", pos=1)
-        self.refuses("x7", self.model.embed_formulas, ["x7"], code="UNSUPPORTED", pos=0)
-        self.refuses("formula 1, byte 3", self.model.embed_formulas, ["x0", "x0+"], code="SYNTAX", pos=3)
-        self.refuses("list of texts", self.model.embed_formulas, 5)
-        self.refuses("must be text", self.model.embed_formulas, [None])
+        embed = self.model.embed_formulas
+        self.refuses("floor", embed, ["x0", "floor(x0)"], code="UNSUPPORTED", pos=1)
+        self.refuses("x7", embed, ["x7"], code="UNSUPPORTED", pos=0)
+        self.refuses("formula 1, byte 3", embed, ["x0", "x0+"], code="SYNTAX", pos=3)
+        self.refuses("list of texts", embed, 5)
+        self.refuses("must be text", embed, [None])
 
     def test_rankings_are_the_commands(self):
-        for more, settings in (([], {}), (["--by", "loss", "--starts", "1"], {"order": "loss", "starts": 1}),
+        for more, settings in (([], {}),
+                               (["--by", "loss", "--starts", "1"], {"order": "loss", "starts": 1}),
                                (["--by", "balance"], {"order": "balance", "threads": 2}),
                                (["--as-given"], {"refit": False}), (["--seed", "7"], {"seed": 7})):
             want = command("rank", "table.csv", "formulas", "--json", *more)
@@ -212,8 +216,9 @@ class Tests(unittest.TestCase):
         want = self.model.rank(X, Y, FORMULAS, names=NAMES)
         wide = np.zeros((80, 6))
         wide[::2, ::2] = X
-        for x, y in ((np.asfortranarray(X), Y), (X.tolist(), Y.tolist()), (wide[::2, ::2], Y[:, None]),
-                     (X.astype(object), Y.astype(">f8")), (Frame(X, NAMES), Frame(Y, ["y"]))):
+        for x, y in ((np.asfortranarray(X), Y), (X.tolist(), Y.tolist()),
+                     (wide[::2, ::2], Y[:, None]), (X.astype(object), Y.astype(">f8")),
+                     (Frame(X, NAMES), Frame(Y, ["y"]))):
             names = None if isinstance(x, Frame) else NAMES
             got = self.model.rank(x, y, FORMULAS, names=names)
             self.assertEqual([r.equation for r in got], [r.equation for r in want])
@@ -229,11 +234,13 @@ class Tests(unittest.TestCase):
         masked = np.ma.array(X, mask=False)
         masked.mask[9, 0] = True
         for call in (self.model.embed_table, lambda x, y: self.model.rank(x, y, ["x0"]),
-                     lambda x, y: snip.explain(self.model, x, y, "2*x0"), snip.Ranker(MODEL, ["x0"]).fit):
+                     lambda x, y: snip.explain(self.model, x, y, "2*x0"),
+                     snip.Ranker(MODEL, ["x0"]).fit):
             self.refuses("row 7 .* not finite", call, holes, Y, code="FORMAT", pos=7)
             self.refuses("row 9 .* not finite", call, masked, Y, code="FORMAT", pos=9)
             self.refuses("not finite", call, X, np.where(i == 3, np.inf, Y), code="FORMAT", pos=3)
-            self.refuses("6 inputs, the model reads 1 to 5", call, np.hstack([X, X]), Y, code="UNSUPPORTED")
+            self.refuses("6 inputs, the model reads 1 to 5", call, np.hstack([X, X]), Y,
+                         code="UNSUPPORTED")
             self.refuses("nothing to explain", call, X, np.full(40, 3.0), code="FORMAT")
             self.refuses("2 rows", call, X[:2], Y[:2], code="FORMAT")
             self.refuses("0 rows", call, X[:0], Y[:0], code="FORMAT")
@@ -245,7 +252,8 @@ class Tests(unittest.TestCase):
                 self.refuses("number|shape", call, X, junk)
         self.refuses("2 names for 3 columns", self.model.rank, X, Y, ["u"], names=["u", "v"])
         self.refuses("order is 'best'", self.model.rank, X, Y, ["x0"], order="best")
-        self.refuses("needs 4 inputs", self.model.rank, X, Y, [snip.Formula("x3")], code="FORMAT", pos=0)
+        self.refuses("needs 4 inputs", self.model.rank, X, Y, [snip.Formula("x3")], code="FORMAT",
+                     pos=0)
         for key in ("starts", "threads", "seed"):
             for value in (-1, 2**70, 1.5, "3", None):
                 self.refuses(key, self.model.rank, X, Y, ["x0"], **{key: value})
@@ -284,14 +292,17 @@ class Tests(unittest.TestCase):
         with snip.Index(path, self.model) as index:
             self.assertEqual(len(index), 500)
             for more, settings in (([], {"refit": False}), (["--refit"], {})):
-                want = command("find", "table.csv", "--index", "library.db", "-k", "12", "--json", *more)
+                want = command("find", "table.csv", "--index", "library.db", "-k", "12", "--json",
+                               *more)
                 got = index.find(X, Y, k=12, names=NAMES, **settings)
                 self.same_ranking(got, want["candidates"])
             self.assertEqual(index.find(X, Y, k=0), [])
             self.refuses("k is -1", index.find, X, Y, k=-1)
             found = []
-            threads = [threading.Thread(target=lambda: found.append(index.find(X, Y, k=3, threads=1)))
-                       for _ in range(4)]
+
+            def search():
+                found.append(index.find(X, Y, k=3, threads=1))
+            threads = [threading.Thread(target=search) for _ in range(4)]
             for t in threads:
                 t.start()
             for t in threads:
@@ -306,7 +317,8 @@ class Tests(unittest.TestCase):
     def test_explanations_are_the_commands(self):
         want = command("explain", "table.csv", "2*u + 0.1*v", "--json", "--top", "6")
         got = snip.explain(self.model, X, Y, "2*u + 0.1*v", names=NAMES, edits=6)
-        self.assertEqual((got.formula.sympy(), got.similarity), (want["equation"], want["similarity"]))
+        self.assertEqual(got.formula.sympy(), want["equation"])
+        self.assertEqual(got.similarity, want["similarity"])
         self.assertEqual(len(got.gains), len(want["nodes"]))
         for gain, node in zip(got.gains, want["nodes"]):
             self.assertTrue(same(gain, node["gain"]))
@@ -364,6 +376,15 @@ class Tests(unittest.TestCase):
         self.assertEqual(set(results), {want.tobytes()})
         self.assertEqual(len(results), 40)
 
+    def test_a_forked_child_works_on(self):
+        many = [f"sin({k}.5*x0) + x1" for k in range(64)]
+        want = self.model.embed_formulas(many, threads=2)  # there are threads now
+        child = os.fork()
+        if child == 0:
+            signal.alarm(60)  # rather than wait for ever
+            os._exit(self.model.embed_formulas(many, threads=2).tobytes() != want.tobytes())
+        self.assertEqual(os.waitpid(child, 0)[1], 0)
+
     def test_an_interrupt_is_heard_and_harmless(self):
         many = [f"sin({k}.5*x0) + x1" for k in range(300)]
         want = self.model.embed_formulas(many)
@@ -376,9 +397,11 @@ class Tests(unittest.TestCase):
         self.assertEqual(self.model.embed_formulas(many).tobytes(), want.tobytes())
 
     def test_a_missing_library_is_an_import_error(self):
-        for library, says in (("/nonexistent/libsnip.so", "cannot open"), (MODEL, "ELF|short|header")):
-            ran = subprocess.run([sys.executable, "-B", "-c", "import snip"], stderr=subprocess.PIPE,
-                                 env={**os.environ, "SNIP_LIBRARY": library, "PYTHONPATH": module})
+        for library, says in (("/nonexistent/libsnip.so", "cannot open"),
+                              (MODEL, "ELF|short|header")):
+            env = {**os.environ, "SNIP_LIBRARY": library, "PYTHONPATH": module}
+            ran = subprocess.run([sys.executable, "-B", "-c", "import snip"], env=env,
+                                 stderr=subprocess.PIPE)
             self.assertNotEqual(ran.returncode, 0)
             self.assertRegex(ran.stderr.decode(), f"ImportError: .*({says})")
 
