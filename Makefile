@@ -1,7 +1,7 @@
 # The front door. Meson does the building; each target first installs what it lacks.
 #
 #   make            build the program and the library in build/
-#   make demo       a tour on sample formulas
+#   make demo       the main job on the shipped model: formulas and noisy data, brought together
 #   make test       the test suite
 #   make test-asan  the same under address and undefined-behaviour sanitizers
 #   make test-tsan  the library's test with several threads, under the thread sanitizer
@@ -10,6 +10,7 @@
 #   make fuzz       fuzz the formula and table readers (FUZZ_SECONDS=600 each)
 #   make lint       formatting, clang-tidy, cppcheck
 #   make format     put the sources into the house format
+#   make docs       run the commands in the documents again and renew their output
 #   make install    install below PREFIX (default /usr/local): program, library, header, manual
 #                   pages, completion for bash and zsh; DESTDIR stages it for a package
 
@@ -28,7 +29,7 @@ ifdef SNIP_GOLDEN
 export SNIP_GOLDEN := $(abspath $(SNIP_GOLDEN))
 endif
 
-.PHONY: all demo test test-asan test-tsan bench bench-torch fuzz lint format install clean deps
+.PHONY: all docs demo test test-asan test-tsan bench bench-torch fuzz lint format install clean deps
 
 all: build/build.ninja
 	@ninja -C build
@@ -67,6 +68,7 @@ bench: all
 bench-torch: all
 	@scripts/deps.sh $(TORCH_PACKAGES)
 	@bench/torch/compare.py build/snip
+	@bench/torch/compare.py build/snip --embed
 
 build-fuzz/build.ninja: | deps
 	@scripts/deps.sh $(FUZZ_PACKAGES)
@@ -95,6 +97,9 @@ format:
 	@clang-format -i $(SOURCES)
 
 # The loader's cache covers the system's own folders; elsewhere, or staged, there is nothing to add.
+docs: all
+	@scripts/refresh.py build/snip docs/tutorial.md docs/explain.md docs/api.md
+
 install: all
 	@meson configure build --prefix=$(abspath $(PREFIX)) >/dev/null
 	@meson install -C build --quiet $(if $(DESTDIR),--destdir $(abspath $(DESTDIR)))

@@ -9,7 +9,7 @@
 
 #include <snip.h>
 
-enum { SPEEDS = 8, HEIGHTS = 5, ROWS = SPEEDS * HEIGHTS, EDITS = 5 };
+enum { SPEEDS = 8, HEIGHTS = 5, ROWS = SPEEDS * HEIGHTS, EDITS = 40, LISTED = 5 };
 
 static void print(const snip_explanation *x)
 {
@@ -30,9 +30,18 @@ static void print(const snip_explanation *x)
     }
 
     printf("\n%8s %10s  %s\n", "gain", "R2 refit", "edit");
+    const snip_edit *best = NULL; /* of all that were refitted */
     for (size_t i = 0; i < snip_explanation_count(x); i++) {
         const snip_edit *edit = snip_explanation_at(x, i);
-        printf("%+8.4f %10.5f  %s\n", edit->gain, edit->refitted_r2_val, edit->text);
+        if (i < LISTED)
+            printf("%+8.4f %10.5f  %s\n", edit->gain, edit->refitted_r2_val, edit->text);
+        if (isfinite(edit->refitted_r2_val) &&
+            (!best || edit->refitted_r2_val > best->refitted_r2_val))
+            best = edit;
+    }
+    if (best) {
+        snip_expr_print(best->formula, SNIP_INFIX, text, sizeof text);
+        printf("\nbest after a refit: %s\n%s\n", best->text, text);
     }
 }
 

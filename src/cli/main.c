@@ -175,7 +175,7 @@ const cli_command cli_commands[] = {
       "such files.\n",
       "snip pack runs/tiny/model.safetensors -o tiny.safetensors\n", cli_pack },
     { "bench", "measure the speed of a part on this machine",
-      "[gen|eval|train|rank|find|batch|candidates|explain] [options]",
+      "[gen|eval|train|rank|find|embed|batch|candidates|explain] [options]",
       "gen: accepted samples per second on one core, tokens included, by part. eval: nanoseconds\n"
       "per node and point, beside a plain loop over the C library's functions in the same run. "
       "train: a\n"
