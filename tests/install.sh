@@ -84,12 +84,14 @@ if command -v pkg-config >/dev/null && command -v "${CC:-cc}" >/dev/null; then
     [ "$said" = '9 of 9 finite' ] && good || bad "a program says '$said'"
 fi
 
-# Python finds the library that was installed beside it.
+# Python finds the library and the model that were installed beside it.
 installed snip/python/snip.py module
+installed snip/default.safetensors model
 if /usr/bin/python3 -c 'import numpy' 2>/dev/null && [ -z "${CFLAGS:-}" ]; then
-    said=$(PYTHONPATH=${module%/*} /usr/bin/python3 -B -c 'import snip
-print(snip.library_version(), snip.Formula("x0^2")(3.0), snip._lib._name)' 2>&1)
-    [ "$said" = "$version 9.0 $(realpath "$library")" ] && good || bad "Python says '$said'"
+    said=$(unset SNIP_MODEL; PYTHONPATH=${module%/*} /usr/bin/python3 -B -c 'import snip
+print(snip.library_version(), snip.Formula("x0^2")(3.0), snip._lib._name, snip.Model().path)' 2>&1)
+    [ "$said" = "$version 9.0 $(realpath "$library") $(realpath "$model")" ] && good ||
+        bad "Python says '$said'"
 fi
 
 # completes WORDS EXPECTED...: what bash offers after the typed words, of which the last is open.
