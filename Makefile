@@ -10,6 +10,7 @@
 #   make fuzz       fuzz the formula and table readers (FUZZ_SECONDS=600 each)
 #   make lint       formatting, clang-tidy, cppcheck
 #   make format     put the sources into the house format
+#   make reproduce  all results from the shipped weights: docs/results.md, docs/report/
 #   make docs       run the commands in the documents again and renew their output
 #   make install    install below PREFIX (default /usr/local): program, library, header, manual
 #                   pages, completion for bash and zsh; DESTDIR stages it for a package
@@ -29,7 +30,7 @@ ifdef SNIP_GOLDEN
 export SNIP_GOLDEN := $(abspath $(SNIP_GOLDEN))
 endif
 
-.PHONY: all docs demo test test-asan test-tsan bench bench-torch fuzz lint format install clean deps
+.PHONY: all docs reproduce demo test test-asan test-tsan bench bench-torch fuzz lint format install clean deps
 
 all: build/build.ninja
 	@ninja -C build
@@ -99,6 +100,15 @@ format:
 # The loader's cache covers the system's own folders; elsewhere, or staged, there is nothing to add.
 docs: all
 	@scripts/refresh.py build/snip docs/tutorial.md docs/explain.md docs/api.md
+
+# The shipped models, the default one first: the others are compared with it.
+MODELS = models/default.safetensors $(filter-out models/default.safetensors,$(sort $(wildcard models/*.safetensors)))
+
+reproduce: all
+	@build/snip evaluate $(foreach m,$(MODELS),--model $(m)) --pairs 10000 --out docs/report
+	@build/snip evaluate $(foreach m,$(MODELS),--model $(m)) --suite global --pairs 100000 --out docs/report/large
+	@scripts/results.py docs/report > docs/results.md
+	@echo "docs/results.md and docs/report/report.html written"
 
 install: all
 	@meson configure build --prefix=$(abspath $(PREFIX)) >/dev/null
