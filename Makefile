@@ -4,6 +4,7 @@
 #   make demo       the main job on the shipped model: formulas and noisy data, brought together
 #   make test       the test suite
 #   make test-asan  the same under address and undefined-behaviour sanitizers
+#   make test-tsan  the library's test with several threads, under the thread sanitizer
 #   make bench      benchmarks
 #   make bench-torch  a training step beside the same step in PyTorch
 #   make fuzz       fuzz the formula and table readers (FUZZ_SECONDS=600 each)
@@ -29,7 +30,7 @@ ifdef SNIP_GOLDEN
 export SNIP_GOLDEN := $(abspath $(SNIP_GOLDEN))
 endif
 
-.PHONY: all docs reproduce demo test test-asan bench bench-torch fuzz lint format install clean deps
+.PHONY: all docs reproduce demo test test-asan test-tsan bench bench-torch fuzz lint format install clean deps
 
 all: build/build.ninja
 	@ninja -C build
@@ -52,6 +53,15 @@ build-asan/build.ninja: | deps
 test-asan: build-asan/build.ninja
 	@ninja -C build-asan
 	@meson test -C build-asan --print-errorlogs --timeout-multiplier 4
+
+# Only the one test that makes no team of OpenMP's: libgomp is not instrumented, so the sanitizer
+# sees none of its locks and barriers. The models come from the plain program.
+build-tsan/build.ninja: | deps
+	@meson setup build-tsan -Db_sanitize=thread -Db_lundef=false -Doptimization=1 >/dev/null
+
+test-tsan: all build-tsan/build.ninja
+	@ninja -C build-tsan tests/test_api_threads
+	@TSAN_OPTIONS=halt_on_error=1 tests/with_model.sh build/snip build-tsan/tests/test_api_threads
 
 bench: all
 	@build/snip bench
@@ -89,7 +99,7 @@ format:
 
 # The loader's cache covers the system's own folders; elsewhere, or staged, there is nothing to add.
 docs: all
-	@scripts/refresh.py build/snip docs/tutorial.md docs/explain.md
+	@scripts/refresh.py build/snip docs/tutorial.md docs/explain.md docs/api.md
 
 # The shipped models, the default one first: the others are compared with it.
 MODELS = models/default.safetensors $(filter-out models/default.safetensors,$(sort $(wildcard models/*.safetensors)))
@@ -109,4 +119,4 @@ install: all
 	@echo "installed below $(DESTDIR)$(PREFIX)"
 
 clean:
-	@rm -rf build build-asan build-fuzz
+	@rm -rf build build-asan build-tsan build-fuzz

@@ -117,13 +117,14 @@ SNIP_PUBLIC const char *snip_model_hash(const snip_model *m);
 /* Vectors of n formulas, rows of out(n, width) of length 1. Formulas are functions of inputs of
  * mean 0 and deviation 1, rewritten with the model's operators if need be. Fails with
  * SNIP_UNSUPPORTED, st->pos being the formula's place, where the model has no words for one.
- * threads 0: all cores. */
+ * threads 0: all cores. The formulas beside one change its row by rounding errors at most. */
 SNIP_PUBLIC snip_code snip_embed_formulas(const snip_model *m, const snip_expr *const *e, size_t n,
                                           int threads, float *out, snip_status *st);
 
 /* Vectors of all parts of one formula, seen in context: out(nodes, width), a row for the subtree at
  * each node in prefix order. e must be in normal form (snip_expr_normal), so that its nodes are
- * those that the model reads. */
+ * those that the model reads. Row 0 is the root as a part; it is near to the formula's row of
+ * snip_embed_formulas, which takes in the marks at the formula's two ends, but not equal to it. */
 SNIP_PUBLIC snip_code snip_embed_parts(const snip_model *m, const snip_expr *e, int threads,
                                        float *out, snip_status *st);
 
@@ -184,7 +185,7 @@ SNIP_PUBLIC uint64_t snip_index_count(const snip_index *ix);
 SNIP_PUBLIC void snip_index_close(snip_index *ix);
 
 /* The k formulas of the library nearest to the table, in its own inputs and units, judged as
- * snip_rank does. */
+ * snip_rank does. Fails with SNIP_FORMAT if the library is of another model. */
 SNIP_PUBLIC snip_code snip_find(snip_ranking **out, const snip_model *m, snip_index *ix,
                                 const snip_table *t, size_t k, const snip_rank_options *options,
                                 snip_status *st);

@@ -327,6 +327,8 @@ snip_code snip_find(snip_ranking **out, const snip_model *m, snip_index *ix, con
     const tools_find_how how = { k, rank_how(options) };
     locale_t plain = newlocale(LC_NUMERIC_MASK, "C", (locale_t)0); /* libraries hold text */
     snip_code code = a && plain ? problem_of(&p, t, m, a, st) : status_nomem(st);
+    if (code == SNIP_OK && strcmp(tools_index_about(ix->ix)->model, m->t->hash) != 0)
+        code = status_fail(st, SNIP_FORMAT, 0, "the library holds vectors of another model");
     if (code == SNIP_OK) {
         locale_t before = uselocale(plain);
         code = tools_find(&c, &found, &p, m->t, ix->ix, &how, a, st);
