@@ -235,7 +235,7 @@ static json_t *dimensions_json(const tools_rows *rows)
         count[rows->dimension[i]]++;
     for (int d = 0; d <= UINT8_MAX; d++)
         if (count[d]) {
-            char key[8];
+            char key[16];
             snprintf(key, sizeof key, "%d", d);
             json_object_set_new(o, key, json_integer((json_int_t)count[d]));
         }
