@@ -4,24 +4,19 @@
 #include "bench.h"
 
 #include <math.h>
-#include <string.h>
 
-#include "base/clock.h"
 #include "cases.h"
 #include "data/edits.h"
 #include "data/gen.h"
 #include "tools/rank.h"
 
-enum { EDITS = 16, RANDOM = 100, SEED = 1, SOURCES = 3 };
+enum { EDITS = 16, RANDOM = 100, SEED = 1 };
 
-/* Sums over the formulas of a corpus. */
-typedef struct tally {
-    double percentile[2], first[2];
-    size_t formulas[2], others[2];
-} tally;
+/* The sums, for edits and for random formulas each. */
+enum { FORMULAS, PERCENTILE, FIRST, OTHERS, SUMS };
 
 /* The true formula's place among the others: the share that it beats, ties half. */
-static void count(tally *t, int kind, const double *similarity, size_t n)
+static void count(double *sum, const double *similarity, size_t n)
 {
     double beaten = 0;
     size_t others = 0;
@@ -32,10 +27,10 @@ static void count(tally *t, int kind, const double *similarity, size_t n)
         }
     if (others == 0 || isnan(similarity[0]))
         return;
-    t->percentile[kind] += beaten / (double)others;
-    t->first[kind] += beaten == (double)others;
-    t->formulas[kind]++;
-    t->others[kind] += others;
+    sum[FORMULAS]++;
+    sum[PERCENTILE] += beaten / (double)others;
+    sum[FIRST] += beaten == (double)others;
+    sum[OTHERS] += (double)others;
 }
 
 /* e and its edits that change what it computes. Returns 0 when memory is out. */
@@ -77,7 +72,7 @@ static size_t drawn(expr *out, const bench_case *c, size_t index, arena *a)
     return n;
 }
 
-static int judge(tally *t, const bench_case *c, size_t index, const tools_model *m, int threads)
+static int judge(double *sum, const bench_case *c, size_t index, const tools_model *m, int threads)
 {
     enum { MOST = 1 + DATA_FAMILIES * EDITS + RANDOM };
     arena *a = arena_new(0);
@@ -90,61 +85,28 @@ static int judge(tally *t, const bench_case *c, size_t index, const tools_model 
         good = n > 0 &&
                tools_similarities(similarity, why, e, n, &c->p, m, threads, a, NULL) == SNIP_OK;
         if (good)
-            count(t, kind, similarity, n);
+            count(sum + kind * SUMS, similarity, n);
     }
     arena_free(a);
     return good;
 }
 
-static json_t *figures(const tally *t)
+static json_t *figures(const double *sum)
 {
     static const char *const kinds[2] = { "edits", "random" };
     json_t *o = json_object();
-    for (int k = 0; k < 2; k++) {
-        double n = (double)t->formulas[k];
+    for (int k = 0; k < 2; k++, sum += SUMS) {
+        double n = sum[FORMULAS] > 0 ? sum[FORMULAS] : 1;
         json_object_set_new(o, kinds[k],
-                            json_pack("{s:I,s:f,s:f,s:f}", "formulas", (json_int_t)t->formulas[k],
-                                      "mean_percentile", n > 0 ? t->percentile[k] / n : 0, "first",
-                                      n > 0 ? t->first[k] / n : 0, "mean_others",
-                                      n > 0 ? (double)t->others[k] / n : 0));
+                            json_pack("{s:I,s:f,s:f,s:f}", "formulas", (json_int_t)sum[FORMULAS],
+                                      "mean_percentile", sum[PERCENTILE] / n, "first",
+                                      sum[FIRST] / n, "mean_others", sum[OTHERS] / n));
     }
     return o;
 }
 
 json_t *bench_candidates(const char *model, int threads, snip_status *st)
 {
-    tools_model *m;
-    if (tools_model_open(&m, model, st) != SNIP_OK)
-        return NULL;
-    arena *a = arena_new(0);
-    bench_case *c = NULL;
-    size_t n = a ? bench_cases(&c, m, 0, a) : (size_t)-1;
-    tally all = { 0 };
-    json_t *o = json_pack("{s:s}", "bench", "candidates"), *by = json_object();
-    double start = clock_now();
-    int good = n != (size_t)-1 && o && by;
-    for (size_t i = 0; i < n && good;) {
-        tally t = { 0 };
-        const char *source = c[i].source;
-        for (; i < n && c[i].source == source && good; i++)
-            good = judge(&t, &c[i], i, m, threads);
-        json_object_set_new(by, source, figures(&t));
-        for (int k = 0; k < 2; k++) {
-            all.percentile[k] += t.percentile[k];
-            all.first[k] += t.first[k];
-            all.formulas[k] += t.formulas[k];
-            all.others[k] += t.others[k];
-        }
-    }
-    json_object_set_new(by, "all", figures(&all));
-    json_object_set_new(o, "model", json_string(m->hash));
-    json_object_set_new(o, "seconds", json_real(clock_now() - start));
-    json_object_set_new(o, "corpora", by);
-    arena_free(a);
-    tools_model_close(m);
-    if (good)
-        return o;
-    json_decref(o);
-    status_nomem(st);
-    return NULL;
+    const bench_measure b = { "candidates", 0, judge, figures };
+    return bench_over_cases(&b, model, threads, st);
 }

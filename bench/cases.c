@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "data/corpora.h"
 #include "data/gen.h"
 
@@ -77,4 +78,44 @@ size_t bench_cases(bench_case **out, const tools_model *t, size_t generated, are
     for (size_t i = 0; i < generated && good; i++)
         good = add_generated(c, &n, i, a);
     return good ? n : (size_t)-1;
+}
+
+/* Figures of all sources into `by`. Returns 0 when memory is out. */
+static int measure(json_t *by, const bench_measure *b, const bench_case *c, size_t n,
+                   const tools_model *m, int threads)
+{
+    double all[BENCH_SUMS] = { 0 };
+    for (size_t i = 0; i < n;) {
+        double sum[BENCH_SUMS] = { 0 };
+        const char *source = c[i].source;
+        for (; i < n && c[i].source == source; i++)
+            if (!b->judge(sum, &c[i], i, m, threads))
+                return 0;
+        json_object_set_new(by, source, b->figures(sum));
+        for (int k = 0; k < BENCH_SUMS; k++)
+            all[k] += sum[k];
+    }
+    json_object_set_new(by, "all", b->figures(all));
+    return 1;
+}
+
+json_t *bench_over_cases(const bench_measure *b, const char *model, int threads, snip_status *st)
+{
+    tools_model *m;
+    if (tools_model_open(&m, model, st) != SNIP_OK)
+        return NULL;
+    arena *a = arena_new(0);
+    bench_case *c = NULL;
+    double start = clock_now();
+    size_t n = a ? bench_cases(&c, m, b->generated, a) : (size_t)-1;
+    json_t *by = json_object(), *o = NULL;
+    if (n != (size_t)-1 && by && measure(by, b, c, n, m, threads))
+        o = json_pack("{s:s,s:s,s:f,s:O}", "bench", b->name, "model", m->hash, "seconds",
+                      clock_now() - start, "formulas", by);
+    json_decref(by);
+    arena_free(a);
+    tools_model_close(m);
+    if (!o)
+        status_nomem(st);
+    return o;
 }

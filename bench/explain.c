@@ -3,21 +3,16 @@
 #include "bench.h"
 
 #include <math.h>
-#include <string.h>
 
-#include "base/clock.h"
 #include "base/rng.h"
 #include "cases.h"
 #include "tools/explain.h"
 
 enum { SEED = 1, GENERATED = 200, NODES_MIN = 4, DEPTHS = 3 };
 
-/* Sums over formulas. */
-typedef struct tally {
-    size_t formulas, within[DEPTHS]; /* planted node first, among the first 3, among the first 5 */
-    double percentile, chance[DEPTHS];
-    size_t cure[DEPTHS]; /* the edit that restores the formula: first, among 3, among 10 */
-} tally;
+/* The sums: formulas, then for each depth how often the planted node stands within it, how often it
+ * would by chance, and how often the edit that restores the formula does. */
+enum { FORMULAS, PERCENTILE, WITHIN, CHANCE = WITHIN + DEPTHS, CURE = CHANCE + DEPTHS };
 
 static const size_t depth[DEPTHS] = { 1, 3, 5 }, cure_depth[DEPTHS] = { 1, 3, 10 };
 
@@ -53,7 +48,7 @@ static int plant(tools_edit *out, const bench_case *c, size_t index, arena *a)
 }
 
 /* Counts where the planted node stands among those that could be edited. */
-static void count(tally *t, const tools_explanation *x, size_t planted, expr truth)
+static void count(double *sum, const tools_explanation *x, size_t planted, expr truth)
 {
     size_t better = 0, equal = 0, nodes = 0;
     for (size_t i = 0; i < x->e.count; i++) {
@@ -64,21 +59,21 @@ static void count(tally *t, const tools_explanation *x, size_t planted, expr tru
         equal += i != planted && x->gain[i] == x->gain[planted];
     }
     double rank = 1 + (double)better + (double)equal / 2;
-    t->formulas++;
-    t->percentile += nodes > 1 ? ((double)nodes - rank) / ((double)nodes - 1) : 1;
+    sum[FORMULAS]++;
+    sum[PERCENTILE] += nodes > 1 ? ((double)nodes - rank) / ((double)nodes - 1) : 1;
     for (int k = 0; k < DEPTHS; k++) {
-        t->within[k] += rank <= (double)depth[k];
-        t->chance[k] += fmin(1, (double)depth[k] / (double)nodes);
+        sum[WITHIN + k] += rank <= (double)depth[k];
+        sum[CHANCE + k] += fmin(1, (double)depth[k] / (double)nodes);
     }
     for (size_t i = 0; i < x->edits && i < cure_depth[DEPTHS - 1]; i++)
         if (expr_same(x->edit[i].e, truth)) {
             for (int k = 0; k < DEPTHS; k++)
-                t->cure[k] += i < cure_depth[k];
+                sum[CURE + k] += i < cure_depth[k];
             break;
         }
 }
 
-static int judge(tally *t, const bench_case *c, size_t index, const tools_model *m, int threads)
+static int judge(double *sum, const bench_case *c, size_t index, const tools_model *m, int threads)
 {
     arena *a = arena_new(0);
     tools_edit wrong;
@@ -90,50 +85,25 @@ static int judge(tally *t, const bench_case *c, size_t index, const tools_model 
         if (code == SNIP_NOMEM)
             planted = -1;
         else if (code == SNIP_OK && !isnan(x.gain[wrong.node]) && x.e.count >= NODES_MIN)
-            count(t, &x, wrong.node, c->e);
+            count(sum, &x, wrong.node, c->e);
     }
     arena_free(a);
     return planted >= 0;
 }
 
-static json_t *figures(const tally *t)
+static json_t *figures(const double *sum)
 {
-    double n = t->formulas ? (double)t->formulas : 1;
-    return json_pack("{s:I,s:f,s:f,s:f,s:f,s:f,s:f,s:f,s:f,s:f,s:f}", "formulas",
-                     (json_int_t)t->formulas, "first", (double)t->within[0] / n, "first_3",
-                     (double)t->within[1] / n, "first_5", (double)t->within[2] / n,
-                     "mean_percentile", t->percentile / n, "chance_first", t->chance[0] / n,
-                     "chance_first_3", t->chance[1] / n, "chance_first_5", t->chance[2] / n,
-                     "cure_first", (double)t->cure[0] / n, "cure_first_3", (double)t->cure[1] / n,
-                     "cure_first_10", (double)t->cure[2] / n);
+    double n = sum[FORMULAS] > 0 ? sum[FORMULAS] : 1;
+    return json_pack(
+        "{s:I,s:f,s:f,s:f,s:f,s:f,s:f,s:f,s:f,s:f,s:f}", "formulas", (json_int_t)sum[FORMULAS],
+        "first", sum[WITHIN] / n, "first_3", sum[WITHIN + 1] / n, "first_5", sum[WITHIN + 2] / n,
+        "mean_percentile", sum[PERCENTILE] / n, "chance_first", sum[CHANCE] / n, "chance_first_3",
+        sum[CHANCE + 1] / n, "chance_first_5", sum[CHANCE + 2] / n, "cure_first", sum[CURE] / n,
+        "cure_first_3", sum[CURE + 1] / n, "cure_first_10", sum[CURE + 2] / n);
 }
 
 json_t *bench_explain(const char *model, int threads, snip_status *st)
 {
-    tools_model *m;
-    if (tools_model_open(&m, model, st) != SNIP_OK)
-        return NULL;
-    arena *a = arena_new(0);
-    bench_case *c = NULL;
-    size_t n = a ? bench_cases(&c, m, GENERATED, a) : (size_t)-1;
-    json_t *o = json_pack("{s:s}", "bench", "explain"), *by = json_object();
-    double start = clock_now();
-    int good = n != (size_t)-1 && o && by;
-    for (size_t i = 0; i < n && good;) {
-        tally t = { 0 };
-        const char *source = c[i].source;
-        for (; i < n && c[i].source == source && good; i++)
-            good = judge(&t, &c[i], i, m, threads);
-        json_object_set_new(by, source, figures(&t));
-    }
-    json_object_set_new(o, "model", json_string(m->hash));
-    json_object_set_new(o, "seconds", json_real(clock_now() - start));
-    json_object_set_new(o, "formulas", by);
-    arena_free(a);
-    tools_model_close(m);
-    if (good)
-        return o;
-    json_decref(o);
-    status_nomem(st);
-    return NULL;
+    const bench_measure b = { "explain", GENERATED, judge, figures };
+    return bench_over_cases(&b, model, threads, st);
 }
