@@ -255,15 +255,27 @@ static void files_are_written_whole_or_not_at_all(void **state)
     assert_int_equal(errno, EISDIR);
     assert_false(file_out_open(&o, "/no/such/folder/file"));
     assert_int_equal(errno, ENOENT);
-    if (access("/dev/full", W_OK) == 0) { /* what is no plain file stays where it is */
-        assert_true(file_out_open(&o, "/dev/full"));
+    if (access("/dev/full", W_OK) == 0) { /* what is no plain file stays, even if writing fails */
+        remove(path);
+        assert_int_equal(symlink("/dev/full", path), 0);
+        assert_true(file_out_open(&o, path));
         fputs("lost", o.f);
         assert_false(file_out_close(&o, 1));
         assert_int_equal(errno, ENOSPC);
-        assert_int_equal(access("/dev/full", W_OK), 0);
+        assert_int_equal(access(path, W_OK), 0);
+        remove(path);
     }
+    char link[64], text[64];
+    snprintf(link, sizeof link, "%s/link", folder);
+    assert_int_equal(symlink(path, link), 0);
+    assert_true(file_out_open(&o, link));
+    fputs("linked", o.f);
+    assert_true(file_out_close(&o, 1));
+    assert_true(holds(path, "linked"));
+    assert_true(readlink(link, text, sizeof text) > 0); /* a link still */
+    remove(link);
     remove(path);
-    remove(folder);
+    assert_int_equal(remove(folder), 0); /* nothing else was left */
 }
 
 int main(void)

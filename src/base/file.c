@@ -91,7 +91,8 @@ int file_out_open(file_out *o, const char *path)
 {
     struct stat info;
     *o = (file_out){ .path = path };
-    int plain = stat(path, &info) != 0 || S_ISREG(info.st_mode);
+    /* Not through links: /dev/stdout is one, and a new file must not take its place. */
+    int plain = lstat(path, &info) != 0 || S_ISREG(info.st_mode);
     if (plain && asprintf(&o->fresh, "%s.tmp", path) < 0) {
         o->fresh = NULL;
         return 0;
