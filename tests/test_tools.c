@@ -654,6 +654,34 @@ static void threads_change_nothing(void **state)
     }
 }
 
+/* Cosines step by step: the words of each formula, and the table of its own inputs. */
+static void similarities_are_cosines_with_the_own_inputs(void **state)
+{
+    arena *a = *state;
+    tools_problem p = ranked_problem(a);
+    const tools_model *t = small_model(a);
+    static const char *const formulas[] = { "sin(a)", "x2^2", "a*x2", "7.5", "a + d", "x2" };
+    enum { N = COUNT(formulas) };
+    size_t latent = (size_t)t->m->config.latent;
+    float *f = arena_array(a, latent, sizeof *f), *z = arena_array(a, latent, sizeof *z);
+    expr e[N];
+    double got[N];
+    const char *why[N] = { NULL };
+    for (size_t i = 0; i < N; i++)
+        e[i] = parse(formulas[i], &p.names, a);
+    assert_int_equal(tools_similarities(got, why, e, N, &p, t, 2, a, NULL), SNIP_OK);
+    model_space *s = model_space_new(t->m, t->tree, 1);
+    for (size_t i = 0; i < N; i++) {
+        tools_inputs inputs = tools_inputs_of(e[i], &p);
+        model_item item = { .node = MODEL_WHOLE };
+        assert_int_equal(tools_problem_rewrite(&item.e, e[i], inputs, &p, a, NULL), SNIP_OK);
+        assert_int_equal(model_space_embed(s, &item, 1, f, NULL, NULL), SNIP_OK);
+        assert_int_equal(tools_problem_embed(&p, inputs, t, 1, z, NULL), SNIP_OK);
+        assert_true(fabs(got[i] - model_dot(f, z, latent)) < 1e-5 && !why[i]);
+    }
+    model_space_free(s);
+}
+
 static void small_and_large_lists_are_ranked(void **state)
 {
     arena *a = *state;
@@ -923,6 +951,7 @@ int main(void)
         ARENA_TEST(the_front_is_that_of_brute_force),
         ARENA_TEST(every_order_is_kept),
         ARENA_TEST(threads_change_nothing),
+        ARENA_TEST(similarities_are_cosines_with_the_own_inputs),
         ARENA_TEST(small_and_large_lists_are_ranked),
         ARENA_TEST(what_the_model_cannot_read_has_errors_still),
         ARENA_TEST(many_constants_are_fitted_all_the_same),
