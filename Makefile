@@ -1,19 +1,22 @@
 # The front door. Meson does the building; each target first installs what it lacks.
 #
 #   make            build the program and the library in build/
-#   make demo       a tour on sample formulas
+#   make demo       the main job on the shipped model: formulas and noisy data, brought together
 #   make test       the test suite
 #   make test-asan  the same under address and undefined-behaviour sanitizers
+#   make test-tsan  the library's test with several threads, under the thread sanitizer
 #   make bench      benchmarks
 #   make bench-torch  a training step beside the same step in PyTorch
 #   make fuzz       fuzz the readers of formulas, tables and models, and snip rank (FUZZ_SECONDS=600
 #                   each)
 #   make lint       formatting, clang-tidy, cppcheck
 #   make format     put the sources into the house format
+#   make reproduce  all results from the shipped weights: docs/results.md, docs/report/
+#   make docs       run the commands in the documents again and renew their output
 #   make install    install below PREFIX (default /usr/local): program, library, header, manual
 #                   pages, completion for bash and zsh; DESTDIR stages it for a package
 
-BUILD_PACKAGES = gcc libc6-dev meson ninja-build pkg-config python3 libsleef-dev libjansson-dev \
+BUILD_PACKAGES = gcc libc6-dev meson ninja-build pkg-config python3 libsleef-dev libjansson-dev libsqlite3-dev \
                  libxxhash-dev zlib1g-dev libdnnl-dev liblapacke-dev libcminpack-dev libopenmpi-dev openmpi-bin libcmocka-dev \
                  python3-numpy
 LINT_PACKAGES  = clang-format clang-tidy cppcheck
@@ -28,7 +31,7 @@ ifdef SNIP_GOLDEN
 export SNIP_GOLDEN := $(abspath $(SNIP_GOLDEN))
 endif
 
-.PHONY: all demo test test-asan bench bench-torch fuzz lint format install clean deps
+.PHONY: all docs reproduce demo test test-asan test-tsan bench bench-torch fuzz lint format install clean deps
 
 all: build/build.ninja
 	@ninja -C build
@@ -52,12 +55,22 @@ test-asan: build-asan/build.ninja
 	@ninja -C build-asan
 	@meson test -C build-asan --print-errorlogs --timeout-multiplier 4
 
+# Only the one test that makes no team of OpenMP's: libgomp is not instrumented, so the sanitizer
+# sees none of its locks and barriers. The models come from the plain program.
+build-tsan/build.ninja: | deps
+	@meson setup build-tsan -Db_sanitize=thread -Db_lundef=false -Doptimization=1 >/dev/null
+
+test-tsan: all build-tsan/build.ninja
+	@ninja -C build-tsan tests/test_api_threads
+	@TSAN_OPTIONS=halt_on_error=1 tests/with_model.sh build/snip build-tsan/tests/test_api_threads
+
 bench: all
 	@build/snip bench
 
 bench-torch: all
 	@scripts/deps.sh $(TORCH_PACKAGES)
 	@bench/torch/compare.py build/snip
+	@bench/torch/compare.py build/snip --embed
 
 build-fuzz/build.ninja: | deps
 	@scripts/deps.sh $(FUZZ_PACKAGES)
@@ -86,6 +99,18 @@ format:
 	@clang-format -i $(SOURCES)
 
 # The loader's cache covers the system's own folders; elsewhere, or staged, there is nothing to add.
+docs: all
+	@scripts/refresh.py build/snip docs/tutorial.md docs/explain.md docs/api.md
+
+# The shipped models, the default one first: the others are compared with it.
+MODELS = models/default.safetensors $(filter-out models/default.safetensors,$(sort $(wildcard models/*.safetensors)))
+
+reproduce: all
+	@build/snip evaluate $(foreach m,$(MODELS),--model $(m)) --pairs 10000 --out docs/report
+	@build/snip evaluate $(foreach m,$(MODELS),--model $(m)) --suite global --pairs 100000 --out docs/report/large
+	@scripts/results.py docs/report > docs/results.md
+	@echo "docs/results.md and docs/report/report.html written"
+
 install: all
 	@meson configure build --prefix=$(abspath $(PREFIX)) >/dev/null
 	@meson install -C build --quiet $(if $(DESTDIR),--destdir $(abspath $(DESTDIR)))
@@ -95,4 +120,4 @@ install: all
 	@echo "installed below $(DESTDIR)$(PREFIX)"
 
 clean:
-	@rm -rf build build-asan build-fuzz
+	@rm -rf build build-asan build-tsan build-fuzz

@@ -24,6 +24,11 @@ json_t *bench_batch(const char *preset, const char *stage, size_t batch, int thr
 /* Ranks of 16,384 pairs in both directions, beside the matrix products alone. */
 json_t *bench_rank(double seconds, int threads);
 
+/* Formulas and tables embedded per second, by a model of `preset` on as many points as in training
+ * and, if `path` is not NULL, by the model there on 200 rows. */
+json_t *bench_embed(const char *preset, const char *stage, size_t batch, int threads,
+                    double seconds, const char *path, snip_status *st);
+
 /* What the tools find with the model in a file: true formulas of the corpora among wrong ones, and
  * planted wrong nodes. NULL with *st set on failure. */
 json_t *bench_candidates(const char *model, int threads, snip_status *st);

@@ -1,5 +1,7 @@
 /* snip.h - formulas and the numbers they produce, for C programs.
  *
+ * Formulas: read, evaluate, print.
+ *
  *     const char *names[] = { "v", "t" };
  *     snip_status st;
  *     snip_expr *e;
@@ -9,13 +11,26 @@
  *     snip_expr_eval(e, columns, 2, rows, y, &finite, &st);   // columns[0] is v, columns[1] is t
  *     snip_expr_free(e);
  *
+ * A model: formulas and tables in one space.
+ *
+ *     snip_model *m;
+ *     snip_ranking *r;
+ *     const snip_table t = { .inputs = 2, .rows = rows, .names = names, .x = columns, .y = y };
+ *     if (snip_model_open(&m, "default.safetensors", &st) == SNIP_OK &&
+ *         snip_rank(&r, m, &t, candidates, n, NULL, &st) == SNIP_OK)
+ *         printf("%g\n", snip_ranking_at(r, 0)->similarity);            // the best comes first
+ *     snip_ranking_free(r);
+ *     snip_model_close(m);
+ *
  * Every function that can fail returns a snip_code and fills `st` (which may be NULL). Nothing here
- * prints, exits or keeps global state; different handles may be used from different threads, and
- * one snip_expr may be evaluated by several threads at once. */
+ * prints, exits or keeps global state. Different handles may be used from different threads; one
+ * snip_expr or one snip_model may be used by several threads at once, one snip_index by one.
+ * Results do not depend on the number of threads. */
 #ifndef SNIP_H
 #define SNIP_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -84,6 +99,120 @@ SNIP_PUBLIC size_t snip_expr_print(const snip_expr *e, snip_format format, char 
 SNIP_PUBLIC size_t snip_expr_nodes(const snip_expr *e);
 
 SNIP_PUBLIC void snip_expr_free(snip_expr *e);
+
+/* One more than the largest variable's place: the columns that snip_expr_eval needs. */
+SNIP_PUBLIC size_t snip_expr_inputs(const snip_expr *e);
+
+/* A trained model. Read only, so threads may share it. */
+typedef struct snip_model snip_model;
+
+SNIP_PUBLIC snip_code snip_model_open(snip_model **out, const char *path, snip_status *st);
+SNIP_PUBLIC void snip_model_close(snip_model *m);
+
+/* Numbers in a vector; most inputs of a table; what tells the model from others. */
+SNIP_PUBLIC size_t snip_model_width(const snip_model *m);
+SNIP_PUBLIC size_t snip_model_inputs(const snip_model *m);
+SNIP_PUBLIC const char *snip_model_hash(const snip_model *m);
+
+/* Vectors of n formulas, rows of out(n, width) of length 1. Formulas are functions of inputs of
+ * mean 0 and deviation 1, rewritten with the model's operators if need be. Fails with
+ * SNIP_UNSUPPORTED, st->pos being the formula's place, where the model has no words for one.
+ * threads 0: all cores. The formulas beside one change its row by rounding errors at most. */
+SNIP_PUBLIC snip_code snip_embed_formulas(const snip_model *m, const snip_expr *const *e, size_t n,
+                                          int threads, float *out, snip_status *st);
+
+/* Vectors of all parts of one formula, seen in context: out(nodes, width), a row for the subtree at
+ * each node in prefix order. e must be in normal form (snip_expr_normal), so that its nodes are
+ * those that the model reads. Row 0 is the root as a part; it is near to the formula's row of
+ * snip_embed_formulas, which takes in the marks at the formula's two ends, but not equal to it. */
+SNIP_PUBLIC snip_code snip_embed_parts(const snip_model *m, const snip_expr *e, int threads,
+                                       float *out, snip_status *st);
+
+/* A table: columns of inputs and a target, in any units. Nothing is kept of it after a call. */
+typedef struct snip_table {
+    size_t inputs, rows;
+    const char *const *names; /* of the inputs; NULL: x0, x1, ... */
+    const double *const *x;   /* inputs columns of `rows` values, all finite */
+    const double *y;
+    uint64_t seed; /* chooses the rows that are held out */
+} snip_table;
+
+/* The table's vector: out[width], of length 1. */
+SNIP_PUBLIC snip_code snip_embed_table(const snip_model *m, const snip_table *t, int threads,
+                                       float *out, snip_status *st);
+
+typedef enum snip_order {
+    SNIP_BY_SIMILARITY, /* agreement in the shared space */
+    SNIP_BY_LOSS,       /* mean square error on the rows held out */
+    SNIP_BY_BALANCE     /* the same, with every node charged as BIC charges a parameter */
+} snip_order;
+
+typedef struct snip_rank_options {
+    int keep_constants; /* judge formulas as given instead of refitting them */
+    int starts;         /* of each refit; 0: 3 */
+    snip_order order;
+    int threads; /* 0: all cores */
+} snip_rank_options;
+
+/* A formula of a ranking. Losses are mean square errors, r2 shares of the target's variance: on the
+ * rows fitted (train) and on those held out (val). NaN where there is none. */
+typedef struct snip_ranked {
+    const snip_expr *formula; /* constants refitted, in the table's inputs; the ranking's own */
+    size_t place;             /* of the candidate among those given; of snip_find: its id */
+    double similarity;        /* cosine with the table, -1 .. 1 */
+    double loss_train, loss_val, r2_train, r2_val;
+    size_t complexity, model_size; /* nodes; as SRBench counts them */
+    int pareto;                    /* nothing simpler is better on the rows held out */
+    double score;                  /* on the front: fall of log(loss) per node */
+} snip_ranked;
+
+typedef struct snip_ranking snip_ranking;
+
+/* Orders candidates for a table, best first. `options` may be NULL. */
+SNIP_PUBLIC snip_code snip_rank(snip_ranking **out, const snip_model *m, const snip_table *t,
+                                const snip_expr *const *candidates, size_t n,
+                                const snip_rank_options *options, snip_status *st);
+SNIP_PUBLIC size_t snip_ranking_count(const snip_ranking *r);
+SNIP_PUBLIC const snip_ranked *snip_ranking_at(const snip_ranking *r, size_t i);
+SNIP_PUBLIC void snip_ranking_free(snip_ranking *r);
+
+/* A library of formulas, made by `snip index`. It must be of the same model. */
+typedef struct snip_index snip_index;
+
+SNIP_PUBLIC snip_code snip_index_open(snip_index **out, const char *path, const snip_model *m,
+                                      snip_status *st);
+SNIP_PUBLIC uint64_t snip_index_count(const snip_index *ix);
+SNIP_PUBLIC void snip_index_close(snip_index *ix);
+
+/* The k formulas of the library nearest to the table, in its own inputs and units, judged as
+ * snip_rank does. Fails with SNIP_FORMAT if the library is of another model. */
+SNIP_PUBLIC snip_code snip_find(snip_ranking **out, const snip_model *m, snip_index *ix,
+                                const snip_table *t, size_t k, const snip_rank_options *options,
+                                snip_status *st);
+
+/* A single edit of a formula, and what it gains. */
+typedef struct snip_edit {
+    size_t node;              /* in prefix order, of the explained formula */
+    const char *text;         /* one line that says what it does */
+    const snip_expr *formula; /* edited and refitted; the explanation's own */
+    double gain;              /* rise of the cosine with the table, before the refit */
+    double r2_train, r2_val, refitted_r2_train, refitted_r2_val;
+} snip_edit;
+
+typedef struct snip_explanation snip_explanation;
+
+/* Which part of a formula the table disagrees with. The `edits` best edits are kept. */
+SNIP_PUBLIC snip_code snip_explain(snip_explanation **out, const snip_model *m, const snip_table *t,
+                                   const snip_expr *e, size_t edits,
+                                   const snip_rank_options *options, snip_status *st);
+/* The formula explained, refitted unless told not to, and its cosine with the table. */
+SNIP_PUBLIC const snip_expr *snip_explanation_formula(const snip_explanation *x);
+SNIP_PUBLIC double snip_explanation_similarity(const snip_explanation *x);
+/* The gain of the best edit at a node of that formula; NaN where there is nothing to edit. */
+SNIP_PUBLIC double snip_explanation_gain(const snip_explanation *x, size_t node);
+SNIP_PUBLIC size_t snip_explanation_count(const snip_explanation *x);
+SNIP_PUBLIC const snip_edit *snip_explanation_at(const snip_explanation *x, size_t i);
+SNIP_PUBLIC void snip_explanation_free(snip_explanation *x);
 
 #ifdef __cplusplus
 }

@@ -214,6 +214,58 @@ if [ -e /dev/full ] && mkdir full && ln -s /dev/full full/state.safetensors.tmp 
     refuses 1 'cannot write' train $small --out full
 fi
 
+# index
+mine="--model run/model.safetensors"
+shows 'done: 500 formulas in lib.db, 500 of them new' index build --count 500 -o lib.db $mine
+shows '"added":100,.*"finished":true' index build --count 600 --out lib.db $mine --json
+shows 'formulas   600, 0 of them your own' index info lib.db
+shows '"formulas":600,.*"checked":true' index info lib.db --check --json
+printf '# mine\n\nwave\tsin(3*x0)/x1\r\n  x0 + x1\nx1 + x0\nfoo(x0)\nx7\nfloor(x0)' >mine.txt
+shows 'line 3: added as 601: wave' index add lib.db mine.txt $mine
+shows 'line 4: the same as 602: x0 + x1' index add lib.db mine.txt $mine
+shows "line 6: unusable: foo(x0): unknown function 'foo'" index add lib.db mine.txt $mine
+shows 'line 7: unusable: x7: has 8 inputs, the model reads at most 3' index add lib.db mine.txt $mine
+shows '"fate":"unusable","why":"no exact rewriting of .floor' index add lib.db mine.txt $mine --json
+shows 'formulas   602, 2 of them your own' index info lib.db
+[ "$(printf 'x0*x1\n' | "$snip" index add lib.db - $mine | tail -n 1)" = '1 added, 0 duplicates, 0 unusable' ] &&
+    good || bad "index add from standard input"
+printf 'foo(\n' >none.txt
+"$snip" index add lib.db none.txt $mine >out 2>err; [ $? -eq 1 ] && good || bad "index add of nothing usable succeeds"
+before=$(cksum lib.db* t.csv)
+refuses 1 'was begun with seed 0, not 5' index build --count 700 -o lib.db $mine --seed 5
+refuses 1 'made with another model' index build --count 700 -o lib.db --model stopped/model.safetensors
+refuses 1 't.csv: not a library' index build --count 10 -o t.csv $mine
+refuses 1 'not a library' index build --count 10 -o . $mine
+refuses 1 'No such file' index build --count 10 -o no/such/folder/lib.db $mine
+refuses 1 'Not a directory' index build --count 10 -o t.csv/lib.db $mine
+refuses 1 't.csv: not a library' index info t.csv
+refuses 1 'not a library' index info empty.csv
+refuses 1 'No such file' index info missing.db
+refuses 1 'No such file' index add missing.db mine.txt $mine
+refuses 1 'No such file' index add lib.db missing.txt $mine
+refuses 1 'zero byte' index add lib.db /bin/sh $mine
+refuses 1 'No such file' index build --count 10 -o new.db --model missing.safetensors
+refuses 2 'wants build, add or info' index
+refuses 2 'wants build, add or info' index frob
+refuses 2 'build needs -o LIBRARY' index build --count 10
+refuses 2 "build takes no argument 'lib.db'" index build lib.db -o x.db
+refuses 2 'needs a value: LIBRARY' index build -o
+refuses 2 'info wants one library' index info
+refuses 2 'add wants a library and a file' index add lib.db
+[ "$before" = "$(cksum lib.db* t.csv)" ] && good || bad "a refused call changed a library"
+[ -e new.db ] || [ -e t.csv.vectors ] || [ -e new.db.vectors ] && bad "a refused build left a file" || good
+head -c 1000 lib.db.vectors >cut.db.vectors; cp lib.db cut.db
+refuses 1 'cut.db.vectors: cut off: holds 31 of 603 vectors' index info cut.db
+"$snip" index build --count 100000000 -o stopped.db $mine -q 2>err >out & pid=$!
+sleep 1; kill -INT $pid; wait $pid; code=$?
+{ [ $code -eq 0 ] && grep -q '^stopped: ' out && "$snip" index info stopped.db --check >/dev/null; } && good ||
+    bad "Ctrl-C does not stop a build in good order ($code)"
+if [ -e /dev/full ] && ln -s /dev/full disk.db.vectors 2>/dev/null; then
+    refuses 1 'disk.db.vectors: cannot write: No space left' index build --count 10 -o disk.db $mine
+fi
+SNIP_MODEL=missing.safetensors refuses 1 'missing.safetensors: No such file' index build --count 10 -o new.db
+SNIP_MODEL=run/model.safetensors shows 'done: 10 formulas' index build --count 10 -o env.db
+
 # the program itself
 shows 'Usage: snip COMMAND' --help
 shows 'Examples:' help calc
@@ -245,6 +297,7 @@ refuses 2 "there is no command 'frob'" frob
 shows '"gradient_norm"' bench batch --preset tiny --batch-size 4 --out batch.safetensors --json
 refuses 2 "batch wants --out FILE" bench batch --preset tiny
 refuses 1 "cannot write" bench batch --preset tiny --batch-size 4 --out no/such/folder/file
+shows '"ratio_to_read"' bench find --rows 1000 --seconds 1 --json
 refuses 2 "there is no benchmark 'frob'" bench frob
 
 echo "$passed passed, $failed failed"

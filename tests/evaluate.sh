@@ -25,6 +25,27 @@ for stage in S0 S5; do
     "$snip" train $settings --stage $stage --steps 30 --out $stage >/dev/null || exit 1
 done
 
+# Noise and fewer rows change the tables, never the formulas; as much noise as values is worse than
+# none for any model that learned a little.
+for how in "" "--noise 300" "--rows 20" "--noise 0 --rows 200"; do
+    "$snip" evaluate --model S5/model.safetensors --suite global --pairs 500 $how --out "noise${how// /}" \
+        --dump "noise${how// /}" --quiet >/dev/null || bad "evaluate $how fails"
+done
+/usr/bin/python3 - <<'PY' && good || bad "noise and rows do not what they say"
+import json, numpy as np
+def rows(name, side):
+    return np.load(f"{name}/S5.global.{side}.npy")
+def result(name):
+    r = json.load(open(f"{name}/results.json"))
+    return r["noise"], r["rows"], r["models"][0]["suites"]["global"]["f2y"]["ndcg10"]["value"]
+for name in ("noise--noise300", "noise--rows20"):
+    assert (rows(name, "symbols") == rows("noise", "symbols")).all()
+    assert (rows(name, "values") != rows("noise", "values")).any(axis=1).all()
+assert (rows("noise--noise0--rows200", "values") == rows("noise", "values")).all()
+assert result("noise--noise300")[:2] == (3, 0) and result("noise--rows20")[:2] == (0, 20)
+assert result("noise--noise300")[2] < result("noise")[2]
+PY
+
 # Two models side by side, with everything that is written.
 "$snip" evaluate --model S5/model.safetensors --model S0/model.safetensors --pairs 700 --targets 6 \
     --out eval --dump dump --quiet >table 2>err && good || bad "evaluate fails: $(cat err)"

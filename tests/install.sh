@@ -34,6 +34,15 @@ version=$("$program" --version | cut -d' ' -f2)
 for name in libsnip.so "libsnip.so.${version%%.*}" "libsnip.so.$version"; do
     installed "$name" library
 done
+# The library's name for programs, and what it shows them: the functions of the header.
+if command -v objdump >/dev/null && command -v nm >/dev/null; then
+    objdump -p "$library" | grep -qE "SONAME +libsnip\.so\.${version%%.*}$" && good ||
+        bad "soname: $(objdump -p "$library" | grep SONAME)"
+    shown=$(nm -D --defined-only "$library" | sed 's/.* //' | sort)
+    declared=$(grep -oE '\bsnip_[a-z_]+\(' "$header" | tr -d '(' | sort -u)
+    [ "$shown" = "$declared" ] && good ||
+        bad "the library and snip.h differ: $(diff <(echo "$shown") <(echo "$declared") | xargs)"
+fi
 [ "$version" = "$("$snip" --version | cut -d' ' -f2)" ] && good || bad "another version is installed"
 
 # Manual pages: one a command, and the build's list is the program's.
@@ -75,6 +84,16 @@ if command -v pkg-config >/dev/null && command -v "${CC:-cc}" >/dev/null; then
     [ "$said" = '9 of 9 finite' ] && good || bad "a program says '$said'"
 fi
 
+# Python finds the library and the model that were installed beside it.
+installed snip/python/snip.py module
+installed snip/default.safetensors model
+if /usr/bin/python3 -c 'import numpy' 2>/dev/null && [ -z "${CFLAGS:-}" ]; then
+    said=$(unset SNIP_MODEL; PYTHONPATH=${module%/*} /usr/bin/python3 -B -c 'import snip
+print(snip.library_version(), snip.Formula("x0^2")(3.0), snip._lib._name, snip.Model().path)' 2>&1)
+    [ "$said" = "$version 9.0 $(realpath "$library") $(realpath "$model")" ] && good ||
+        bad "Python says '$said'"
+fi
+
 # completes WORDS EXPECTED...: what bash offers after the typed words, of which the last is open.
 cat >ask.sh <<'END'
 source "$1"; shift
@@ -98,7 +117,7 @@ completes 'unary_swap' edits x0 --family = un
 completes 'unary_swap' edits x0 --family un
 completes 'published' corpora --sampling p
 completes 'feynman' corpora f
-completes 'gen eval train rank batch' bench ''
+completes 'gen eval train rank find embed batch candidates explain' bench ''
 completes 'calc corpora' help c
 completes 'calc corpora' help --man c
 completes '--man' help --m

@@ -370,6 +370,44 @@ static void memory_limits_are_failures_not_crashes(void **state)
     assert_true(failed > 0 && worked > 0);
 }
 
+/* A zoomed sample is the same function near one of its points: smoother, still of the grammar. */
+static void zooming_looks_at_a_part(void **state)
+{
+    enum { SAMPLES = 300 };
+    arena *a = *state;
+    const data_gen gen = { .dims = 10, .points = 200 };
+    size_t zoomed = 0, smoother = 0;
+    for (uint64_t i = 0; i < SAMPLES; i++) {
+        data_sample s, before;
+        rng r;
+        assert_int_equal(data_sample_draw(&s, &gen, 5, RNG_BENCH, i, a), SNIP_OK);
+        before = s;
+        rng_init(&r, 5, RNG_EDITS, i);
+        assert_int_equal(data_sample_zoom(&s, &r, a), SNIP_OK);
+        if (s.y == before.y) {
+            assert_true(expr_same(s.e, before.e));
+            continue;
+        }
+        zoomed++;
+        double y[200], low = s.y[0], high = s.y[0], old_low = before.y[0], old_high = before.y[0];
+        assert_int_equal(expr_eval(s.e, s.x, 200, y, a), 200);
+        assert_memory_equal(y, s.y, sizeof y);
+        for (int k = 0; k < 200; k++) {
+            low = fmin(low, s.y[k]);
+            high = fmax(high, s.y[k]);
+            old_low = fmin(old_low, before.y[k]);
+            old_high = fmax(old_high, before.y[k]);
+        }
+        smoother += high - low < old_high - old_low;
+        for (size_t k = 0; k < s.e.count; k++)
+            assert_true(s.e.node[k].op < EXPR_VOCABULARY_END);
+        assert_int_equal(expr_inputs(s.e), s.dim);
+    }
+    print_message("%zu of %d zoomed, %zu of them smoother\n", zoomed, SAMPLES, smoother);
+    assert_true(zoomed > SAMPLES * 9 / 10);
+    assert_true(smoother > zoomed * 9 / 10);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -382,6 +420,7 @@ int main(void)
         cmocka_unit_test(samples_are_pure),
         cmocka_unit_test(samples_keep_their_promises),
         cmocka_unit_test(memory_limits_are_failures_not_crashes),
+        ARENA_TEST(zooming_looks_at_a_part),
     };
     return cmocka_run_group_tests(tests, gather, release);
 }

@@ -331,6 +331,8 @@ static const struct {
     { "x0", "1.001*x0", 0 },
     { "x0", "x1", 0 },
     { "sqrt(x0)", "sqrt(abs(x0))", 0 },
+    { "exp(97 + x0/100)", "exp(98 + x1/100)", 0 }, /* beyond float, but not beyond double */
+    { "exp(-120 + x0/100)", "exp(-121 + x1/100)", 0 },
 };
 
 static void behaviour_tells_functions_apart(void **state)
@@ -417,11 +419,23 @@ static void add_tells_what_became_of_each(void **state)
     assert_int_equal(tools_index_check(ix, NULL), SNIP_OK);
     tools_index_close(ix);
 
-    how.count = 60; /* and the build goes on behind them */
-    build(b, "lib.db", &how);
+    /* The build goes on behind them, and passes over what is there already: sample 45, added. */
+    data_sample s;
+    tools_index_built built;
+    assert_int_equal(data_sample_draw(&s, &how.gen, how.seed, RNG_LIBRARY, 45, b->a), SNIP_OK);
+    f[0] = (tools_index_own_formula){ .e = s.e };
+    assert_int_equal(tools_index_add(out, path, b->m, f, 1, 1, NULL), SNIP_OK);
+    assert_int_equal(out[0].id, 44);
+    how.count = 60;
+    assert_int_equal(tools_index_build(&built, path, b->m, &how, NULL), SNIP_OK);
+    assert_int_equal(built.duplicates, 1);
+    assert_int_equal(built.added, 16);
     ix = opened(b, path);
-    assert_int_equal(tools_index_formula(&row, ix, 44, b->a, NULL), SNIP_OK);
+    assert_int_equal(tools_index_formula(&row, ix, 45, b->a, NULL), SNIP_OK);
     assert_int_equal(row.stream_index, 40);
+    assert_int_equal(tools_index_formula(&row, ix, 50, b->a, NULL), SNIP_OK);
+    assert_int_equal(row.stream_index, 46);
+    assert_int_equal(tools_index_about(ix)->next, 57);
     tools_index_close(ix);
     assert_int_equal(tools_index_add(out, path_of(b, "none.db"), b->m, f, 1, 1, &st), SNIP_IO);
     assert_non_null(strstr(st.msg, "No such file"));

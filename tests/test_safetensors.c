@@ -177,13 +177,30 @@ static void numbers_must_be_finite_and_shapes_right(void **state)
     size_t cols = m->tensor[0].cols;
     assert_int_equal(model_save(m, path, NULL, NULL), SNIP_OK);
     assert_int_equal(model_load(&back, path, NULL, *state, &st), SNIP_FORMAT);
-    assert_non_null(strstr(st.msg, "is not F32 of shape"));
+    assert_non_null(strstr(st.msg, "is not F32 or F16 of shape"));
     m->tensor[0].rows++;
     m->tensor[0].cols = cols - 1;
     strcpy(m->tensor[1].name, "stranger");
     assert_int_equal(model_save(m, path, NULL, NULL), SNIP_OK);
     assert_int_equal(model_load(&back, path, NULL, *state, &st), SNIP_FORMAT);
     assert_non_null(strstr(st.msg, "is missing"));
+    clean();
+}
+
+static void halves_are_read_as_written(void **state)
+{
+    model *m = save_model(*state), *back;
+    assert_int_equal(model_save_half(m, path, NULL, NULL), SNIP_OK);
+    assert_int_equal(model_load(&back, path, NULL, *state, NULL), SNIP_OK);
+    double worst = 0;
+    for (size_t i = 0; i < m->size; i++) /* eleven bits, and a step of 2^-24 near 0 */
+        worst = fmax(worst, fabs((double)m->w[i] - (double)back->w[i]) -
+                                fabs((double)m->w[i]) * 0x1p-11);
+    assert_true(worst <= 0x1p-25);
+    assert_int_equal(model_save_half(back, path, NULL, NULL), SNIP_OK);
+    model *again;
+    assert_int_equal(model_load(&again, path, NULL, *state, NULL), SNIP_OK);
+    assert_memory_equal(again->w, back->w, m->size * sizeof *m->w);
     clean();
 }
 
@@ -240,6 +257,7 @@ int main(void)
         ARENA_TEST(models_come_back_as_they_were),
         cmocka_unit_test(damaged_models_never_crash),
         ARENA_TEST(numbers_must_be_finite_and_shapes_right),
+        ARENA_TEST(halves_are_read_as_written),
         ARENA_TEST(unwritable_places_are_said),
         ARENA_TEST(the_paper_s_tensors_are_the_reference_s),
     };

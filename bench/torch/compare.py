@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Seconds per training step: snip beside PyTorch, in the same run, in turns.
+"""Seconds per training step, or embeddings per second: snip beside PyTorch, in the same run, in turns.
 
 For each case a batch is exported (`snip bench batch`), the PyTorch step is checked against C's loss
 on it, and then both are measured in turns; the best of each counts. PyTorch's time is its step
@@ -9,6 +9,7 @@ busy is repeated a few times; `others` tells how many cores they took in the tur
 
     bench/torch/compare.py build/snip
     bench/torch/compare.py build/snip --case small:S5:48:1 --json
+    bench/torch/compare.py build/snip --embed
 """
 import argparse
 import gc
@@ -23,6 +24,7 @@ import step as torch_step  # first: it chooses the kernels of torch's BLAS
 
 import torch
 
+EMBEDDINGS = ["small:S1:128:2", "small:S1:128:1", "paper:S1:16:2"]
 CASES = ["small:S5:48:2", "small:S5:48:1", "paper:S0:16:2", "paper:S5:16:2"]
 QUIET = 0.1  # cores that others may take of those in use here
 
@@ -116,6 +118,50 @@ def measure(snip, case, repeat, folder):
     }
 
 
+def measure_embedding(snip, case, repeat, folder):
+    """Formulas and tables per second, forward only. PyTorch gets its tokens ready made."""
+    preset, stage, batch, threads = case
+    path = os.path.join(folder, "batch.safetensors")
+    run_snip(snip, "batch", case, "--out", path)
+    torch.set_num_threads(threads)
+    one = torch_step.Step(path)
+    b, encoder = one.batch, one.model.encoder_f
+    best = {"formulas": [float("inf"), 0.0], "tables": [float("inf"), 0.0]}
+    with torch.no_grad():
+        sides = {"formulas": lambda: encoder.rows(one.model.formulas(b), b["padded"]),
+                 "tables": lambda: one.model.tables(b)}
+        for turn in range(1 + 3 * repeat):
+            for name, run in sides.items():
+                with Meter() as meter:
+                    rows = run()
+                if turn:  # the first is the warm-up
+                    best[name][0] = min(best[name][0], meter.seconds / len(rows))
+            ours = run_snip(snip, "embed", case, "--seconds", "2")["figures"]
+            for name in sides:
+                best[name][1] = max(best[name][1], ours[name + "_per_second"])
+    return {"preset": preset, "batch": batch, "threads": threads,
+            **{f"torch_{name}_per_second": 1 / b[0] for name, b in best.items()},
+            **{f"snip_{name}_per_second": b[1] for name, b in best.items()},
+            **{f"ratio_{name}": b[1] * b[0] for name, b in best.items()}}
+
+
+def show_embeddings(snip, cases, repeat, as_json):
+    if not as_json:
+        print(f"{'preset':<7}{'batch':>6}{'cores':>6}{'torch formulas/s':>18}{'snip':>9}{'ratio':>7}"
+              f"{'torch tables/s':>16}{'snip':>9}{'ratio':>7}", flush=True)
+    for case in cases:
+        with tempfile.TemporaryDirectory() as folder:
+            row = measure_embedding(snip, case, repeat, folder)
+        gc.collect()
+        if as_json:
+            print(json.dumps(row), flush=True)
+        else:
+            print(f"{row['preset']:<7}{row['batch']:>6}{row['threads']:>6}"
+                  f"{row['torch_formulas_per_second']:>18.1f}{row['snip_formulas_per_second']:>9.1f}"
+                  f"{row['ratio_formulas']:>7.2f}{row['torch_tables_per_second']:>16.1f}"
+                  f"{row['snip_tables_per_second']:>9.1f}{row['ratio_tables']:>7.2f}", flush=True)
+
+
 def parse_case(text):
     try:
         preset, stage, batch, threads = text.split(":")
@@ -132,8 +178,13 @@ def main():
     parser.add_argument("--case", action="append", type=parse_case, metavar="P:S:B:T",
                         help=f"preset, stage, batch, threads (default {' '.join(CASES)})")
     parser.add_argument("--repeat", type=int, default=2, help="undisturbed turns (default 2)")
+    parser.add_argument("--embed", action="store_true",
+                        help=f"embeddings instead of steps (default {' '.join(EMBEDDINGS)})")
     parser.add_argument("--json", action="store_true", help="an object a line")
     a = parser.parse_args()
+    if a.embed:
+        show_embeddings(a.snip, a.case or [parse_case(t) for t in EMBEDDINGS], a.repeat, a.json)
+        return 0
     if not a.json:
         print(f"{'preset':<7}{'stage':<6}{'batch':>6}{'cores':>6}{'torch s':>10}{'snip s':>10}"
               f"{'ratio':>7}{'torch tokens':>14}{'snip tokens':>13}{'others':>12}", flush=True)

@@ -48,6 +48,11 @@ static json_t *run_batch(const request *q, snip_status *st)
     return bench_batch(q->preset, q->stage, q->batch, q->threads, q->out, st);
 }
 
+static json_t *run_embed(const request *q, snip_status *st)
+{
+    return bench_embed(q->preset, q->stage, q->batch, q->threads, q->seconds, q->model, st);
+}
+
 static json_t *run_candidates(const request *q, snip_status *st)
 {
     return bench_candidates(q->model, q->threads, st);
@@ -63,13 +68,10 @@ static const struct {
     json_t *(*run)(const request *q, snip_status *st);
     int only_by_name; /* not part of `snip bench` without a name */
     int needs_model;
-} benches[] = { { "gen", run_gen, 0, 0 },
-                { "eval", run_eval, 0, 0 },
-                { "train", run_train, 0, 0 },
-                { "rank", run_rank, 0, 0 },
-                { "find", run_find, 0, 0 },
-                { "batch", run_batch, 1, 0 },
-                { "candidates", run_candidates, 1, 1 },
+} benches[] = { { "gen", run_gen, 0, 0 },        { "eval", run_eval, 0, 0 },
+                { "train", run_train, 0, 0 },    { "rank", run_rank, 0, 0 },
+                { "find", run_find, 0, 0 },      { "embed", run_embed, 0, 0 },
+                { "batch", run_batch, 1, 0 },    { "candidates", run_candidates, 1, 1 },
                 { "explain", run_explain, 1, 1 } };
 enum { BENCHES = sizeof benches / sizeof *benches };
 
@@ -113,19 +115,19 @@ int cli_bench(const cli_command *self, int argc, char **argv)
           .to = &preset,
           .value = "NAME",
           .choices = presets,
-          .help = "train, batch: the model" },
+          .help = "train, embed, batch: the model" },
         { .name = "stage",
           .kind = CLI_CHOICE,
           .to = &stage,
           .value = "S",
           .choices = stages,
-          .help = "train, batch: the objective" },
+          .help = "train, embed, batch: the objective" },
         { .name = "batch-size",
           .kind = CLI_COUNT,
           .to = &batch,
           .value = "B",
           .high = 100000,
-          .help = "train, batch: samples per step; 0: the preset's" },
+          .help = "train, embed, batch: samples per step; 0: the preset's" },
         { .name = "rows",
           .kind = CLI_COUNT,
           .to = &rows,

@@ -175,10 +175,11 @@ static json_t *start_results(int argc, char **argv, const eval_how *how, arena *
     time_t now = time(NULL);
     struct tm utc;
     strftime(when, sizeof when, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&now, &utc));
-    return json_pack("{s:o,s:s,s:I,s:s,s:I,s:I,s:I}", "command", cli_string(line ? line : ""),
-                     "version", SNIP_VERSION, "seed", (json_int_t)how->seed, "started", when,
-                     "pairs", (json_int_t)how->pairs, "targets", (json_int_t)how->targets,
-                     "subtree_variants", (json_int_t)how->subtree_variants);
+    return json_pack(
+        "{s:o,s:s,s:I,s:s,s:I,s:f,s:I,s:I,s:I}", "command", cli_string(line ? line : ""), "version",
+        SNIP_VERSION, "seed", (json_int_t)how->seed, "started", when, "pairs",
+        (json_int_t)how->pairs, "noise", how->noise, "rows", (json_int_t)how->rows, "targets",
+        (json_int_t)how->targets, "subtree_variants", (json_int_t)how->subtree_variants);
 }
 
 /* Opens all models. Returns how many are open; fewer than asked after a message. */
@@ -210,6 +211,7 @@ static int run_models(const cli_command *self, json_t *results, eval_result *r, 
     }
     json_object_set_new(results, "models", models);
     json_object_set_new(results, "comparisons", compare_all(r, n, how->seed));
+    json_object_set_new(results, "paper", eval_paper_json());
     return failed ? CLI_FAILED : CLI_DONE;
 }
 
@@ -219,7 +221,8 @@ int cli_evaluate(const cli_command *self, int argc, char **argv)
     const char *out = "evaluation", *dump = NULL;
     static const char *const suites[] = { "all",      "global", "geometry", "edits",
                                           "subtrees", "ood",    "probes",   NULL };
-    uint64_t pairs = 10000, targets = 128, variants = 16, seed = 0, threads = 0;
+    uint64_t pairs = 10000, targets = 128, variants = 16, seed = 0, threads = 0, noise = 0,
+             rows = 0;
     int suite = 0, json = 0, quiet = 0, code;
     arena *a = arena_new(0);
     eval_how how = { 0 };
@@ -247,6 +250,18 @@ int cli_evaluate(const cli_command *self, int argc, char **argv)
           .low = 2,
           .high = 10000000,
           .help = "held-out pairs of the retrieval; the paper has 100000" },
+        { .name = "noise",
+          .kind = CLI_COUNT,
+          .to = &noise,
+          .value = "PERCENT",
+          .help = "retrieval: noise on y, in % of its deviation",
+          .high = 1000 },
+        { .name = "rows",
+          .kind = CLI_COUNT,
+          .to = &rows,
+          .value = "N",
+          .help = "retrieval: rows of a table; 0: all 200",
+          .high = DATA_POINTS },
         { .name = "targets",
           .kind = CLI_COUNT,
           .to = &targets,
@@ -297,6 +312,8 @@ int cli_evaluate(const cli_command *self, int argc, char **argv)
     }
     how = (eval_how){ .seed = seed,
                       .pairs = pairs,
+                      .noise = (double)noise / 100,
+                      .rows = rows,
                       .targets = targets,
                       .subtree_variants = variants,
                       .quiet = quiet };

@@ -88,9 +88,36 @@ static void print_node(const tools_explanation *x, const tools_problem *p, size_
     indent[depth] = 0;
 }
 
-static void print_explanation(const tools_explanation *x, const cli_task *task, int coloured)
+/* The edit, of those tried, with the least error after its refit; (size_t)-1 if there is none. */
+static size_t least_error(const tools_explanation *x, const tools_problem *p)
 {
-    char b[4][32], indent[512] = "";
+    size_t best = (size_t)-1;
+    double least = INFINITY;
+    for (size_t k = 0; k < x->listed; k++) {
+        double loss = tools_judged(&x->edit[k].refitted, p);
+        if (loss < least) {
+            least = loss;
+            best = k;
+        }
+    }
+    return best;
+}
+
+static void print_edit(const tools_explanation *x, size_t k, const cli_task *task)
+{
+    char b[2][32];
+    const tools_edit *e = &x->edit[k];
+    const tools_problem *p = &task->p;
+    int part = p->rows > p->train;
+    const char *what = tools_edit_text(e, x->e, &p->names, task->a);
+    printf("%+9.4f %9s %9s  %s\n", e->gain, cli_short_number(b[0], e->errors.r2[part]),
+           cli_short_number(b[1], e->refitted.r2[part]), what ? what : "");
+}
+
+static void print_explanation(const tools_explanation *x, const cli_task *task, size_t top,
+                              int coloured)
+{
+    char b[2][32], indent[512] = "";
     const tools_problem *p = &task->p;
     const char *text = expr_print(x->e, SNIP_INFIX, &p->names, 5, task->a);
     printf("formula     %s\n", text ? text : "");
@@ -99,18 +126,20 @@ static void print_explanation(const tools_explanation *x, const cli_task *task, 
            cli_short_number(b[1], x->errors.r2[1]), p->rows - p->train);
     printf("  %-*s   gain of the best edit there\n", LABELS, "");
     print_node(x, p, 0, indent, 1, coloured, task->a);
-    if (x->listed == 0)
+    if (x->listed == 0 || top == 0)
         return;
     printf("\nSingle edits with the largest gain; R2 on %s, before and after a refit:\n",
            p->rows > p->train ? "the rows held out" : "all rows");
     printf("%9s %9s %9s  %s\n", "gain", "R2", "R2 refit", "edit");
-    int part = p->rows > p->train;
-    for (size_t k = 0; k < x->listed; k++) {
-        const tools_edit *e = &x->edit[k];
-        const char *what = tools_edit_text(e, x->e, &p->names, task->a);
-        printf("%+9.4f %9s %9s  %s\n", e->gain, cli_short_number(b[0], e->errors.r2[part]),
-               cli_short_number(b[1], e->refitted.r2[part]), what ? what : "");
-    }
+    for (size_t k = 0; k < x->listed && k < top; k++)
+        print_edit(x, k, task);
+    size_t best = least_error(x, p);
+    if (best == (size_t)-1)
+        return;
+    printf("\nOf the first %zu, the one with the least error after its refit:\n", x->listed);
+    print_edit(x, best, task);
+    text = expr_print(x->edit[best].fitted, SNIP_INFIX, &p->names, 5, task->a);
+    printf("%9s %9s %9s  %s\n", "", "", "", text ? text : "");
 }
 
 static json_t *errors_json(const tools_errors *e)
@@ -250,7 +279,7 @@ static int write_svg(const cli_command *self, const char *path, const tools_expl
 int cli_explain(const cli_command *self, int argc, char **argv)
 {
     int code, json = 0, as_given = 0, colours = 0;
-    uint64_t top = 10;
+    uint64_t top = 10, tried = 40;
     const char *svg = NULL;
     static const char *const when[] = { "auto", "always", "never", NULL };
     cli_task task = { 0 };
@@ -259,8 +288,14 @@ int cli_explain(const cli_command *self, int argc, char **argv)
           .kind = CLI_COUNT,
           .to = &top,
           .value = "N",
-          .help = "edits to list and to refit",
+          .help = "edits to list",
           .high = 1000 },
+        { .name = "try",
+          .kind = CLI_COUNT,
+          .to = &tried,
+          .value = "N",
+          .help = "edits to refit, those with the largest gain first",
+          .high = 100000 },
         { .name = "as-given",
           .kind = CLI_FLAG,
           .to = &as_given,
@@ -301,7 +336,7 @@ int cli_explain(const cli_command *self, int argc, char **argv)
                  expr_inputs(e) - 1, task.p.dim);
         goto done;
     }
-    const tools_explain_how how = { !as_given, (size_t)top, task.cores };
+    const tools_explain_how how = { !as_given, (size_t)(tried > top ? tried : top), task.cores };
     if (tools_explain(&x, e, &task.p, task.t, &how, task.a, &st) != SNIP_OK) {
         cli_fail_status(self, &st);
         goto done;
@@ -312,7 +347,8 @@ int cli_explain(const cli_command *self, int argc, char **argv)
         code = cli_print_json(self, explanation_json(&x, &task));
         goto done;
     }
-    print_explanation(&x, &task, colours == 1 || (colours == 0 && isatty(STDOUT_FILENO)));
+    print_explanation(&x, &task, (size_t)top,
+                      colours == 1 || (colours == 0 && isatty(STDOUT_FILENO)));
     code = cli_finish(self);
 done:
     cli_task_close(&task);

@@ -48,8 +48,8 @@ static int near_formula(const cli_command *self, const cli_task *task, tools_ind
         const char *text = expr_print(one, SNIP_SYMPY, NULL, json ? 0 : 5, task->a);
         if (json)
             cli_print_json(self,
-                           json_pack("{s:f,s:I,s:o,s:i,s:i,s:o,s:s}", "similarity",
-                                     hit[i].score, "id", (json_int_t)row.id, "name",
+                           json_pack("{s:f,s:I,s:o,s:i,s:i,s:o,s:s}", "similarity", hit[i].score,
+                                     "id", (json_int_t)row.id, "name",
                                      row.name ? cli_string(row.name) : json_null(), "dimension",
                                      row.dimension, "complexity", row.complexity, "equation",
                                      cli_string(text ? text : ""), "prefix", row.formula));

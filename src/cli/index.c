@@ -235,7 +235,7 @@ static json_t *dimensions_json(const tools_rows *rows)
         count[rows->dimension[i]]++;
     for (int d = 0; d <= UINT8_MAX; d++)
         if (count[d]) {
-            char key[8];
+            char key[16];
             snprintf(key, sizeof key, "%d", d);
             json_object_set_new(o, key, json_integer((json_int_t)count[d]));
         }
@@ -271,7 +271,7 @@ static int show_info(const cli_command *self, const request *q, const tools_inde
 static int info(const cli_command *self, const request *q, const char *path)
 {
     tools_index *ix;
-    uint64_t own;
+    uint64_t own = 0;
     snip_status st;
     snip_code code = tools_index_open(&ix, path, NULL, &st);
     if (code == SNIP_OK)

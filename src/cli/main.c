@@ -131,6 +131,23 @@ const cli_command cli_commands[] = {
       "snip explain data.csv 'a*cos(b) + 1.5'\n"
       "snip explain data.csv @formula.txt --svg formula.svg\n",
       cli_explain },
+    { "index", "make and keep a library of formulas to search",
+      "build -o LIBRARY [options] | add LIBRARY FORMULAS [options] | info LIBRARY [options]",
+      "build draws formulas from the generator until the library has --count of them, no two with "
+      "the\n"
+      "same behaviour, each with its vector in the model's space. Ctrl-C stops it, and so may "
+      "anything\n"
+      "else: the same command goes on where it was. add puts your own formulas in, a line each "
+      "(`#`\n"
+      "starts a comment, `name<TAB>formula` gives a name, - is standard input); their variables "
+      "are\n"
+      "x0, x1, ..., inputs of mean 0 and deviation 1. info tells what a library holds. A library "
+      "is\n"
+      "two files, LIBRARY and LIBRARY.vectors; move them together.\n",
+      "snip index build --count 1000000 -o lib.db\n"
+      "snip index add lib.db mine.txt\n"
+      "snip index info lib.db --check\n",
+      cli_index },
     { "find", "find formulas for a table in a library",
       "TABLE --index LIBRARY [options] | --formula F --index LIBRARY [options]",
       "Searches a library (snip index) for the formulas whose vectors are nearest to the table's, "
@@ -152,25 +169,13 @@ const cli_command cli_commands[] = {
       "snip info runs/tiny/model.safetensors\n"
       "snip info runs/tiny/model.safetensors --json\n",
       cli_info },
-    { "index", "make and keep a library of formulas to search",
-      "build -o LIBRARY [options] | add LIBRARY FORMULAS [options] | info LIBRARY [options]",
-      "build draws formulas from the generator until the library has --count of them, no two with "
-      "the\n"
-      "same behaviour, each with its vector in the model's space. Ctrl-C stops it, and so may "
-      "anything\n"
-      "else: the same command goes on where it was. add puts your own formulas in, a line each "
-      "(`#`\n"
-      "starts a comment, `name<TAB>formula` gives a name, - is standard input); their variables "
-      "are\n"
-      "x0, x1, ..., inputs of mean 0 and deviation 1. info tells what a library holds. A library "
-      "is\n"
-      "two files, LIBRARY and LIBRARY.vectors; move them together.\n",
-      "snip index build --count 1000000 -o lib.db\n"
-      "snip index add lib.db mine.txt\n"
-      "snip index info lib.db --check\n",
-      cli_index },
+    { "pack", "store a model's weights at half the size", "MODEL --out FILE",
+      "Writes the model with float16 numbers, for models that are no longer trained. Every command "
+      "reads\n"
+      "such files.\n",
+      "snip pack runs/tiny/model.safetensors -o tiny.safetensors\n", cli_pack },
     { "bench", "measure the speed of a part on this machine",
-      "[gen|eval|train|rank|find|batch|candidates|explain] [options]",
+      "[gen|eval|train|rank|find|embed|batch|candidates|explain] [options]",
       "gen: accepted samples per second on one core, tokens included, by part. eval: nanoseconds\n"
       "per node and point, beside a plain loop over the C library's functions in the same run. "
       "train: a\n"

@@ -39,10 +39,15 @@ static double ten(int power)
 /* Mantissa and decimal exponent of a > 0 by printf. */
 static int split_exact(double a, int *power)
 {
-    char text[32]; /* d.ddde+xx */
+    char text[32]; /* d.ddde+xx, where the locale's decimal sign may have several bytes */
+    int mantissa = 0;
+    const char *s = text;
     snprintf(text, sizeof text, "%.3e", a);
-    *power = atoi(text + 6);
-    return (text[0] - '0') * 1000 + (text[2] - '0') * 100 + (text[3] - '0') * 10 + (text[4] - '0');
+    for (; *s != 'e'; s++)
+        if (*s >= '0' && *s <= '9')
+            mantissa = 10 * mantissa + (*s - '0');
+    *power = atoi(s + 1);
+    return mantissa;
 }
 
 int data_float_split(double v, data_float *out)

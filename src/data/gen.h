@@ -69,6 +69,11 @@ data_outcome data_draft_try(data_draft *d, data_sample *out, arena *a);
 snip_code data_sample_draw(data_sample *out, const data_gen *gen, uint64_t seed, rng_stream stream,
                            uint64_t index, arena *a);
 
+/* Makes s what it looks like in a small part of its inputs' range: f(m + s x) in place of f(x),
+ * where m is one of the points. Measured tables are often like that: smooth, and far from 0. s
+ * stays as it is where the result could not be used in training. Fails only for want of memory. */
+snip_code data_sample_zoom(data_sample *s, rng *r, arena *a);
+
 /* An expression of the same grammar with `binary` binary operators and at most `unary` unary ones,
  * whose leaves are drawn from variables[0..n). node is NULL when memory is out. */
 expr data_grow_small(rng *r, int binary, int unary, const int *variables, int n, arena *a);

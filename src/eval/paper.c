@@ -71,3 +71,12 @@ const eval_paper *eval_paper_find(const char *key)
             return &numbers[i];
     return NULL;
 }
+
+json_t *eval_paper_json(void)
+{
+    json_t *o = json_object();
+    for (size_t i = 0; o && i < sizeof numbers / sizeof *numbers; i++)
+        json_object_set_new(o, numbers[i].key,
+                            json_pack("[f,f]", numbers[i].snip, numbers[i].snippp));
+    return o;
+}

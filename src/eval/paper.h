@@ -2,6 +2,8 @@
 #ifndef EVAL_PAPER_H
 #define EVAL_PAPER_H
 
+#include <jansson.h>
+
 /* One printed number of both models; NAN where the paper gives none. Percentages are fractions,
  * counts that do not depend on the model are in both columns. */
 typedef struct eval_paper {
@@ -11,5 +13,8 @@ typedef struct eval_paper {
 
 /* The number, or NULL: most values by family are only drawn in the paper's figures. */
 const eval_paper *eval_paper_find(const char *key);
+
+/* All of them: key -> [SNIP, SNIP++]. NULL when memory is out. */
+json_t *eval_paper_json(void);
 
 #endif

@@ -17,6 +17,8 @@ typedef struct eval_how {
     size_t targets; /* of the controlled edits */
     size_t
         subtree_variants; /* most edits of a family per subtree; 0: as many as of whole formulas */
+    double noise;         /* of retrieval: added to y, relative to its deviation */
+    size_t rows;          /* of retrieval: rows of a table; 0: all 200 */
     int quiet;
     ranks *ranks; /* split the global suite between them, or NULL */
 } eval_how;

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/half.h"
 #include "base/text.h"
 
 safetensors_entry *model_entries(const model *m, const float *w, const char *suffix, arena *a)
@@ -27,6 +28,18 @@ safetensors_entry *model_entries(const model *m, const float *w, const char *suf
     return e;
 }
 
+/* The numbers of a tensor as floats in `to`. */
+static void copy_numbers(float *to, const safetensors_entry *e, size_t n)
+{
+    if (strcmp(e->dtype, "F32") == 0) {
+        memcpy(to, e->data, n * sizeof *to);
+        return;
+    }
+    const unsigned char *from = e->data;
+    for (size_t i = 0; i < n; i++)
+        to[i] = half_value((uint16_t)(from[2 * i] | from[2 * i + 1] << 8));
+}
+
 snip_code model_take(const model *m, float *w, const safetensors_file *f, const char *suffix,
                      const char *path, snip_status *st)
 {
@@ -38,12 +51,14 @@ snip_code model_take(const model *m, float *w, const safetensors_file *f, const 
         if (!e)
             return status_fail(st, SNIP_FORMAT, 0, "%s: tensor '%s' is missing", path, name);
         size_t rank = t->cols ? 2 : 1;
-        if (strcmp(e->dtype, "F32") != 0 || e->rank != rank || e->shape[0] != t->rows ||
+        int known = strcmp(e->dtype, "F32") == 0 || strcmp(e->dtype, "F16") == 0;
+        if (!known || e->rank != rank || e->shape[0] != t->rows ||
             (rank == 2 && e->shape[1] != t->cols))
-            return status_fail(st, SNIP_FORMAT, 0, "%s: tensor '%s' is not F32 of shape %zu x %zu",
-                               path, name, t->rows, t->cols ? t->cols : 1);
+            return status_fail(st, SNIP_FORMAT, 0,
+                               "%s: tensor '%s' is not F32 or F16 of shape %zu x %zu", path, name,
+                               t->rows, t->cols ? t->cols : 1);
         float *to = w + t->offset;
-        memcpy(to, e->data, e->bytes);
+        copy_numbers(to, e, model_tensor_size(t));
         for (size_t i = 0; i < model_tensor_size(t); i++)
             if (!isfinite(to[i]))
                 return status_fail(st, SNIP_FORMAT, 0,
@@ -52,10 +67,34 @@ snip_code model_take(const model *m, float *w, const safetensors_file *f, const 
     return SNIP_OK;
 }
 
-snip_code model_save(const model *m, const char *path, const json_t *history, snip_status *st)
+/* Turns entries of floats into halves, in `a`. Returns 0 when memory is out. */
+static int halve(safetensors_entry *e, size_t count, arena *a)
+{
+    for (size_t k = 0; k < count; k++) {
+        const float *from = e[k].data;
+        size_t n = e[k].bytes / sizeof *from;
+        unsigned char *to = arena_array(a, n, 2);
+        if (!to)
+            return 0;
+        for (size_t i = 0; i < n; i++) {
+            uint16_t h = half_of(from[i]);
+            to[2 * i] = (unsigned char)(h & 255);
+            to[2 * i + 1] = (unsigned char)(h >> 8);
+        }
+        e[k].dtype = "F16";
+        e[k].data = to;
+        e[k].bytes = 2 * n;
+    }
+    return 1;
+}
+
+static snip_code save(const model *m, const char *path, int half, const json_t *history,
+                      snip_status *st)
 {
     arena *a = arena_new(0);
     safetensors_entry *e = a ? model_entries(m, m->w, "", a) : NULL;
+    if (e && half && !halve(e, m->tensors, a))
+        e = NULL;
     json_t *config = model_config_json(&m->config), *metadata = json_object();
     char *text = config ? json_dumps(config, JSON_COMPACT) : NULL;
     snip_code code = SNIP_NOMEM;
@@ -73,6 +112,16 @@ snip_code model_save(const model *m, const char *path, const json_t *history, sn
     json_decref(metadata);
     arena_free(a);
     return code;
+}
+
+snip_code model_save(const model *m, const char *path, const json_t *history, snip_status *st)
+{
+    return save(m, path, 0, history, st);
+}
+
+snip_code model_save_half(const model *m, const char *path, const json_t *history, snip_status *st)
+{
+    return save(m, path, 1, history, st);
 }
 
 /* The configuration in a file's metadata. */

@@ -17,6 +17,9 @@ snip_code model_take(const model *m, float *w, const safetensors_file *f, const 
 /* Writes a model. `history` is an object of strings for the metadata (stage, steps, ...). */
 snip_code model_save(const model *m, const char *path, const json_t *history, snip_status *st);
 
+/* The same with float16 numbers: half the size, for models that are no longer trained. */
+snip_code model_save_half(const model *m, const char *path, const json_t *history, snip_status *st);
+
 /* The model in a file that has been read, in `a`; `path` is for messages. */
 snip_code model_read(model **out, const safetensors_file *f, const char *path, arena *a,
                      snip_status *st);

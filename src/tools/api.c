@@ -7,14 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "expr/expr.h"
-#include "snip.h"
-
-struct snip_expr {
-    arena *a;
-    expr e;
-    expr_names names;
-};
+#include "tools/api_int.h"
 
 const char *snip_version(void)
 {
@@ -29,8 +22,7 @@ void snip_expr_free(snip_expr *e)
     }
 }
 
-/* An empty handle that knows its variables' names. NULL when memory is out. */
-static snip_expr *new_handle(const char *const *names, size_t n)
+snip_expr *api_expr_new(const char *const *names, size_t n)
 {
     snip_expr *h = calloc(1, sizeof *h);
     if (!h)
@@ -55,7 +47,7 @@ snip_code snip_expr_parse(snip_expr **out, const char *text, const char *const *
     if (st)
         *st = (snip_status){ .code = SNIP_OK };
     locale_t c = newlocale(LC_NUMERIC_MASK, "C", (locale_t)0);
-    snip_expr *h = new_handle(names, names ? n_names : 0);
+    snip_expr *h = api_expr_new(names, names ? n_names : 0);
     if (!h || !c) {
         snip_expr_free(h);
         if (c)
@@ -79,7 +71,7 @@ snip_code snip_expr_normal(snip_expr **out, const snip_expr *e, int assume_posit
     *out = NULL;
     if (st)
         *st = (snip_status){ .code = SNIP_OK };
-    snip_expr *h = new_handle(e->names.name, e->names.count);
+    snip_expr *h = api_expr_new(e->names.name, e->names.count);
     if (!h)
         return status_nomem(st);
     expr_domain domain = { .assume_positive = assume_positive };
@@ -132,4 +124,9 @@ size_t snip_expr_print(const snip_expr *e, snip_format format, char *buf, size_t
 size_t snip_expr_nodes(const snip_expr *e)
 {
     return e->e.count;
+}
+
+size_t snip_expr_inputs(const snip_expr *e)
+{
+    return expr_inputs(e->e);
 }

@@ -7,10 +7,7 @@
 
 #include "expr/vec.h"
 
-enum {
-    DROPPED = 3, /* of float's 23 bits: what another order of operations may change */
-    NO_NUMBER = 0x7fc00000
-};
+enum { NO_NUMBER = 0x7ff80000 };
 
 void tools_points_draw(tools_points *out)
 {
@@ -26,20 +23,17 @@ void tools_points_draw(tools_points *out)
             out->x[i][p] = widths[p % 4] * normal[i * TOOLS_POINTS + p];
 }
 
-/* 20 bits of v as a float; all NaNs are one, and so are the two zeros. */
+/* The upper half of v's bits, rounded: sign, exponent and 20 bits of mantissa. Not a float, which
+ * would take all formulas that reach 1e39 for the same. All NaNs are one, and so are the zeros. */
 static uint32_t rounded(double v)
 {
-    float f = (float)v;
-    uint32_t bits;
-    if (isnan(f))
+    uint64_t bits;
+    if (isnan(v))
         return NO_NUMBER;
-    if (f == 0)
+    if (v == 0)
         return 0;
-    memcpy(&bits, &f, sizeof bits);
-    if (isinf(f))
-        return bits;
-    bits += 1u << (DROPPED - 1);
-    return bits >> DROPPED << DROPPED;
+    memcpy(&bits, &v, sizeof bits);
+    return (uint32_t)(isinf(v) ? bits >> 32 : (bits + 0x80000000) >> 32);
 }
 
 snip_code tools_behaviour(tools_behaviour_hash *out, expr e, const tools_points *points, arena *tmp,

@@ -15,7 +15,8 @@
 enum { TOOLS_POINTS = 32, TOOLS_BEHAVIOUR = 16 };
 
 /* How behaviours are told apart, in words: libraries with other words are not mixed. */
-#define TOOLS_BEHAVIOUR_HOW "xxh3-128 of values at 32 normal points of 10 inputs, 20 bits each"
+#define TOOLS_BEHAVIOUR_HOW                                                                        \
+    "xxh3-128 of values at 32 normal points of 10 inputs, 20 bits of mantissa"
 
 /* The standard points, the same for every library: normal deviates of three widths, so that a
  * formula which is undefined near 0 or far from it has values at some of them. */
@@ -25,7 +26,8 @@ typedef struct tools_points {
 
 void tools_points_draw(tools_points *out);
 
-/* A formula's values at these points, rounded to 20 bits and hashed. */
+/* A formula's values at these points, rounded to 20 bits of mantissa, so that another order of
+ * operations does not matter, and hashed. */
 typedef struct tools_behaviour_hash {
     uint8_t byte[TOOLS_BEHAVIOUR];
 } tools_behaviour_hash;

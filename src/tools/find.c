@@ -1,9 +1,36 @@
 /* find.c - see find.h. */
 #include "tools/find.h"
 
+#include <math.h>
 #include <stdlib.h>
 
-enum { EVERY_SET = 4, SETS_MAX = 2 * DATA_DIMS_MAX + 1 };
+enum { EVERY_SET = 4, SETS_MAX = 2 * DATA_DIMS_MAX + 1, NEIGHBOURS = 500 };
+#define SLACK 0.05 /* of y's variance */
+
+/* How much of y's variance the inputs of a set leave open: half the mean square difference between
+ * each row and its nearest neighbour (the delta test). A set without an input that matters makes y
+ * look like noise, and noise is near to wild formulas. */
+static double left_open(const tools_problem *p, tools_inputs set)
+{
+    size_t n = p->train < NEIGHBOURS ? p->train : NEIGHBOURS;
+    double sum = 0;
+    for (size_t i = 0; i < n; i++) {
+        double nearest = INFINITY, y = 0;
+        for (size_t k = 0; k < n; k++) {
+            double far = 0;
+            for (size_t j = 0; j < p->dim; j++) {
+                double d = set >> j & 1 ? p->standard[j][i] - p->standard[j][k] : 0;
+                far += d * d;
+            }
+            if (k != i && far < nearest) {
+                nearest = far;
+                y = p->y[k];
+            }
+        }
+        sum += (p->y[i] - y) * ((p->y[i] - y) / p->variance[0]);
+    }
+    return sum / (2 * (double)n);
+}
 
 /* A formula met for one of the sets of inputs. */
 typedef struct match {
@@ -11,8 +38,8 @@ typedef struct match {
     tools_inputs inputs;
 } match;
 
-/* The sets of inputs to look up; out has room for SETS_MAX. */
-static size_t choose_sets(tools_inputs *out, size_t dim)
+/* Sets that may matter, in out, which has room for SETS_MAX; all inputs come first. */
+static size_t list_sets(tools_inputs *out, size_t dim)
 {
     tools_inputs all = ((tools_inputs)1 << dim) - 1;
     size_t n = 0;
@@ -27,6 +54,19 @@ static size_t choose_sets(tools_inputs *out, size_t dim)
     for (size_t j = 0; j < dim; j++)
         out[n++] = (tools_inputs)1 << j;
     return n;
+}
+
+/* The sets to look up: all inputs, and those that leave hardly more open than the best. */
+static size_t choose_sets(tools_inputs *out, const tools_problem *p)
+{
+    size_t n = list_sets(out, p->dim), kept = 1;
+    double open[SETS_MAX], least = INFINITY;
+    for (size_t s = 0; s < n; s++)
+        least = fmin(least, open[s] = left_open(p, out[s]));
+    for (size_t s = 1; s < n; s++)
+        if (open[s] <= least + SLACK)
+            out[kept++] = out[s];
+    return kept;
 }
 
 static int set_size(tools_inputs s)
@@ -50,7 +90,7 @@ static snip_code collect(match *m, size_t *count, const tools_problem *p, const 
                          tools_index *ix, size_t k, int threads, arena *a, snip_status *st)
 {
     tools_inputs set[SETS_MAX];
-    size_t sets = choose_sets(set, p->dim), n = 0;
+    size_t sets = choose_sets(set, p), n = 0;
     float *z = arena_array(a, (size_t)t->m->config.latent, sizeof *z);
     tools_hit *hit = arena_array(a, k, sizeof *hit);
     if (!z || !hit)

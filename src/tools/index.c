@@ -130,7 +130,10 @@ static snip_code read_count(uint64_t *out, sqlite3 *db, const char *path, snip_s
 {
     sqlite3_stmt *s = NULL;
     snip_code code =
-        first_row(&s, db, path, "SELECT count(*), max(id), min(id) FROM formulas", NULL, st);
+        first_row(&s, db, path,
+                  "SELECT (SELECT count(*) FROM formulas), (SELECT max(id) FROM formulas),"
+                  " (SELECT min(id) FROM formulas)",
+                  NULL, st);
     if (code == SNIP_OK) {
         int64_t count = sqlite3_column_int64(s, 0);
         *out = (uint64_t)count;

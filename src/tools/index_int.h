@@ -11,6 +11,9 @@ enum { TOOLS_INDEX_WAIT = 2000 }; /* milliseconds for another process's commit *
 /* PATH.vectors, allocated; NULL when memory is out. */
 char *tools_index_vectors(const char *path);
 
+/* Makes the database of a library without formulas; it is there whole after this, or not at all. */
+snip_code tools_index_create(const char *path, const tools_index_facts *f, snip_status *st);
+
 /* Opens the database of an existing library. */
 snip_code tools_index_db(sqlite3 **out, const char *path, snip_status *st);
 

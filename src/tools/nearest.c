@@ -4,6 +4,7 @@
  * the best within float's rounding is computed again in double, and only that decides. */
 #include "tools/nearest.h"
 
+#include <assert.h>
 #include <math.h>
 #include <omp.h>
 #include <stdlib.h>
@@ -122,6 +123,7 @@ snip_code tools_nearest(const tools_rows *rows, const float *query, size_t k, in
                         int threads, tools_hit *out, size_t *found, snip_status *st)
 {
     double square = 0;
+    assert(threads > 0);
     for (size_t i = 0; i < rows->latent; i++)
         square += (double)query[i] * (double)query[i];
     *found = 0;

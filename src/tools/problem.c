@@ -32,12 +32,16 @@ static const double *permuted(const double *v, const int *at, size_t rows, arena
     return out;
 }
 
+/* Exact where all values are the same, so that they have no variance. */
 static double mean_of(const double *v, size_t n)
 {
     double sum = 0;
-    for (size_t i = 0; i < n; i++)
+    int same = n > 0;
+    for (size_t i = 0; i < n; i++) {
         sum += v[i] / (double)n; /* divided first: values may be near the largest double */
-    return sum;
+        same &= v[i] == v[0];
+    }
+    return same ? v[0] : sum;
 }
 
 /* The variance in units of 4^*exponent: a power of two changes no digit, and no square over- or

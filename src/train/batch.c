@@ -193,6 +193,8 @@ static snip_code draw_one(drawn *d, const train_batch_how *how, uint64_t index, 
     rng_init(&c.r, how->seed, how->stream, index);
     c.r.block = 1u << 31;
     c.subtree[0].count = 1;
+    if (code == SNIP_OK && how->zoom > 0 && rng_uniform(&c.r) < how->zoom)
+        code = data_sample_zoom(&c.s, &c.r, a);
     if (code == SNIP_OK && how->stage >= TRAIN_S2)
         code = data_perturb(c.subtree, &c.subtrees, most, how->edits, c.s.e, c.s.x, c.s.points,
                             c.s.y, &c.r, a);

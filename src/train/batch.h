@@ -18,6 +18,7 @@ typedef struct train_batch_how {
     size_t points;        /* points kept of each sample's DATA_POINTS, drawn at random */
     size_t rows;  /* statistics of half of the samples are of so many rows or more; 0: all */
     double noise; /* most noise added to half of the tables, relative to y's deviation */
+    double zoom;  /* share of samples f(x) that become f(m + s x): m one of the points, s small */
     uint64_t seed;
     rng_stream stream;
 } train_batch_how;

@@ -111,17 +111,30 @@ static snip_code save(run *r, snip_status *st)
     return code;
 }
 
-/* Whether a step that two settings disagree on lies ahead for both: 0 is never for the decay, and
- * at once for the end of the first phase. */
+static uint64_t whole(const json_t *o, const char *key)
+{
+    return (uint64_t)json_integer_value(json_object_get(o, key));
+}
+
+/* Whether what two settings disagree on lies ahead for both: the steps at which phases end (0 is
+ * never for the decay, and at once for the first phase), and what only the second phase uses. */
 static int lies_ahead(const char *key, const json_t *theirs, const json_t *ours, uint64_t t)
 {
-    const json_t *both[2] = { theirs, ours };
-    int decay = strcmp(key, "decay") == 0, good = decay || strcmp(key, "first") == 0;
-    for (int i = 0; i < 2; i++) {
-        uint64_t at = (uint64_t)json_integer_value(json_object_get(both[i], key));
-        good = good && (at >= t || (decay && at == 0));
-    }
-    return good;
+    static const char *const later[] = { "first",    "stage", "train_points",
+                                         "subtrees", "edits", "zoom" };
+    if (strcmp(key, "decay") == 0)
+        return (whole(theirs, key) >= t || whole(theirs, key) == 0) &&
+               (whole(ours, key) >= t || whole(ours, key) == 0);
+    for (size_t i = 0; i < sizeof later / sizeof *later; i++)
+        if (strcmp(key, later[i]) == 0)
+            return whole(theirs, "first") >= t && whole(ours, "first") >= t;
+    return 0;
+}
+
+/* Whether a setting is the same; one that older files do not know was 0. */
+static int same_value(const json_t *theirs, const json_t *ours)
+{
+    return theirs ? json_equal(theirs, ours) : json_number_value(ours) == 0;
 }
 
 /* Whether two settings are the same run, of which t steps are made. A run may be made longer, and
@@ -137,7 +150,7 @@ static snip_code same_run(const json_t *theirs, const train_config *ours, uint64
         const char *key = json_object_iter_key(at);
         if (strcmp(key, "steps") == 0 && ours->schedule != TRAIN_LINEAR)
             continue;
-        if (!json_equal(json_object_iter_value(at), json_object_get(theirs, key)) &&
+        if (!same_value(json_object_get(theirs, key), json_object_iter_value(at)) &&
             !lies_ahead(key, theirs, mine, t))
             code = status_fail(st, SNIP_FORMAT, 0,
                                "%s: was trained with another '%s'; resume with the same settings",
@@ -332,6 +345,7 @@ static snip_code one_step(run *r, train_terms *terms, double *norm, double *rate
                                    .points = early ? r->c->first_points : r->c->train_points,
                                    .rows = r->c->rows,
                                    .noise = r->c->noise,
+                                   .zoom = early ? r->c->first_zoom : r->c->zoom,
                                    .seed = r->c->seed,
                                    .stream = RNG_TRAIN };
     train_how how = { .stage = stage,

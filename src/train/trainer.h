@@ -31,11 +31,13 @@ typedef struct train_config {
     int edits;           /* edits tried of each */
     size_t rows;         /* statistics of half of the samples are of so many rows or more; 0: all */
     double noise;   /* most noise on y, relative to its deviation; half of the tables are clean */
+    double zoom;    /* share of samples that are seen in a small part of their inputs' range */
     uint64_t first; /* steps of a first phase, which has these instead: */
     int first_stage;
     size_t first_subtrees;
     int first_edits;
     size_t first_points;
+    double first_zoom;
     int schedule;        /* train_schedule */
     double lr, lr_start; /* peak, and that of the first step */
     uint64_t warmup;     /* steps from lr_start to lr */

@@ -1,0 +1,807 @@
+"""snip - formulas and the numbers they produce, for Python.
+
+A thin layer over the library libsnip (include/snip.h); it needs NumPy and nothing else.
+
+    >>> import numpy as np, snip
+    >>> f = snip.Formula("0.5*v^2 + sin(t)", names=["v", "t"])
+    >>> f(np.array([1.0, 2.0]), 0.0)
+    array([0.5, 2. ])
+    >>> f.sympy()
+    '0.5*v**2 + sin(t)'
+
+A model puts formulas and tables into one space; with it candidates are ranked, libraries searched
+and formulas explained:
+
+    >>> model = snip.Model()                       # the default model, or Model("file.safetensors")
+    >>> best = model.rank(X, y, ["2*x0 + x1", "sin(x0)"])[0]
+    >>> best.equation, best.similarity, best.r2_val
+    >>> snip.Ranker(model, ["2*x0 + x1", "sin(x0)"]).fit(X, y).predict(X)
+    >>> snip.Index("library.db", model).find(X, y, k=5)
+    >>> snip.explain(model, X, y, "2*x0 + x1").edits[0].text
+
+X is anything that NumPy turns into a matrix, a row per observation; columns of a DataFrame lend
+their names to the formulas' variables. What goes wrong is a snip.Error.
+
+The library is looked for in $SNIP_LIBRARY, beside this file's source tree or installation, then
+where the system keeps its libraries. Calls release the interpreter's lock. Several threads may use
+one Model or Formula at once; an Index serves one after the other. A forked child uses one
+core whatever it is told, since GNU's OpenMP cannot start its threads again there; results are the
+same.
+"""
+import ctypes
+import ctypes.util
+import dataclasses
+import glob
+import operator
+import os
+import threading
+
+import numpy as np
+
+__version__ = "0.1.0"
+__all__ = ["Error", "Explanation", "Edit", "Formula", "Index", "Model", "Ranked", "Ranker",
+           "explain", "library_version"]
+
+ORDERS = ("similarity", "loss", "balance")
+_CODES = ("OK", "NOMEM", "IO", "SYNTAX", "FORMAT", "UNSUPPORTED")
+_INFIX, _PREFIX, _SYMPY, _LATEX, _C = range(5)
+
+
+class Error(ValueError):
+    """What the library or this module cannot do, in one line.
+
+    `code` is the library's (IO, SYNTAX, FORMAT, UNSUPPORTED, NOMEM) or None for arguments that
+    never got so far; `pos` is the byte of a formula, the row of a table or the place in a list
+    where the trouble is, if there is such a place.
+    """
+
+    def __init__(self, message, code=None, pos=0):
+        super().__init__(message)
+        self.code = code
+        self.pos = pos
+
+    def __reduce__(self):
+        return Error, (str(self), self.code, self.pos)
+
+
+class _Status(ctypes.Structure):
+    _fields_ = [("code", ctypes.c_int), ("pos", ctypes.c_size_t), ("msg", ctypes.c_char * 240)]
+
+
+class _Table(ctypes.Structure):
+    _fields_ = [("inputs", ctypes.c_size_t), ("rows", ctypes.c_size_t),
+                ("names", ctypes.POINTER(ctypes.c_char_p)),
+                ("x", ctypes.POINTER(ctypes.c_void_p)), ("y", ctypes.c_void_p),
+                ("seed", ctypes.c_uint64)]
+
+
+class _Options(ctypes.Structure):
+    _fields_ = [("keep_constants", ctypes.c_int), ("starts", ctypes.c_int),
+                ("order", ctypes.c_int), ("threads", ctypes.c_int)]
+
+
+class _Ranked(ctypes.Structure):
+    _fields_ = [("formula", ctypes.c_void_p), ("place", ctypes.c_size_t),
+                ("similarity", ctypes.c_double), ("loss_train", ctypes.c_double),
+                ("loss_val", ctypes.c_double), ("r2_train", ctypes.c_double),
+                ("r2_val", ctypes.c_double), ("complexity", ctypes.c_size_t),
+                ("model_size", ctypes.c_size_t), ("pareto", ctypes.c_int),
+                ("score", ctypes.c_double)]
+
+
+class _Edit(ctypes.Structure):
+    _fields_ = [("node", ctypes.c_size_t), ("text", ctypes.c_char_p), ("formula", ctypes.c_void_p),
+                ("gain", ctypes.c_double), ("r2_train", ctypes.c_double),
+                ("r2_val", ctypes.c_double), ("refitted_r2_train", ctypes.c_double),
+                ("refitted_r2_val", ctypes.c_double)]
+
+
+_P, _SIZE, _INT, _DOUBLE = ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int, ctypes.c_double
+_TO = ctypes.POINTER
+_ST = _TO(_Status)
+# Every function of snip.h: what it returns, what it takes.
+_FUNCTIONS = {
+    "version": (ctypes.c_char_p, []),
+    "expr_parse": (_INT, [_TO(_P), ctypes.c_char_p, _TO(ctypes.c_char_p), _SIZE, _ST]),
+    "expr_normal": (_INT, [_TO(_P), _P, _INT, _ST]),
+    "expr_eval": (_INT, [_P, _TO(_P), _SIZE, _SIZE, _P, _TO(_SIZE), _ST]),
+    "expr_print": (_SIZE, [_P, _INT, ctypes.c_char_p, _SIZE]),
+    "expr_nodes": (_SIZE, [_P]),
+    "expr_inputs": (_SIZE, [_P]),
+    "expr_free": (None, [_P]),
+    "model_open": (_INT, [_TO(_P), ctypes.c_char_p, _ST]),
+    "model_close": (None, [_P]),
+    "model_width": (_SIZE, [_P]),
+    "model_inputs": (_SIZE, [_P]),
+    "model_hash": (ctypes.c_char_p, [_P]),
+    "embed_formulas": (_INT, [_P, _TO(_P), _SIZE, _INT, _P, _ST]),
+    "embed_parts": (_INT, [_P, _P, _INT, _P, _ST]),
+    "embed_table": (_INT, [_P, _TO(_Table), _INT, _P, _ST]),
+    "rank": (_INT, [_TO(_P), _P, _TO(_Table), _TO(_P), _SIZE, _TO(_Options), _ST]),
+    "ranking_count": (_SIZE, [_P]),
+    "ranking_at": (_TO(_Ranked), [_P, _SIZE]),
+    "ranking_free": (None, [_P]),
+    "index_open": (_INT, [_TO(_P), ctypes.c_char_p, _P, _ST]),
+    "index_count": (ctypes.c_uint64, [_P]),
+    "index_close": (None, [_P]),
+    "find": (_INT, [_TO(_P), _P, _P, _TO(_Table), _SIZE, _TO(_Options), _ST]),
+    "explain": (_INT, [_TO(_P), _P, _TO(_Table), _P, _SIZE, _TO(_Options), _ST]),
+    "explanation_formula": (_P, [_P]),
+    "explanation_similarity": (_DOUBLE, [_P]),
+    "explanation_gain": (_DOUBLE, [_P, _SIZE]),
+    "explanation_count": (_SIZE, [_P]),
+    "explanation_at": (_TO(_Edit), [_P, _SIZE]),
+    "explanation_free": (None, [_P]),
+}
+
+
+def _library_places():
+    """Paths and names to try, best first."""
+    asked = os.environ.get("SNIP_LIBRARY")
+    if asked:
+        return [asked]
+    here = os.path.dirname(os.path.abspath(__file__))
+    prefix = os.path.join(here, "..", "..", "..")  # of share/snip/python
+    places = glob.glob(os.path.join(here, "..", "build", "libsnip.so*"))
+    for folder in ("lib", os.path.join("lib", "*"), "lib64"):
+        places += glob.glob(os.path.join(prefix, folder, "libsnip.so*"))
+    # libsnip.so.0 is the name that programs ask for; folders of the build end in .p.
+    places = [os.path.realpath(p) for p in sorted(places, key=len) if os.path.isfile(p)]
+    found = ctypes.util.find_library("snip")
+    return places + ([found] if found else [])
+
+
+def _load():
+    places = _library_places()
+    problems = []
+    for place in places:
+        try:
+            lib = ctypes.CDLL(place)
+            for name, (result, arguments) in _FUNCTIONS.items():
+                function = getattr(lib, "snip_" + name)
+                function.restype = result
+                function.argtypes = arguments
+        except (OSError, AttributeError) as e:
+            problems.append(str(e))
+            continue
+        version = lib.snip_version().decode()
+        if version.split(".")[:2] == __version__.split(".")[:2]:
+            return lib
+        problems.append(f"{place} is version {version}, this module is for {__version__}")
+    raise ImportError("; ".join(problems) or
+                      "libsnip is not installed; name it in $SNIP_LIBRARY", name="snip")
+
+
+_lib = _load()
+
+
+def library_version():
+    """The version of the library in use."""
+    return _lib.snip_version().decode()
+
+
+def _call(name, *arguments):
+    """Calls a function that reports by a status; its failure becomes an Error."""
+    st = _Status()
+    code = getattr(_lib, "snip_" + name)(*arguments, ctypes.byref(st))
+    if code:
+        raise Error(st.msg.decode("utf-8", "replace"), _CODES[code], st.pos)
+
+
+def _bytes(text, what):
+    """Text as the library takes it: UTF-8, ended by a zero."""
+    if not isinstance(text, str):
+        raise Error(f"{what} must be text, not {type(text).__name__}")
+    try:
+        data = text.encode()
+    except UnicodeEncodeError as e:
+        raise Error(f"{what} is not valid text: {e.reason}") from e
+    if b"\0" in data:
+        raise Error(f"{what} holds a zero byte")
+    return data
+
+
+def _names(names):
+    """Names of variables as (list of str, array for the library); None stays None."""
+    if names is None:
+        return None, None
+    if isinstance(names, (str, bytes)):
+        raise Error("names must be a list of names, not one text")
+    names = [str(n) for n in names]
+    return names, (ctypes.c_char_p * (len(names) + 1))(*[_bytes(n, "a name") for n in names])
+
+
+def _handles(things):
+    return (ctypes.c_void_p * (len(things) + 1))(*[t._handle for t in things])
+
+
+def _path(path):
+    """A file's path, made absolute, as text and as bytes."""
+    try:
+        text = os.path.abspath(os.fsdecode(path))
+        data = os.fsencode(text)
+    except (TypeError, ValueError) as e:
+        raise Error(f"{path!r} is no path: {e}") from e
+    if b"\0" in data:
+        raise Error("a path cannot hold a zero byte")
+    return text, data
+
+
+class _Owned:
+    """Something of the library's that is released once: when closed, or when nobody has it."""
+
+    _free = None  # name of the function that does
+
+    def __init__(self):
+        self._pointer = ctypes.c_void_p()  # filled by the library itself, so nothing is ever lost
+        self._release = getattr(_lib, "snip_" + self._free)
+
+    @property
+    def _handle(self):
+        if not self._pointer:
+            raise Error(f"this {type(self).__name__.strip('_')} is closed")
+        return self._pointer.value
+
+    def close(self):
+        """Releases the memory now instead of later; the object is of no use afterwards."""
+        pointer = getattr(self, "_pointer", None)
+        if pointer:
+            value, pointer.value = pointer.value, None
+            self._release(value)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *unused):
+        self.close()
+
+    def __del__(self):
+        self.close()
+
+
+class Formula(_Owned):
+    """A formula: infix (sympy and numpy spellings), prefix or LaTeX text, read once.
+
+        >>> f = snip.Formula("a*exp(-t/3)", names=["a", "t"])
+        >>> f(2.0, [0.0, 3.0])                    # one argument a variable, broadcast as NumPy does
+        array([2.        , 0.73575888])
+        >>> f(t=[0.0, 3.0], a=2.0)                # or by name
+        array([2.        , 0.73575888])
+        >>> f.latex(), f.c()
+
+    Without names variables are x0, x1, ... Outside its domain a function is NaN.
+    """
+
+    _free = "expr_free"
+
+    def __init__(self, text, names=None):
+        super().__init__()
+        self.names, array = _names(names)
+        self._owner = None
+        _call("expr_parse", ctypes.byref(self._pointer), _bytes(text, "a formula"), array,
+              len(self.names or ()))
+
+    @classmethod
+    def _of(cls, pointer, names, owner=None):
+        """A formula that lives in `owner`, or one of its own, yet to be filled."""
+        f = cls.__new__(cls)
+        _Owned.__init__(f)
+        f._pointer.value = pointer
+        f.names = names
+        f._owner = owner
+        return f
+
+    def close(self):
+        if getattr(self, "_owner", None) is None:
+            super().close()
+        else:  # the owner releases it
+            self._pointer = ctypes.c_void_p()
+            self._owner = None
+
+    def __reduce__(self):
+        return Formula, (self._text(_INFIX), self.names)
+
+    def _text(self, form):
+        size = 256
+        while True:
+            buffer = ctypes.create_string_buffer(size)
+            length = _lib.snip_expr_print(self._handle, form, buffer, size)
+            if length == 0:
+                raise Error("out of memory", "NOMEM")
+            if length < size:
+                return buffer.value.decode("utf-8", "replace")
+            size = length + 1
+
+    def __str__(self):
+        return self._text(_INFIX)
+
+    def __repr__(self):
+        if not self._pointer:
+            return "<closed Formula>"
+        return f"Formula({str(self)!r}{'' if self.names is None else f', names={self.names!r}'})"
+
+    def sympy(self):
+        """The formula as text for sympy.sympify."""
+        return self._text(_SYMPY)
+
+    def latex(self):
+        """The formula as LaTeX."""
+        return self._text(_LATEX)
+
+    def c(self):
+        """The formula as an expression in C, for <math.h>."""
+        return self._text(_C)
+
+    def prefix(self):
+        """The formula's nodes in prefix order, commas between them."""
+        return self._text(_PREFIX)
+
+    @property
+    def nodes(self):
+        """Operators, variables and constants, each counted once."""
+        return _lib.snip_expr_nodes(self._handle)
+
+    @property
+    def inputs(self):
+        """One more than the largest variable's place: the arguments that a call needs."""
+        return _lib.snip_expr_inputs(self._handle)
+
+    def normal(self, assume_positive=True):
+        """The formula with the model's operators only; snip.Error where there is no exact way."""
+        f = Formula._of(None, self.names)
+        _call("expr_normal", ctypes.byref(f._pointer), self._handle, bool(assume_positive))
+        return f
+
+    def __call__(self, *columns, **by_name):
+        """Values: an argument for each variable, arrays or numbers, broadcast together."""
+        if by_name:
+            if columns:
+                raise Error("give the variables in order or by name, not both")
+            names = self.names or [f"x{i}" for i in range(self.inputs)]
+            unknown = [n for n in by_name if n not in names]
+            if unknown:
+                raise Error(f"the formula has no variable '{unknown[0]}'")
+            names = names[:self.inputs]
+            missing = [n for n in names if n not in by_name]
+            if missing:
+                raise Error(f"no values for '{missing[0]}'")
+            columns = [by_name[n] for n in names]
+        arrays = [_floats(c, "an argument") for c in columns]
+        try:
+            shape = np.broadcast_shapes(*[a.shape for a in arrays])
+        except ValueError as e:
+            raise Error(str(e)) from e
+        arrays = [np.ascontiguousarray(np.broadcast_to(a, shape)) for a in arrays]
+        y = np.empty(shape)
+        x = (ctypes.c_void_p * (len(arrays) + 1))(*[a.ctypes.data for a in arrays])
+        _call("expr_eval", self._handle, x, len(arrays), y.size, y.ctypes.data, None)
+        return y if shape else y.item()
+
+
+def _floats(values, what):
+    """Anything as an array of doubles."""
+    try:
+        if isinstance(values, np.ma.MaskedArray):  # what is masked is missing
+            values = values.astype(np.float64).filled(np.nan)
+        array = np.asarray(values)
+        if array.dtype.kind not in "biufO":
+            raise TypeError(f"it holds {array.dtype}")
+        return np.asarray(array, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError) as e:
+        raise Error(f"{what} is not an array of numbers: {e}") from e
+
+
+def _matrix(X):
+    """X as columns that lie in memory one after the other."""
+    x = _floats(X, "X")
+    if x.ndim == 1:
+        x = x[:, None]
+    if x.ndim != 2:
+        raise Error(f"X has {x.ndim} dimensions; rows and columns are needed")
+    return np.asfortranarray(x)
+
+
+def _columns_of(X):
+    """The names of a DataFrame's columns; None where there are none, or numbers in their place."""
+    columns = getattr(X, "columns", None)
+    if columns is None or not all(isinstance(c, str) for c in columns):
+        return None
+    return list(columns)
+
+
+class _Data:
+    """A table as the library takes it, with all that it points to."""
+
+    def __init__(self, X, y, names=None, seed=0):
+        self.x = _matrix(X)
+        self.y = np.ascontiguousarray(_floats(y, "y"))
+        rows, inputs = self.x.shape
+        if self.y.shape not in ((rows,), (rows, 1)):
+            raise Error(f"y has shape {self.y.shape}, X has {rows} rows")
+        self.names, array = _names(_columns_of(X) if names is None else names)
+        if self.names is not None and len(self.names) != inputs:
+            raise Error(f"there are {len(self.names)} names for {inputs} columns")
+        step = rows * self.x.itemsize
+        x = (ctypes.c_void_p * (inputs + 1))(*[self.x.ctypes.data + j * step
+                                               for j in range(inputs)])
+        self.c = _Table(inputs, rows, array, x, self.y.ctypes.data,
+                        _count(seed, "seed", 2**64))
+        self.keep = (array, x)
+
+
+def _options(refit, order, starts, threads):
+    if order not in ORDERS:
+        raise Error(f"order is {order!r}; it can be {', '.join(ORDERS)}")
+    return _Options(not refit, _count(starts, "starts"), ORDERS.index(order),
+                    _cores(threads))
+
+
+def _count(value, what, limit=2**31):
+    """A whole number, 0 or more."""
+    try:
+        number = operator.index(value)
+    except TypeError as e:
+        raise Error(f"{what} is not a whole number: {value!r}") from e
+    if not 0 <= number < limit:
+        raise Error(f"{what} is {number}; it must be 0 or more and below {limit}")
+    return number
+
+
+_forked = []  # not empty in a forked child
+os.register_at_fork(after_in_child=lambda: _forked.append(True))
+
+
+def _cores(threads):
+    """The library's argument `threads`. After a fork a team of OpenMP's would wait for ever."""
+    number = _count(threads, "threads")
+    return 1 if _forked else number
+
+
+def _formulas(formulas, names):
+    """A list of formulas, of which texts are read with these names."""
+    if isinstance(formulas, (str, Formula)):
+        formulas = [formulas]
+    out = []
+    try:
+        formulas = list(formulas)
+    except TypeError as e:
+        raise Error("formulas must be a list of texts or Formulas") from e
+    for i, f in enumerate(formulas):
+        if isinstance(f, Formula):
+            out.append(f)
+            continue
+        try:
+            out.append(Formula(f, names))
+        except Error as e:
+            at = f", byte {e.pos}" if e.code == "SYNTAX" else ""
+            raise Error(f"formula {i}{at}: {e}", e.code, e.pos) from None
+    return out
+
+
+@dataclasses.dataclass(frozen=True)
+class Ranked:
+    """A formula of a ranking. Losses are mean square errors, r2 shares of the target's variance: on
+    the rows fitted (train) and on those held out (val); NaN where there is none."""
+
+    formula: Formula     # constants refitted, in the table's own inputs and units
+    place: int           # of the candidate in the list given; of Index.find: its id
+    similarity: float    # cosine with the table, -1 .. 1
+    loss_train: float
+    loss_val: float
+    r2_train: float
+    r2_val: float
+    complexity: int      # nodes
+    model_size: int      # nodes as SRBench counts them
+    pareto: bool         # nothing simpler is better on the rows held out
+    score: float         # on the front: fall of log(loss) per node
+
+    @property
+    def equation(self):
+        """The formula in sympy's spelling."""
+        return self.formula.sympy()
+
+
+class _Ranking(_Owned):
+    _free = "ranking_free"
+
+    def list(self, names):
+        out = []
+        for i in range(_lib.snip_ranking_count(self._handle)):
+            r = _lib.snip_ranking_at(self._handle, i).contents
+            out.append(Ranked(Formula._of(r.formula, names, self), r.place, r.similarity,
+                              r.loss_train, r.loss_val, r.r2_train, r.r2_val, r.complexity,
+                              r.model_size, bool(r.pareto), r.score))
+        return out
+
+
+def _model_places():
+    """Where the default model may be."""
+    here = os.path.dirname(os.path.abspath(__file__))
+    places = [os.path.join(here, "..", "default.safetensors")]  # of share/snip/python
+    try:  # beside the library, which may be in lib or in lib/x86_64-linux-gnu
+        with open("/proc/self/maps", encoding="utf-8", errors="replace") as maps:
+            library = next((line.split(None, 5)[5].strip() for line in maps
+                            if "/libsnip.so" in line), None)
+    except OSError:
+        library = None
+    if library:
+        folder = os.path.dirname(library)
+        places += [os.path.join(folder, *up, "share", "snip", "default.safetensors")
+                   for up in ([".."], ["..", ".."])]
+    places.append(os.path.join(here, "..", "models", "default.safetensors"))
+    return places
+
+
+class Model(_Owned):
+    """A trained model: formulas and tables as vectors of length 1, whose inner product is the
+    similarity.
+
+        >>> with snip.Model("default.safetensors") as model:
+        ...     z = model.embed_formulas(["sin(x0)", "x0 + x1"])    # (2, model.width) float32
+        ...     t = model.embed_table(X, y)                         # (model.width,)
+        ...     similarity = z @ t
+
+    Formulas are functions of inputs of mean 0 and deviation 1 there; rank does all the scaling by
+    itself. Without a path: $SNIP_MODEL, else the installed default model, else that of the source
+    tree.
+    """
+
+    _free = "model_close"
+
+    def __init__(self, path=None):
+        super().__init__()
+        if path is None:
+            path = (os.environ.get("SNIP_MODEL") or
+                    next(filter(os.path.isfile, _model_places()), None))
+            if path is None:
+                raise Error("no model found; name one or set $SNIP_MODEL", "IO")
+        self.path, encoded = _path(path)
+        _call("model_open", ctypes.byref(self._pointer), encoded)
+
+    def __reduce__(self):
+        return Model, (self.path,)
+
+    def __deepcopy__(self, memo):
+        return self  # it is only read, and scikit-learn's clone copies all parameters
+
+    def __repr__(self):
+        return f"Model({self.path!r})"
+
+    @property
+    def width(self):
+        """Numbers in a vector."""
+        return _lib.snip_model_width(self._handle)
+
+    @property
+    def inputs(self):
+        """The most inputs that a table may have."""
+        return _lib.snip_model_inputs(self._handle)
+
+    @property
+    def hash(self):
+        """What tells the model from others."""
+        return _lib.snip_model_hash(self._handle).decode()
+
+    def embed_formulas(self, formulas, names=None, threads=0):
+        """Vectors of formulas, (n, width). An Error's pos is the place of the one it is about."""
+        formulas = _formulas(formulas, names)
+        out = np.zeros((len(formulas), self.width), np.float32)
+        _call("embed_formulas", self._handle, _handles(formulas), len(formulas),
+              _cores(threads), out.ctypes.data)
+        return out
+
+    def embed_parts(self, formula, names=None, threads=0):
+        """Vectors of all parts of one formula, seen in context: (formula in normal form, (nodes,
+        width) array), a row for the subtree at each node in prefix order."""
+        normal = _formulas(formula, names)[0].normal()
+        out = np.zeros((normal.nodes, self.width), np.float32)
+        _call("embed_parts", self._handle, normal._handle, _cores(threads), out.ctypes.data)
+        return normal, out
+
+    def embed_table(self, X, y, seed=0, threads=0):
+        """The vector of a table, (width,)."""
+        data = _Data(X, y, seed=seed)
+        out = np.zeros(self.width, np.float32)
+        _call("embed_table", self._handle, ctypes.byref(data.c), _cores(threads), out.ctypes.data)
+        return out
+
+    def rank(self, X, y, formulas, names=None, refit=True, order="similarity", starts=3, seed=0,
+             threads=0):
+        """Orders formulas for a table: a list of Ranked, best first.
+
+            >>> for r in model.rank(X, y, ["2*x0 + x1", "sin(x0)"], order="balance"):
+            ...     print(f"{r.similarity:.3f} {r.r2_val:.5f} {r.equation}")
+
+        names are those of X's columns. With refit, constants are fitted to the rows that are not
+        held out; from 12 rows on a quarter is, chosen by seed. order is similarity, loss (held out)
+        or balance (loss and size).
+        """
+        data = _Data(X, y, names, seed)
+        options = _options(refit, order, starts, threads)
+        formulas = _formulas(formulas, data.names)
+        ranking = _Ranking()
+        _call("rank", ctypes.byref(ranking._pointer), self._handle, ctypes.byref(data.c),
+              _handles(formulas), len(formulas), ctypes.byref(options))
+        return ranking.list(data.names)
+
+
+class Index(_Owned):
+    """A library of formulas, made by `snip index build` with the same model.
+
+        >>> index = snip.Index("library.db", model)
+        >>> len(index)
+        >>> index.find(X, y, k=5)[0].equation
+    """
+
+    _free = "index_close"
+
+    def __init__(self, path, model):
+        super().__init__()
+        self.path, encoded = _path(path)
+        self.model = model
+        self._lock = threading.Lock()  # the library lets one thread search at a time
+        _call("index_open", ctypes.byref(self._pointer), encoded, model._handle)
+
+    def __reduce__(self):
+        return Index, (self.path, self.model)
+
+    def __len__(self):
+        return _lib.snip_index_count(self._handle)
+
+    def __repr__(self):
+        return f"Index({self.path!r}, {self.model!r})"
+
+    def find(self, X, y, k=20, names=None, refit=True, order=None, starts=3, seed=0, threads=0):
+        """The k formulas nearest to the table, a list of Ranked, in its own inputs and units. The
+        usual order is balance with refit, similarity without."""
+        data = _Data(X, y, names, seed)
+        options = _options(refit, order or ("balance" if refit else "similarity"), starts, threads)
+        ranking = _Ranking()
+        with self._lock:
+            _call("find", ctypes.byref(ranking._pointer), self.model._handle, self._handle,
+                  ctypes.byref(data.c), _count(k, "k", 2**63), ctypes.byref(options))
+        return ranking.list(data.names)
+
+
+@dataclasses.dataclass(frozen=True)
+class Edit:
+    """A single edit of a formula, and what it gains."""
+
+    node: int            # in prefix order, of the explained formula
+    text: str            # one line that says what it does
+    formula: Formula     # edited and refitted
+    gain: float          # rise of the cosine with the table, before the refit
+    r2_train: float
+    r2_val: float
+    refitted_r2_train: float
+    refitted_r2_val: float
+
+
+@dataclasses.dataclass(frozen=True)
+class Explanation:
+    """Which part of a formula a table disagrees with."""
+
+    formula: Formula     # refitted, unless told not to
+    similarity: float    # its cosine with the table
+    gains: np.ndarray    # of the best edit at each node, in prefix order; NaN: nothing to edit
+    edits: list          # the best ones, an Edit each
+
+
+class _Explained(_Owned):
+    _free = "explanation_free"
+
+
+def explain(model, X, y, formula, names=None, edits=10, refit=True, threads=0):
+    """Which part of a formula is wrong? The gain in similarity that single edits would bring.
+
+        >>> x = snip.explain(model, X, y, "2*x0 + x1")
+        >>> for word, gain in zip(x.formula.prefix().split(","), x.gains):
+        ...     print(f"{word:10} {gain:+.4f}")
+        >>> x.edits[0].text, x.edits[0].refitted_r2_val
+    """
+    data = _Data(X, y, names)
+    options = _options(refit, "similarity", 0, threads)
+    one = _formulas(formula, data.names)
+    if len(one) != 1:
+        raise Error("one formula can be explained at a time")
+    found = _Explained()
+    _call("explain", ctypes.byref(found._pointer), model._handle, ctypes.byref(data.c),
+          one[0]._handle, _count(edits, "edits"), ctypes.byref(options))
+    x = found._handle
+    f = Formula._of(_lib.snip_explanation_formula(x), data.names, found)
+    gains = np.array([_lib.snip_explanation_gain(x, i) for i in range(f.nodes)])
+    best = []
+    for i in range(_lib.snip_explanation_count(x)):
+        e = _lib.snip_explanation_at(x, i).contents
+        best.append(Edit(e.node, e.text.decode("utf-8", "replace"),
+                         Formula._of(e.formula, data.names, found), e.gain, e.r2_train, e.r2_val,
+                         e.refitted_r2_train, e.refitted_r2_val))
+    return Explanation(f, _lib.snip_explanation_similarity(x), gains, best)
+
+
+class Ranker:
+    """The best of some formulas, as scikit-learn's regressors are used.
+
+        >>> ranker = snip.Ranker(formulas=["2*x0 + x1", "x0*sqrt(x1)"], order="balance")
+        >>> ranker.fit(X, y).predict(X_new)
+        >>> ranker.best_.equation, ranker.score(X_new, y_new)
+        >>> pandas.DataFrame(ranker.equations_)
+
+    model is a Model, the path of one, or None for the default one. After fit: ranking_ (a list of
+    Ranked), best_ (its first), equations_ (a list of dictionaries), n_features_in_, and
+    feature_names_in_ if X has names.
+    """
+
+    _estimator_type = "regressor"
+    _parameters = ("model", "formulas", "refit", "order", "starts", "seed", "threads")
+
+    def __init__(self, model=None, formulas=(), refit=True, order="similarity", starts=3, seed=0,
+                 threads=0):
+        self.model = model
+        self.formulas = formulas
+        self.refit = refit
+        self.order = order
+        self.starts = starts
+        self.seed = seed
+        self.threads = threads
+
+    def get_params(self, deep=True):
+        """The parameters by name."""
+        return {name: getattr(self, name) for name in self._parameters}
+
+    def set_params(self, **parameters):
+        """Sets parameters by name; returns the ranker itself."""
+        for name, value in parameters.items():
+            if name not in self._parameters:
+                raise Error(f"a Ranker has no parameter '{name}'")
+            setattr(self, name, value)
+        return self
+
+    def __repr__(self):
+        return f"Ranker({', '.join(f'{k}={v!r}' for k, v in self.get_params().items())})"
+
+    def fit(self, X, y):
+        """Ranks the formulas for the table; returns the ranker itself."""
+        model = self.model if isinstance(self.model, Model) else Model(self.model)
+        formulas = self.formulas
+        if isinstance(formulas, (str, Formula)):
+            formulas = [formulas]
+        formulas = list(formulas)
+        if not formulas:
+            raise Error("there are no formulas to rank")
+        ranking = model.rank(X, y, formulas, refit=self.refit, order=self.order,
+                             starts=self.starts, seed=self.seed, threads=self.threads)
+        self.ranking_ = ranking
+        self.best_ = ranking[0]
+        self.equations_ = [
+            {"complexity": r.complexity, "loss": r.loss_train, "equation": r.equation,
+             "score": r.score, "similarity": r.similarity, "r2_train": r.r2_train,
+             "r2_val": r.r2_val, "loss_val": r.loss_val, "model_size": r.model_size,
+             "pareto": r.pareto, "given": str(formulas[r.place])} for r in ranking]
+        self.n_features_in_ = _matrix(X).shape[1]
+        columns = _columns_of(X)
+        if columns is not None:
+            self.feature_names_in_ = np.array(columns, dtype=object)
+        elif hasattr(self, "feature_names_in_"):
+            del self.feature_names_in_
+        return self
+
+    def predict(self, X):
+        """The best formula's values, one a row."""
+        if not hasattr(self, "best_"):
+            raise Error("this Ranker is not fitted; call fit first")
+        x = _matrix(X)
+        if x.shape[1] != self.n_features_in_:
+            raise Error(f"X has {x.shape[1]} columns, the Ranker was fitted with "
+                        f"{self.n_features_in_}")
+        y = self.best_.formula(*x.T)
+        return np.asarray(y, dtype=np.float64)
+
+    def score(self, X, y):
+        """R2, the share of y's variance that predict explains."""
+        y = _floats(y, "y").ravel()
+        p = self.predict(X)
+        if p.shape != y.shape:
+            raise Error(f"y has {y.size} values, X has {p.size} rows")
+        left, all_ = np.sum((y - p) ** 2), np.sum((y - y.mean()) ** 2)
+        return float(1 - left / all_) if all_ > 0 else float("nan")

@@ -1,0 +1,410 @@
+#!/usr/bin/python3
+"""python/snip.py beside what the command prints: python.py FOLDER LIBRARY, below with_model.sh.
+
+The library decides all numbers, so they are compared bit by bit."""
+import copy
+import gc
+import json
+import math
+import os
+import pickle
+import re
+import resource
+import signal
+import subprocess
+import sys
+import threading
+import unittest
+
+try:
+    import numpy as np
+except ImportError:
+    print("there is no NumPy here")
+    sys.exit(77)
+
+module, os.environ["SNIP_LIBRARY"] = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
+sys.dont_write_bytecode = True
+sys.path.insert(0, module)
+import snip  # noqa: E402
+
+FOLDER, PROGRAM = os.environ["SNIP_TEST_FOLDER"], os.environ["SNIP_PROGRAM"]
+MODEL = os.path.join(FOLDER, "model.safetensors")
+NAMES = ["u", "v", "w"]
+FORMULAS = ["2*sqrt(u) + 0.1*v", "u - v", "3*log(u) + 1", "exp(0.1*u) - 0.4*v", "floor(u)", "2.5",
+            "log(v)", "u*v*w + 1.234"]
+
+i = np.arange(40)
+X = np.stack([0.1 + 0.2 * i, (i * 7 % 11) - 4.3, (i * 5 % 13) / 3.0], axis=1)
+Y = 3 * np.sqrt(X[:, 0]) - 0.5 * X[:, 1] + 0.01 * (i % 3)
+
+
+class Frame:
+    """What this module wants of a DataFrame."""
+
+    def __init__(self, x, columns):
+        self.x, self.columns = x, columns
+
+    def __array__(self, dtype=None, copy=None):
+        return np.asarray(self.x, dtype=dtype)
+
+
+def command(*arguments):
+    out = subprocess.run([PROGRAM, *arguments, "--model", MODEL, "-q"], cwd=FOLDER, check=True,
+                         stdout=subprocess.PIPE).stdout
+    return json.loads(out) if "--json" in arguments else out
+
+
+def write_files():
+    with open(os.path.join(FOLDER, "table.csv"), "w") as f:
+        f.write("u,v,w,y\n")
+        for row, y in zip(X, Y):
+            f.write(",".join(repr(float(n)) for n in (*row, y)) + "\n")
+    with open(os.path.join(FOLDER, "formulas"), "w") as f:
+        f.write("\n".join(FORMULAS) + "\n")
+
+
+def same(a, b):
+    """Equal numbers, where the command writes null for NaN."""
+    return math.isnan(a) if b is None else a == b
+
+
+class Tests(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        write_files()
+        cls.model = snip.Model(MODEL)
+
+    def refuses(self, pattern, call, *arguments, code=None, pos=None, **more):
+        with self.assertRaisesRegex(snip.Error, pattern) as raised:
+            call(*arguments, **more)
+        if code:
+            self.assertEqual(raised.exception.code, code)
+        if pos is not None:
+            self.assertEqual(raised.exception.pos, pos)
+
+    def same_ranking(self, got, want):
+        self.assertEqual(len(got), len(want))
+        for g, w in zip(got, want):
+            self.assertEqual(g.equation, w["equation"])
+            self.assertEqual(g.place + 1, w["place"])
+            self.assertEqual(g.pareto, w["pareto"])
+            for key in ("similarity", "loss_train", "loss_val", "r2_train", "r2_val", "complexity",
+                        "model_size", "score"):
+                self.assertTrue(same(getattr(g, key), w[key]), (key, g, w))
+
+    def test_versions(self):
+        self.assertEqual(snip.__version__, snip.library_version())
+
+    def test_every_function_of_the_header_is_known(self):
+        header = os.path.join(module, "..", "include", "snip.h")
+        with open(header) as f:
+            declared = set(re.findall(r"\bsnip_([a-z_]+)\(", f.read()))
+        self.assertEqual(declared, set(snip._FUNCTIONS))
+
+    def test_formula(self):
+        f = snip.Formula("0.5*v^2 + log(t)", names=["v", "t"])
+        np.testing.assert_array_equal(f([1, 2, 3], [0, 1, -1]), [np.nan, 2, np.nan])
+        np.testing.assert_array_equal(f(t=1, v=np.float32([[1, 2], [3, 4]])), [[.5, 2], [4.5, 8]])
+        self.assertEqual(f(2, 1), 2.0)
+        self.assertIsInstance(f(2, 1), float)
+        self.assertEqual(f(np.empty((0, 3)), 1).shape, (0, 3))
+        self.assertEqual(snip.Formula("2.5")(), 2.5)
+        x = np.arange(24.0).reshape(4, 6)
+        np.testing.assert_array_equal(snip.Formula("2*x0")(x[::2, ::-3].T), 2 * x[::2, ::-3].T)
+        np.testing.assert_array_equal(snip.Formula("2*x0")(x.astype(">f4")), 2 * x)
+        self.assertEqual((str(f), f.sympy()), ("0.5*v^2 + log(t)", "0.5*v**2 + log(t)"))
+        self.assertIn("\\log", f.latex())
+        self.assertIn("log(t)", f.c())
+        self.assertEqual(f.prefix(), "add,mul,0.5,pow2,v,log,t")
+        self.assertEqual((f.nodes, f.inputs), (7, 2))
+        self.assertEqual(repr(f), "Formula('0.5*v^2 + log(t)', names=['v', 't'])")
+        self.assertEqual(snip.Formula("x0^x1").normal().prefix(), "exp,mul,x_1,log,x_0")
+        self.refuses("pow|log|positive", snip.Formula("x0^x1").normal, False, code="UNSUPPORTED")
+        long = " + ".join(["x0"] * 400)
+        self.assertEqual(str(snip.Formula(long)), long)
+        for twin in (copy.copy(f), copy.deepcopy(f), pickle.loads(pickle.dumps(f))):
+            self.assertEqual((repr(twin), twin(2, 1)), (repr(f), 2.0))
+
+    def test_bad_formulas(self):
+        self.refuses("foo", snip.Formula, "x0 + foo(1)", code="SYNTAX", pos=5)
+        for text in ("", "x0 +", "((", "\N{SNOWMAN}", "x0 \ud800", "x0\0+1", "x" * 10**6,
+                     "(" * 10**5):
+            self.refuses(".", snip.Formula, text)
+        for text in (None, 3, b"x0", ["x0"]):
+            self.refuses("must be text", snip.Formula, text)
+        self.refuses("list of names", snip.Formula, "u", names="uvw")
+        self.refuses("zero byte", snip.Formula, "u", names=["u\0"])
+        f = snip.Formula("a + b", names=["a", "b"])
+        self.refuses("needs 2 columns, there are 1", f, 1.0, code="FORMAT")
+        self.refuses("no variable 'c'", f, a=1, c=2)
+        self.refuses("no values for 'b'", f, a=1)
+        self.refuses("not both", f, 1, b=2)
+        self.refuses("shape mismatch", f, [1, 2], [1, 2, 3])
+        for junk in ("text", ["a", "b"], 1j, object(), [[1], [2, 3]], np.datetime64("2020-01-01"),
+                     {}):
+            self.refuses("not an array of numbers", f, junk, 1)
+        f.close()
+        f.close()
+        self.refuses("closed", f, 1, 2)
+        self.refuses("closed", str, f)
+        self.assertEqual(repr(f), "<closed Formula>")
+
+    def test_models(self):
+        m = self.model
+        self.assertEqual((m.inputs, len(m.hash)), (5, 32))
+        self.refuses("No such file", snip.Model, os.path.join(FOLDER, "none"), code="IO")
+        self.refuses(".", snip.Model, os.path.join(FOLDER, "table.csv"), code="FORMAT")
+        self.refuses("zero byte", snip.Model, "a\0b")
+        self.refuses("no path", snip.Model, 7)
+        with snip.Model(os.fsencode(MODEL)) as other:
+            self.assertEqual(other.hash, m.hash)
+        self.refuses("closed", other.embed_formulas, ["x0"])
+        os.environ["SNIP_MODEL"] = MODEL
+        self.assertEqual(snip.Model().hash, m.hash)
+        del os.environ["SNIP_MODEL"]
+        self.assertEqual(pickle.loads(pickle.dumps(m)).hash, m.hash)
+        self.assertIs(copy.deepcopy(m), m)
+
+    def test_embeddings_are_the_commands(self):
+        names = ["sin(x0) + x1/x2", "2.5*cosh(x0)", "x0*x1 - 3"]
+        with open(os.path.join(FOLDER, "plain"), "w") as f:
+            f.write("\n".join(names) + "\n")
+        command("embed", "--formulas", "plain", "--out", "plain.npy")
+        want = np.load(os.path.join(FOLDER, "plain.npy"))
+        for threads in (0, 1, 2, 3):
+            got = self.model.embed_formulas(names, threads=threads)
+            self.assertEqual((got.dtype, got.shape), (np.float32, (3, self.model.width)))
+            self.assertEqual(got.tobytes(), want.tobytes())
+        got = self.model.embed_formulas((snip.Formula(n) for n in names))
+        self.assertEqual(got.tobytes(), want.tobytes())
+        self.assertEqual(self.model.embed_formulas([]).shape, (0, self.model.width))
+        self.assertEqual(self.model.embed_formulas("x0").shape, (1, self.model.width))
+
+        command("embed", "--table", "table.csv", "--out", "table.npy")
+        want = np.load(os.path.join(FOLDER, "table.npy"))[0]
+        self.assertEqual(self.model.embed_table(X, Y).tobytes(), want.tobytes())
+
+        with open(os.path.join(FOLDER, "one"), "w") as f:
+            f.write(names[0] + "\n")
+        command("embed", "--formulas", "one", "--subtrees", "--out", "parts.npy")
+        want = np.load(os.path.join(FOLDER, "parts.npy"))  # the whole formula comes first
+        normal, parts = self.model.embed_parts(names[0])
+        self.assertEqual(len(parts), normal.nodes)
+        self.assertEqual(len(want), normal.nodes + 1)
+        np.testing.assert_allclose(parts, want[1:], atol=1e-6)
+        np.testing.assert_allclose(np.linalg.norm(parts, axis=1), 1, atol=1e-6)
+
+        embed = self.model.embed_formulas
+        self.refuses("floor", embed, ["x0", "floor(x0)"], code="UNSUPPORTED", pos=1)
+        self.refuses("x7", embed, ["x7"], code="UNSUPPORTED", pos=0)
+        self.refuses("formula 1, byte 3", embed, ["x0", "x0+"], code="SYNTAX", pos=3)
+        self.refuses("list of texts", embed, 5)
+        self.refuses("must be text", embed, [None])
+
+    def test_rankings_are_the_commands(self):
+        for more, settings in (([], {}),
+                               (["--by", "loss", "--starts", "1"], {"order": "loss", "starts": 1}),
+                               (["--by", "balance"], {"order": "balance", "threads": 2}),
+                               (["--as-given"], {"refit": False}), (["--seed", "7"], {"seed": 7})):
+            want = command("rank", "table.csv", "formulas", "--json", *more)
+            got = self.model.rank(X, Y, FORMULAS, names=NAMES, **settings)
+            self.same_ranking(got, want["candidates"])
+            self.assertEqual(want["model"], self.model.hash)
+        self.assertEqual(self.model.rank(X, Y, []), [])
+
+    def test_any_array_will_do(self):
+        want = self.model.rank(X, Y, FORMULAS, names=NAMES)
+        wide = np.zeros((80, 6))
+        wide[::2, ::2] = X
+        for x, y in ((np.asfortranarray(X), Y), (X.tolist(), Y.tolist()),
+                     (wide[::2, ::2], Y[:, None]), (X.astype(object), Y.astype(">f8")),
+                     (Frame(X, NAMES), Frame(Y, ["y"]))):
+            names = None if isinstance(x, Frame) else NAMES
+            got = self.model.rank(x, y, FORMULAS, names=names)
+            self.assertEqual([r.equation for r in got], [r.equation for r in want])
+            self.assertEqual([r.place for r in got], [r.place for r in want])
+        got = self.model.rank(Frame(X, [0, 1, 2]), Y, ["x0 + x2"])  # numbers are no names
+        self.assertIn("x2", got[0].equation)
+        line = self.model.rank(X[:, 0], Y, ["2*x0"])
+        self.assertEqual(line[0].equation, self.model.rank(X[:, :1], Y, ["2*x0"])[0].equation)
+
+    def test_bad_tables(self):
+        holes = X.copy()
+        holes[7, 1] = np.nan
+        masked = np.ma.array(X, mask=False)
+        masked.mask[9, 0] = True
+        for call in (self.model.embed_table, lambda x, y: self.model.rank(x, y, ["x0"]),
+                     lambda x, y: snip.explain(self.model, x, y, "2*x0"),
+                     snip.Ranker(MODEL, ["x0"]).fit):
+            self.refuses("row 7 .* not finite", call, holes, Y, code="FORMAT", pos=7)
+            self.refuses("row 9 .* not finite", call, masked, Y, code="FORMAT", pos=9)
+            self.refuses("not finite", call, X, np.where(i == 3, np.inf, Y), code="FORMAT", pos=3)
+            self.refuses("6 inputs, the model reads 1 to 5", call, np.hstack([X, X]), Y,
+                         code="UNSUPPORTED")
+            self.refuses("nothing to explain", call, X, np.full(40, 3.0), code="FORMAT")
+            self.refuses("2 rows", call, X[:2], Y[:2], code="FORMAT")
+            self.refuses("0 rows", call, X[:0], Y[:0], code="FORMAT")
+            self.refuses("y has shape", call, X, Y[:5])
+            self.refuses("y has shape", call, X, np.stack([Y, Y], 1))
+            self.refuses("3 dimensions", call, np.zeros((2, 2, 2)), Y)
+            for junk in ("text", None, [["a"]], object(), X + 1j, {}):
+                self.refuses("number|dimensions|shape|finite", call, junk, Y)
+                self.refuses("number|shape", call, X, junk)
+        self.refuses("2 names for 3 columns", self.model.rank, X, Y, ["u"], names=["u", "v"])
+        self.refuses("order is 'best'", self.model.rank, X, Y, ["x0"], order="best")
+        self.refuses("needs 4 inputs", self.model.rank, X, Y, [snip.Formula("x3")], code="FORMAT",
+                     pos=0)
+        for key in ("starts", "threads", "seed"):
+            for value in (-1, 2**70, 1.5, "3", None):
+                self.refuses(key, self.model.rank, X, Y, ["x0"], **{key: value})
+
+    def test_ranker(self):
+        ranker = snip.Ranker(self.model, FORMULAS, order="loss")
+        self.refuses("not fitted", ranker.predict, X)
+        self.assertIs(ranker.fit(Frame(X, NAMES), Y), ranker)
+        want = command("rank", "table.csv", "formulas", "--json", "--by", "loss")["candidates"]
+        self.same_ranking(ranker.ranking_, want)
+        first = ranker.equations_[0]
+        self.assertEqual(list(first)[:4], ["complexity", "loss", "equation", "score"])
+        for row, w in zip(ranker.equations_, want):
+            self.assertEqual((row["equation"], row["given"]), (w["equation"], w["given"]))
+            self.assertTrue(same(row["loss"], w["loss_train"]) and same(row["r2_val"], w["r2_val"]))
+        self.assertEqual(list(ranker.feature_names_in_), NAMES)
+        self.assertEqual(ranker.n_features_in_, 3)
+        np.testing.assert_array_equal(ranker.predict(X), ranker.best_.formula(*X.T))
+        self.assertGreater(ranker.score(X, Y), 0.999)
+        self.assertEqual(ranker.predict(X[:0]).shape, (0,))
+        self.refuses("2 columns", ranker.predict, X[:, :2])
+        self.refuses("40 rows", ranker.score, X, Y[:3])
+        self.assertEqual(ranker.get_params()["order"], "loss")
+        self.assertIs(ranker.set_params(order="balance", starts=1), ranker)
+        self.assertEqual(ranker.get_params()["starts"], 1)
+        self.refuses("no parameter 'depth'", ranker.set_params, depth=3)
+        self.refuses("no formulas", snip.Ranker(self.model).fit, X, Y)
+        twin = copy.deepcopy(ranker)
+        np.testing.assert_array_equal(twin.predict(X), ranker.predict(X))
+        constant = snip.Ranker(MODEL, ["2.5"]).fit(X, Y)  # a path serves as well
+        self.assertEqual(constant.predict(X).shape, (40,))
+        self.assertFalse(hasattr(constant, "feature_names_in_"))
+
+    def test_libraries(self):
+        path = os.path.join(FOLDER, "library.db")
+        with snip.Index(path, self.model) as index:
+            self.assertEqual(len(index), 500)
+            for more, settings in (([], {"refit": False}), (["--refit"], {})):
+                want = command("find", "table.csv", "--index", "library.db", "-k", "12", "--json",
+                               *more)
+                got = index.find(X, Y, k=12, names=NAMES, **settings)
+                self.same_ranking(got, want["candidates"])
+            self.assertEqual(index.find(X, Y, k=0), [])
+            self.refuses("k is -1", index.find, X, Y, k=-1)
+            found = []
+
+            def search():
+                found.append(index.find(X, Y, k=3, threads=1))
+            threads = [threading.Thread(target=search) for _ in range(4)]
+            for t in threads:
+                t.start()
+            for t in threads:
+                t.join()
+            self.assertEqual(len({tuple(r.equation for r in f) for f in found}), 1)
+        self.refuses("closed", index.find, X, Y)
+        narrow = snip.Model(os.path.join(FOLDER, "narrow.safetensors"))
+        self.refuses("model", snip.Index, path, narrow, code="FORMAT")
+        self.refuses(".", snip.Index, os.path.join(FOLDER, "none.db"), self.model, code="IO")
+        self.refuses(".", snip.Index, MODEL, self.model, code="FORMAT")
+
+    def test_explanations_are_the_commands(self):
+        want = command("explain", "table.csv", "2*u + 0.1*v", "--json", "--top", "6")
+        got = snip.explain(self.model, X, Y, "2*u + 0.1*v", names=NAMES, edits=6)
+        self.assertEqual(got.formula.sympy(), want["equation"])
+        self.assertEqual(got.similarity, want["similarity"])
+        self.assertEqual(len(got.gains), len(want["nodes"]))
+        for gain, node in zip(got.gains, want["nodes"]):
+            self.assertTrue(same(gain, node["gain"]))
+        self.assertEqual(len(got.edits), 6)
+        for e, w in zip(got.edits, want["edits"]):
+            self.assertEqual((e.node, e.text, e.gain), (w["node"], w["edit"], w["gain"]))
+            self.assertEqual(e.formula.sympy(), w["refitted_equation"])
+            self.assertTrue(same(e.refitted_r2_val, w["refitted_errors"]["r2_val"]))
+            self.assertTrue(same(e.r2_val, w["errors"]["r2_val"]))
+        self.assertEqual(snip.explain(self.model, X, Y, "2*x0", edits=0).edits, [])
+        self.refuses("finite", snip.explain, self.model, X, Y, "log(x1)", code="UNSUPPORTED")
+        self.refuses("floor", snip.explain, self.model, X, Y, "floor(x0)", code="UNSUPPORTED")
+        self.refuses("x3|4 inputs", snip.explain, self.model, X, Y, "x3 + 1")
+        self.refuses("one formula", snip.explain, self.model, X, Y, ["x0", "x1"])
+
+    def test_results_outlive_what_they_came_from(self):
+        with snip.Model(MODEL) as m:
+            best = m.rank(X, Y, FORMULAS, names=NAMES)[0]
+            edit = snip.explain(m, X, Y, "2*u + 0.1*v", names=NAMES).edits[0]
+        gc.collect()
+        self.assertTrue(np.isfinite(best.formula(*X.T)).all())
+        self.assertTrue(str(edit.formula))
+        best.formula.close()
+        self.refuses("closed", lambda: best.equation)
+
+    def test_memory_comes_back(self):
+        def burn(n):
+            for _ in range(n):
+                self.model.rank(X, Y, FORMULAS, names=NAMES, starts=1, threads=1)
+                snip.explain(self.model, X, Y, "2*x0 + x1", edits=3, threads=1)
+                for _ in range(200):
+                    snip.Formula("sin(x0) + 2.5*x1").normal()
+                try:
+                    self.model.rank(X, Y, ["x4"])
+                except snip.Error:
+                    pass
+        burn(5)
+        before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        burn(30)
+        gc.collect()
+        self.assertLess(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before, 8192)  # KiB
+
+    def test_threads_share_a_model(self):
+        want = self.model.embed_formulas(["sin(x0)", "x0*x1"], threads=1)
+        results = []
+
+        def work():
+            for _ in range(10):
+                results.append(self.model.embed_formulas(["sin(x0)", "x0*x1"], threads=1).tobytes())
+        threads = [threading.Thread(target=work) for _ in range(4)]
+        for t in threads:
+            t.start()
+        for t in threads:
+            t.join()
+        self.assertEqual(set(results), {want.tobytes()})
+        self.assertEqual(len(results), 40)
+
+    def test_a_forked_child_works_on(self):
+        many = [f"sin({k}.5*x0) + x1" for k in range(64)]
+        want = self.model.embed_formulas(many, threads=2)  # there are threads now
+        child = os.fork()
+        if child == 0:
+            signal.alarm(60)  # rather than wait for ever
+            os._exit(self.model.embed_formulas(many, threads=2).tobytes() != want.tobytes())
+        self.assertEqual(os.waitpid(child, 0)[1], 0)
+
+    def test_an_interrupt_is_heard_and_harmless(self):
+        many = [f"sin({k}.5*x0) + x1" for k in range(300)]
+        want = self.model.embed_formulas(many)
+        timer = threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT))
+        with self.assertRaises(KeyboardInterrupt):
+            timer.start()
+            for _ in range(10**6):
+                self.model.embed_formulas(many)
+        timer.join()
+        self.assertEqual(self.model.embed_formulas(many).tobytes(), want.tobytes())
+
+    def test_a_missing_library_is_an_import_error(self):
+        for library, says in (("/nonexistent/libsnip.so", "cannot open"),
+                              (MODEL, "ELF|short|header")):
+            env = {**os.environ, "SNIP_LIBRARY": library, "PYTHONPATH": module}
+            ran = subprocess.run([sys.executable, "-B", "-c", "import snip"], env=env,
+                                 stderr=subprocess.PIPE)
+            self.assertNotEqual(ran.returncode, 0)
+            self.assertRegex(ran.stderr.decode(), f"ImportError: .*({says})")
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1])
