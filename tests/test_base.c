@@ -1,9 +1,14 @@
 /* test_base.c - arena, status, text, random numbers, instruction sets. */
 #include "support.h"
 
+#include <errno.h>
 #include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "base/file.h"
 #include "base/half.h"
 #include "base/isa.h"
 #include "base/philox.h"
@@ -215,6 +220,64 @@ static void halves_round_to_nearest_even(void **state)
 #endif
 }
 
+/* Whether the file at `path` holds exactly `want`; NULL: there is none. */
+static int holds(const char *path, const char *want)
+{
+    char text[64];
+    FILE *f = fopen(path, "r");
+    if (!f)
+        return !want;
+    text[fread(text, 1, sizeof text - 1, f)] = 0;
+    fclose(f);
+    return want && strcmp(text, want) == 0;
+}
+
+static void files_are_written_whole_or_not_at_all(void **state)
+{
+    (void)state;
+    char folder[] = "/tmp/snip_base_XXXXXX", path[64], fresh[64];
+    file_out o;
+    assert_non_null(mkdtemp(folder));
+    snprintf(path, sizeof path, "%s/out", folder);
+    snprintf(fresh, sizeof fresh, "%s/out.tmp", folder);
+    for (int keep = 0; keep < 2; keep++) {
+        assert_true(file_out_open(&o, path));
+        fputs("new", o.f);
+        assert_true(holds(path, NULL)); /* not before it is complete */
+        assert_int_equal(file_out_close(&o, keep), keep);
+        assert_true(holds(path, keep ? "new" : NULL) && holds(fresh, NULL));
+    }
+    assert_true(file_out_open(&o, path));
+    fputs("newer", o.f);
+    assert_int_equal(file_out_close(&o, 0), 0);
+    assert_true(holds(path, "new") && holds(fresh, NULL)); /* the old one is as it was */
+    assert_false(file_out_open(&o, folder));
+    assert_int_equal(errno, EISDIR);
+    assert_false(file_out_open(&o, "/no/such/folder/file"));
+    assert_int_equal(errno, ENOENT);
+    if (access("/dev/full", W_OK) == 0) { /* what is no plain file stays, even if writing fails */
+        remove(path);
+        assert_int_equal(symlink("/dev/full", path), 0);
+        assert_true(file_out_open(&o, path));
+        fputs("lost", o.f);
+        assert_false(file_out_close(&o, 1));
+        assert_int_equal(errno, ENOSPC);
+        assert_int_equal(access(path, W_OK), 0);
+        remove(path);
+    }
+    char link[64], text[64];
+    snprintf(link, sizeof link, "%s/link", folder);
+    assert_int_equal(symlink(path, link), 0);
+    assert_true(file_out_open(&o, link));
+    fputs("linked", o.f);
+    assert_true(file_out_close(&o, 1));
+    assert_true(holds(path, "linked"));
+    assert_true(readlink(link, text, sizeof text) > 0); /* a link still */
+    remove(link);
+    remove(path);
+    assert_int_equal(remove(folder), 0); /* nothing else was left */
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -227,6 +290,7 @@ int main(void)
         cmocka_unit_test(draws_are_uniform),
         cmocka_unit_test(statistics_are_right),
         cmocka_unit_test(halves_round_to_nearest_even),
+        cmocka_unit_test(files_are_written_whole_or_not_at_all),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

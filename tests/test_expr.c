@@ -284,6 +284,18 @@ static void c_text_is_c(void **state)
     const expr_names odd = { (const char *const[]){ "speed [m/s]", "long", "3d", "m_1" }, 4 };
     expr_parse(&e, "`speed [m/s]`*long + `3d`/m_1", &odd, a, NULL);
     assert_string_equal(expr_print(e, SNIP_C, &odd, 0, a), "speed__m_s_*long_ + _3d/m_1");
+    /* Names that C cannot tell apart are numbered; marks that mean something in LaTeX are not bare.
+     */
+    static const char *const twins[] = { "a b", "a_b", "a_", "y%1 & #$" };
+    const expr_names alike = { twins, 4 };
+    expr_parse(&e, "x0 + x1*x2 + x3", NULL, a, NULL);
+    assert_string_equal(expr_print(e, SNIP_C, &alike, 0, a), "a_b_0 + a_b_1*a_ + y_1_____");
+    const char *latex = expr_print(e, SNIP_LATEX, &alike, 0, a);
+    assert_string_equal(latex, "\\mathrm{a b} + \\mathrm{a\\_b} \\cdot \\mathrm{a\\_} + "
+                               "\\mathrm{y\\%1 \\& \\#\\$}");
+    expr back;
+    assert_int_equal(expr_parse(&back, latex, &alike, a, NULL), SNIP_OK);
+    assert_true(expr_same(e, back));
     /* Signs inside each other keep the text short. */
     char deep[2000] = "";
     for (int i = 0; i < 300; i++)

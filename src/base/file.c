@@ -87,6 +87,43 @@ int file_make_folders(const char *path)
     return good;
 }
 
+int file_out_open(file_out *o, const char *path)
+{
+    struct stat info;
+    *o = (file_out){ .path = path };
+    /* Not through links: /dev/stdout is one, and a new file must not take its place. */
+    int plain = lstat(path, &info) != 0 || S_ISREG(info.st_mode);
+    if (plain && asprintf(&o->fresh, "%s.tmp", path) < 0) {
+        o->fresh = NULL;
+        return 0;
+    }
+    o->f = fopen(plain ? o->fresh : path, "w");
+    if (o->f)
+        return 1;
+    int error = errno;
+    free(o->fresh);
+    errno = error;
+    return 0;
+}
+
+int file_out_close(file_out *o, int keep)
+{
+    int good = keep && fflush(o->f) == 0 && !ferror(o->f), error = errno;
+    if (fclose(o->f) != 0 && good) {
+        good = 0;
+        error = errno;
+    }
+    if (good && o->fresh && rename(o->fresh, o->path) != 0) {
+        good = 0;
+        error = errno;
+    }
+    if (!good && o->fresh)
+        unlink(o->fresh);
+    free(o->fresh);
+    errno = error;
+    return good;
+}
+
 void file_sync_folder(const char *path)
 {
     char *copy = strdup(path);

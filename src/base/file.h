@@ -1,8 +1,9 @@
-/* file.h - whole files in memory. */
+/* file.h - whole files: read into memory, written whole or not at all. */
 #ifndef BASE_FILE_H
 #define BASE_FILE_H
 
 #include <stddef.h>
+#include <stdio.h>
 
 #include "base/arena.h"
 #include "base/status.h"
@@ -13,6 +14,30 @@ snip_code file_read(char **out, size_t *size, const char *path, arena *a, snip_s
 
 /* Makes a folder and those above it. Returns 0 with errno set on failure. */
 int file_make_folders(const char *path);
+
+/* A file that appears under its name when it is complete, and not before:
+ *
+ *     file_out o;
+ *     if (file_out_open(&o, path)) {
+ *         fprintf(o.f, ...);
+ *         good = file_out_close(&o, 1);
+ *     }
+ *
+ * Until then it is called PATH.tmp. What is no plain file (a device, a pipe, a link such as
+ * /dev/stdout) is written as it is. `path` must live as long. */
+typedef struct file_out {
+    FILE *f;
+    const char *path;
+    char *fresh; /* its name until it is complete; NULL: its own */
+} file_out;
+
+/* Returns 0 with errno set on failure. */
+int file_out_open(file_out *o, const char *path);
+
+/* Closes the file and gives it its name. Without `keep`, or if something could not be written,
+ * nothing is left and what had the name before is as it was: returns 0, with errno set if it is the
+ * writing that failed. */
+int file_out_close(file_out *o, int keep);
 
 /* Makes a new name last: flushes the folder that holds `path`. */
 void file_sync_folder(const char *path);

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/file.h"
 #include "base/npy.h"
 #include "cli/task.h"
 #include "data/tokens.h"
@@ -11,14 +12,15 @@ enum { BATCH = 2048 }; /* vectors held at a time */
 
 /* Where rows go: the matrix, and a line for each on standard output. */
 typedef struct sink {
-    FILE *f;
+    file_out to;
     size_t rows, latent;
-    int json, failed;
+    int json, error; /* error: errno of the first row that could not be written, or 0 */
 } sink;
 
 static void put_rows(sink *s, const float *z, size_t n)
 {
-    s->failed |= fwrite(z, s->latent * sizeof *z, n, s->f) != n;
+    if (fwrite(z, s->latent * sizeof *z, n, s->to.f) != n && !s->error)
+        s->error = errno;
     s->rows += n;
 }
 
@@ -100,6 +102,8 @@ static int embed_formulas(const cli_command *self, cli_task *task, model_space *
     }
     if (!item || !z)
         cli_fail(self, CLI_FAILED, "out of memory");
+    if (good && out->rows == 0)
+        good = cli_fail(self, 0, "%s: holds no formula that the model reads", path);
     free(item);
     free(z);
     return good;
@@ -172,30 +176,31 @@ int cli_embed(const cli_command *self, int argc, char **argv)
     out.latent = (size_t)task.t->m->config.latent;
     model_space *space = model_space_new(task.t->m, task.t->tree, task.cores);
     float *z = malloc(out.latent * sizeof *z);
-    out.f = fopen(path, "w");
-    if (!out.f)
+    int opened = file_out_open(&out.to, path);
+    if (!opened)
         good = cli_fail(self, 0, "%s: cannot write: %s", path, strerror(errno));
     else if (!space || !z)
         good = cli_fail(self, 0, "out of memory");
-    else
-        out.failed = !npy_head(out.f, 0, out.latent);
+    else if (!npy_head(out.to.f, 0, out.latent))
+        out.error = errno;
     if (good && formulas)
         good = embed_formulas(self, &task, space, &out, formulas, subtrees, skip);
     for (size_t i = 0; i < tables.count && good; i++)
         good = embed_table(self, &task, &out, tables.value[i], z);
     for (int i = 0; i < n && good; i++)
         good = embed_table(self, &task, &out, argv[i], z);
-    if (out.f) {
-        rewind(out.f);
-        out.failed |= !npy_head(out.f, out.rows, out.latent);
-        out.failed |= ferror(out.f) | (fclose(out.f) != 0);
-        if (good && out.failed)
-            good = cli_fail(self, 0, "%s: cannot write: %s", path, strerror(errno));
-        if (!good)
-            remove(path);
+    good = good && cli_finish(self) == CLI_DONE;
+    if (opened) {
+        /* The number of rows is known only now. */
+        if (good && !out.error &&
+            (fseek(out.to.f, 0, SEEK_SET) != 0 || !npy_head(out.to.f, out.rows, out.latent)))
+            out.error = errno;
+        if (!file_out_close(&out.to, good && !out.error) && good)
+            good = cli_fail(self, 0, "%s: cannot write: %s", path,
+                            strerror(out.error ? out.error : errno));
     }
     if (good)
-        code = cli_finish(self);
+        code = CLI_DONE;
     model_space_free(space);
     free(z);
     cli_task_close(&task);

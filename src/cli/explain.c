@@ -1,11 +1,12 @@
 /* explain.c - `snip explain`: which part of a formula the data disagree with. */
+#include <ctype.h>
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "base/text.h"
+#include "base/file.h"
 #include "cli/task.h"
 #include "tools/explain.h"
 
@@ -197,13 +198,17 @@ static double arrange(place *at, expr e, size_t i, int depth, int *leaves)
     return at[i].x;
 }
 
-static void put_escaped(FILE *f, const char *s)
+/* Names are whatever bytes the table's header has; a page is UTF-8 without control characters. */
+static void put_escaped(FILE *f, const char *text)
 {
-    for (; *s; s++)
+    json_t *clean = cli_string(text);
+    const char *s = json_string_value(clean);
+    for (; s && *s; s++)
         if (*s == '<' || *s == '>' || *s == '&' || *s == '"')
             fprintf(f, "&#%d;", *s);
         else
-            fputc(*s, f);
+            fputc(iscntrl((unsigned char)*s) ? '?' : *s, f);
+    json_decref(clean);
 }
 
 /* White over amber to red, readable beside each other without colour too: darker is more. */
@@ -261,14 +266,14 @@ static int write_svg(const cli_command *self, const char *path, const tools_expl
         return cli_fail(self, CLI_FAILED, "out of memory");
     int leaves = 0;
     arrange(at, x->e, 0, 0, &leaves);
-    FILE *f = fopen(path, "w");
-    if (!f)
-        return cli_fail(self, CLI_FAILED, "%s: cannot write: %s", path, strerror(errno));
-    draw(f, x, task, at, leaves, expr_depth(x->e));
-    int bad = ferror(f);
-    bad |= fclose(f) != 0;
-    return bad ? cli_fail(self, CLI_FAILED, "%s: cannot write: %s", path, strerror(errno))
-               : CLI_DONE;
+    file_out o;
+    int good = file_out_open(&o, path);
+    if (good) {
+        draw(o.f, x, task, at, leaves, expr_depth(x->e));
+        good = file_out_close(&o, 1);
+    }
+    return good ? CLI_DONE
+                : cli_fail(self, CLI_FAILED, "%s: cannot write: %s", path, strerror(errno));
 }
 
 int cli_explain(const cli_command *self, int argc, char **argv)

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/text.h"
+#include "base/file.h"
 
 const char *const cli_ranking_formats[] = { "table", "csv", "json", "latex", "sympy", "c", NULL };
 
@@ -128,6 +128,14 @@ static const char *c_name(const tools_problem *p, size_t j, arena *a)
     return s ? s : "";
 }
 
+static int uses(expr e, size_t j)
+{
+    for (size_t i = 0; i < e.count; i++)
+        if (e.node[i].op == EXPR_VARIABLE && e.node[i].var == j)
+            return 1;
+    return 0;
+}
+
 static void as_c(FILE *f, const tools_candidate *c, size_t n, const cli_task *task)
 {
     fputs("#include <math.h>\n", f);
@@ -137,7 +145,7 @@ static void as_c(FILE *f, const tools_candidate *c, size_t n, const cli_task *ta
             fprintf(f, "%sdouble %s", j ? ", " : "", c_name(&task->p, j, task->a));
         fputs(")\n{\n", f);
         for (size_t j = 0; j < task->p.dim; j++)
-            if (!(tools_inputs_of(c[i].fitted, &task->p) >> j & 1))
+            if (!uses(c[i].fitted, j))
                 fprintf(f, "    (void)%s;\n", c_name(&task->p, j, task->a));
         fprintf(f, "    return %s;\n}\n", formula(&c[i], SNIP_C, &task->p.names, 0, task->a));
     }
@@ -161,19 +169,12 @@ int cli_ranking_print(const cli_command *self, const cli_ranking *how, const too
         print[how->format](stdout, c, n, task);
         return cli_finish(self);
     }
-    text t = { .a = task->a };
-    text_add(&t, "%s.part", how->out);
-    const char *part = text_end(&t);
-    FILE *f = part ? fopen(part, "w") : NULL;
-    if (!f)
-        return cli_fail(self, CLI_FAILED, "%s: cannot write: %s", how->out, strerror(errno));
-    print[how->format](f, c, n, task);
-    int bad = ferror(f);
-    bad |= fclose(f) != 0;
-    if (bad || rename(part, how->out) != 0) {
-        int why = errno;
-        remove(part);
-        return cli_fail(self, CLI_FAILED, "%s: cannot write: %s", how->out, strerror(why));
+    file_out o;
+    int good = file_out_open(&o, how->out);
+    if (good) {
+        print[how->format](o.f, c, n, task);
+        good = file_out_close(&o, 1);
     }
-    return CLI_DONE;
+    return good ? CLI_DONE
+                : cli_fail(self, CLI_FAILED, "%s: cannot write: %s", how->out, strerror(errno));
 }

@@ -123,23 +123,24 @@ int cli_task_table(const cli_command *self, cli_task *task, const char *path)
     return 1;
 }
 
-/* The next cell of a CSV line, unquoted in place; *s moves behind it. */
+/* The next cell of a CSV line, unquoted in place; *s moves behind it. NULL if there is none or a
+ * quote has no end. */
 static char *next_cell(char **s)
 {
     char *from = *s, *to = *s, *start = *s;
-    int quoted = *from == '"';
-    if (quoted)
-        for (from++; *from; from++) {
-            if (*from == '"' && from[1] != '"')
-                break;
+    if (!from)
+        return NULL;
+    if (*from == '"') {
+        for (from++; *from && (*from != '"' || from[1] == '"'); *to++ = *from++)
             from += *from == '"';
-            *to++ = *from;
-        }
-    else
+        if (!*from)
+            return NULL;
+    } else {
         while (*from && *from != ',')
             *to++ = *from++;
+    }
     from += strcspn(from, ",");
-    *s = from + (*from == ',');
+    *s = *from ? from + 1 : NULL;
     *to = 0;
     return start;
 }
@@ -149,8 +150,9 @@ static int equation_column(char *line)
 {
     if (!strchr(line, ','))
         return -1;
-    for (int k = 0; *line; k++)
-        if (strcasecmp(next_cell(&line), "equation") == 0)
+    const char *cell;
+    for (int k = 0; (cell = next_cell(&line)); k++)
+        if (strcasecmp(cell, "equation") == 0)
             return k;
     return -1;
 }
@@ -165,20 +167,21 @@ static char *strip(char *s)
     return s;
 }
 
-/* Whether the line holds a formula; sets its text and name. */
+/* Whether the line is not blank and no comment; sets its text and name. The text is NULL where a
+ * CSV file has no such cell. */
 static int split(cli_line *l, char *line, int column)
 {
     l->name = NULL;
+    line = strip(line);
+    if (!*line || (*line == '#' && column < 0))
+        return 0;
     if (column >= 0) {
-        char *cell = line;
+        char *cell = NULL;
         for (int k = 0; k <= column; k++)
             cell = next_cell(&line);
-        l->text = strip(cell);
-        return *l->text != 0;
+        l->text = cell ? strip(cell) : NULL;
+        return 1;
     }
-    line = strip(line);
-    if (!*line || *line == '#')
-        return 0;
     char *tab = strchr(line, '\t');
     if (tab) {
         *tab = 0;
@@ -206,7 +209,8 @@ size_t cli_lines(const cli_command *self, cli_line **out, const char *path, cons
     cli_line *l = *out = arena_array(a, room, sizeof *l);
     if (!l)
         return cli_fail(self, 0, "out of memory"), (size_t)-1;
-    for (char *line = all, *next; line; line = next) {
+    char *first = all + (strncmp(all, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0); /* a byte order mark */
+    for (char *line = first, *next; line; line = next) {
         next = strchr(line, '\n');
         if (next)
             *next++ = 0;
@@ -220,12 +224,19 @@ size_t cli_lines(const cli_command *self, cli_line **out, const char *path, cons
         l[count].number = number;
         if (!split(&l[count], line, column))
             continue;
-        if (expr_parse(&l[count].e, l[count].text, names, a, &st) == SNIP_OK) {
+        const char *skipped = skip ? "; skipped" : "";
+        if (!l[count].text) {
+            cli_fail(self, 0,
+                     "%s, line %zu: no cell in the column Equation, or a quote without its "
+                     "end%s",
+                     path, number, skipped);
+        } else if (expr_parse(&l[count].e, l[count].text, names, a, &st) == SNIP_OK) {
             count++;
             continue;
+        } else {
+            cli_fail(self, 0, "%s, line %zu, byte %zu of the formula: %s%s", path, number, st.pos,
+                     st.msg, skipped);
         }
-        cli_fail(self, 0, "%s, line %zu, byte %zu of the formula: %s%s", path, number, st.pos,
-                 st.msg, skip ? "; skipped" : "");
         if (!skip)
             return (size_t)-1;
     }

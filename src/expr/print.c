@@ -75,15 +75,17 @@ static void put_number(printer *p, const expr_node *n)
         text_add(&p->t, "%s", buf);
 }
 
-/* Whether a C name is taken, by the language or by a function that formulas use. */
+/* Whether a C name is taken: by the language (C23), or by what formulas use of its library. */
 static int is_taken(const char *name)
 {
     static const char *const words[] = {
-        "auto",    "break",  "case",     "char",   "const",  "continue", "default",
-        "do",      "double", "else",     "enum",   "extern", "float",    "for",
-        "goto",    "if",     "inline",   "int",    "long",   "register", "restrict",
-        "return",  "short",  "signed",   "sizeof", "static", "struct",   "switch",
-        "typedef", "union",  "unsigned", "void",   "while",  "volatile",
+        "auto",         "break",  "case",     "char",      "const",  "continue", "default",
+        "do",           "double", "else",     "enum",      "extern", "float",    "for",
+        "goto",         "if",     "inline",   "int",       "long",   "register", "restrict",
+        "return",       "short",  "signed",   "sizeof",    "static", "struct",   "switch",
+        "typedef",      "union",  "unsigned", "void",      "while",  "volatile", "alignas",
+        "alignof",      "asm",    "bool",     "constexpr", "false",  "nullptr",  "static_assert",
+        "thread_local", "true",   "typeof",   "INFINITY",  "NAN",
     };
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         if (strcmp(words[i], name) == 0)
@@ -94,14 +96,33 @@ static int is_taken(const char *name)
     return 0;
 }
 
-/* `speed [m/s]` as speed__m_s_, `long` as long_. */
-static void put_c_name(printer *p, const char *name)
+static char c_letter(char c)
 {
+    return isascii((unsigned char)c) && isalnum((unsigned char)c) ? c : '_';
+}
+
+/* Whether two names would be the same in C but for what is put before or behind them. */
+static int same_in_c(const char *a, const char *b)
+{
+    while (*a && *b && c_letter(*a) == c_letter(*b))
+        a++, b++;
+    return !*a && !*b;
+}
+
+/* `speed [m/s]` as speed__m_s_, `long` as long_; `a b` beside a_b as a_b_0, with its index. */
+static void put_c_name(printer *p, int index)
+{
+    const char *name = p->names->name[index];
     if (!isalpha((unsigned char)name[0]) && name[0] != '_')
         text_put(&p->t, "_", 1);
     for (const char *c = name; *c; c++)
-        text_put(&p->t, isascii((unsigned char)*c) && isalnum((unsigned char)*c) ? c : "_", 1);
-    if (is_taken(name))
+        text_put(&p->t, &(char){ c_letter(*c) }, 1);
+    int twins = 0;
+    for (size_t j = 0; j < p->names->count; j++)
+        twins += same_in_c(name, p->names->name[j]);
+    if (twins > 1)
+        text_add(&p->t, "_%d", index);
+    else if (is_taken(name))
         text_put(&p->t, "_", 1);
 }
 
@@ -113,11 +134,11 @@ static void put_variable(printer *p, int index)
     } else if (!name) {
         text_add(&p->t, p->format == SNIP_LATEX ? "x_{%d}" : "x%d", index);
     } else if (p->format == SNIP_C) {
-        put_c_name(p, name);
+        put_c_name(p, index);
     } else if (p->format == SNIP_LATEX) {
         text_add(&p->t, "\\mathrm{");
         for (const char *c = name; *c; c++) {
-            if (*c == '_')
+            if (strchr("_%&#$", *c))
                 text_put(&p->t, "\\", 1);
             text_put(&p->t, c, 1);
         }

@@ -62,9 +62,16 @@ static part scaled(const part *a, double by)
     return (part){ a->shift * by, a->factor * by, a->core };
 }
 
+/* Whether v * by may take the place of both; it is 0 only if one of them is. */
+static int can_multiply(double v, double by)
+{
+    return usable(v * by) && (v * by != 0 || v == 0 || by == 0);
+}
+
 static int can_scale(const part *a, double by)
 {
-    return by != 0 && usable(a->shift * by) && (a->core == CONSTANT || usable(a->factor * by));
+    return by != 0 && can_multiply(a->shift, by) &&
+           (a->core == CONSTANT || can_multiply(a->factor, by));
 }
 
 static part product(expr_pool *p, const part *a, const part *b)
@@ -76,11 +83,11 @@ static part product(expr_pool *p, const part *a, const part *b)
     /* Factors of parts without shift come to the front. */
     part left = *a, right = *b;
     double factor = 1;
-    if (left.core >= 0 && left.shift == 0 && usable(factor * left.factor)) {
+    if (left.core >= 0 && left.shift == 0 && can_multiply(factor, left.factor)) {
         factor *= left.factor;
         left.factor = 1;
     }
-    if (right.core >= 0 && right.shift == 0 && usable(factor * right.factor)) {
+    if (right.core >= 0 && right.shift == 0 && can_multiply(factor, right.factor)) {
         factor *= right.factor;
         right.factor = 1;
     }

@@ -68,10 +68,12 @@ static void exchange_variable(list *l, size_t i, size_t inputs)
 
 static void swap(list *l, size_t i)
 {
+    expr left = expr_sub(l->e, expr_child(l->e, i, 0));
+    expr right = expr_sub(l->e, expr_child(l->e, i, 1));
+    if (expr_same(left, right))
+        return;
     expr e = copy(l);
     if (e.node) {
-        expr left = expr_sub(l->e, expr_child(l->e, i, 0));
-        expr right = expr_sub(l->e, expr_child(l->e, i, 1));
         memcpy(e.node + i + 1, right.node, right.count * sizeof *e.node);
         memcpy(e.node + i + 1 + right.count, left.node, left.count * sizeof *e.node);
     }
@@ -108,9 +110,11 @@ static void edit_node(list *l, size_t i, size_t inputs)
         if (n->op == EXPR_SUB || n->op == EXPR_DIV || n->op == EXPR_POW)
             swap(l, i);
     }
-    for (int k = 0; k < arity; k++)
-        add(l, i, TOOLS_DROP, k,
-            expr_splice(l->e, i, expr_sub(l->e, expr_child(l->e, i, k)), l->a));
+    for (int k = 0; k < arity; k++) {
+        expr kept = expr_sub(l->e, expr_child(l->e, i, k));
+        if (k == 0 || !expr_same(kept, expr_sub(l->e, expr_child(l->e, i, 0))))
+            add(l, i, TOOLS_DROP, k, expr_splice(l->e, i, kept, l->a));
+    }
     wrap(l, i);
 }
 
@@ -127,8 +131,12 @@ static char *shortened(expr e, const expr_names *names, arena *a)
 {
     enum { MOST = 40 };
     char *s = expr_print(e, SNIP_INFIX, names, 4, a);
-    if (s && strlen(s) > MOST)
-        memcpy(s + MOST - 3, "...", 4);
+    if (s && strlen(s) > MOST) {
+        size_t end = MOST - 3;
+        while (end && ((unsigned char)s[end] & 0xC0) == 0x80) /* not inside a letter of UTF-8 */
+            end--;
+        memcpy(s + end, "...", 4);
+    }
     return s;
 }
 
@@ -165,7 +173,7 @@ const char *tools_edit_text(const tools_edit *edit, expr e, const expr_names *na
     return text_end(&t);
 }
 
-/* Keeps the edits that have finite values in all training rows. Returns 0 when memory is out. */
+/* Keeps the edits that have finite values in all rows of the fit. Returns 0 when memory is out. */
 static int keep_finite(tools_edit *edit, size_t *count, const tools_problem *p, arena *a)
 {
     size_t kept = 0;
@@ -195,29 +203,36 @@ static int by_gain(const void *left, const void *right)
     return a->kind != b->kind ? (int)a->kind - (int)b->kind : a->to - b->to;
 }
 
+/* The formula's own cosine, before there are edits. */
+static snip_code measure_whole(tools_explanation *x, const tools_problem *p, const tools_model *t,
+                               int threads, arena *a, snip_status *st)
+{
+    const char *why = NULL;
+    snip_code code = tools_similarities(&x->similarity, &why, &x->e, 1, p, t, threads, a, st);
+    if (code != SNIP_OK || !isnan(x->similarity))
+        return code;
+    return status_fail(st, SNIP_UNSUPPORTED, 0, "the model cannot read the formula: %s",
+                       why ? why : "it has no words for it");
+}
+
 /* Cosines of all edits; those without words are dropped. */
 static snip_code measure(tools_explanation *x, const tools_problem *p, const tools_model *t,
                          int threads, arena *a, snip_status *st)
 {
-    size_t n = x->edits + 1;
+    size_t n = x->edits;
     expr *e = arena_array(a, n, sizeof *e);
     double *similarity = arena_array(a, n, sizeof *similarity);
     const char **why = arena_zero(a, n * sizeof *why);
     if (!e || !similarity || !why)
         return status_nomem(st);
-    e[0] = x->e;
-    for (size_t i = 0; i < x->edits; i++)
-        e[i + 1] = x->edit[i].e;
+    for (size_t i = 0; i < n; i++)
+        e[i] = x->edit[i].e;
     snip_code code = tools_similarities(similarity, why, e, n, p, t, threads, a, st);
     if (code != SNIP_OK)
         return code;
-    if (isnan(similarity[0]))
-        return status_fail(st, SNIP_UNSUPPORTED, 0, "the model cannot read the formula: %s",
-                           why[0] ? why[0] : "it has no words for it");
-    x->similarity = similarity[0];
-    for (size_t i = 0; i < x->edits; i++) {
-        x->edit[i].similarity = similarity[i + 1];
-        x->edit[i].gain = similarity[i + 1] - similarity[0];
+    for (size_t i = 0; i < n; i++) {
+        x->edit[i].similarity = similarity[i];
+        x->edit[i].gain = similarity[i] - x->similarity;
     }
     qsort(x->edit, x->edits, sizeof *x->edit, by_gain);
     while (x->edits && isnan(x->edit[x->edits - 1].gain))
@@ -255,6 +270,10 @@ snip_code tools_explain(tools_explanation *out, expr e, const tools_problem *p,
     tools_explanation x = { .e = e };
     tools_candidate whole = { .e = e };
     const tools_rank_how first = { .refit = how->refit, .order = TOOLS_BY_LOSS, .threads = 1 };
+    if (e.count > TOOLS_EXPLAIN_NODES_MAX)
+        return status_fail(st, SNIP_UNSUPPORTED, 0,
+                           "the formula has %zu nodes, at most %d can be explained", e.count,
+                           TOOLS_EXPLAIN_NODES_MAX);
     snip_code code = tools_rank(&whole, 1, p, NULL, &first, a, st);
     if (code != SNIP_OK)
         return code;
@@ -263,6 +282,8 @@ snip_code tools_explain(tools_explanation *out, expr e, const tools_problem *p,
     if (isnan(x.errors.loss[0]))
         return status_fail(st, SNIP_UNSUPPORTED, 0,
                            "the formula has no finite value in some row of the table");
+    if ((code = measure_whole(&x, p, t, how->threads, a, st)) != SNIP_OK)
+        return code;
     x.edits = tools_edits_list(&x.edit, x.e, p->dim, a);
     x.gain = arena_array(a, x.e.count, sizeof *x.gain);
     x.best = arena_array(a, x.e.count, sizeof *x.best);

@@ -2,13 +2,15 @@
  * each part would gain.
  *
  * Each node is edited alone: its operator exchanged, its operands swapped, one of them dropped, a
- * function put around it, its variable replaced. Edited formulas that are not finite on the table
- * are left out. The gain of an edit is the rise of the cosine between formula and table; that of a
- * node is the best among its edits. */
+ * function put around it, its variable replaced. Edited formulas that are not finite in all rows
+ * that constants are fitted on are left out. The gain of an edit is the rise of the cosine between
+ * formula and table; that of a node is the best among its edits. */
 #ifndef TOOLS_EXPLAIN_H
 #define TOOLS_EXPLAIN_H
 
 #include "tools/rank.h"
+
+enum { TOOLS_EXPLAIN_NODES_MAX = 500 }; /* edits are some thirty copies of the formula a node */
 
 typedef enum tools_edit_kind {
     TOOLS_EXCHANGE, /* the operator or the variable */
@@ -43,8 +45,8 @@ typedef struct tools_explain_how {
     int threads;
 } tools_explain_how;
 
-/* Fails with SNIP_UNSUPPORTED where the model has no words for the formula or it is not finite on
- * the table. */
+/* Fails with SNIP_UNSUPPORTED where the model has no words for the formula, it is not finite on the
+ * table or it has more nodes than the above. */
 snip_code tools_explain(tools_explanation *out, expr e, const tools_problem *p,
                         const tools_model *t, const tools_explain_how *how, arena *a,
                         snip_status *st);
@@ -53,7 +55,8 @@ snip_code tools_explain(tools_explanation *out, expr e, const tools_problem *p,
 const char *tools_edit_text(const tools_edit *edit, expr e, const expr_names *names, arena *a);
 
 /* All single edits of e's nodes, in `a`, and their number; (size_t)-1 when memory is out. `inputs`
- * is how many variables there are to choose from. */
+ * is how many variables there are to choose from. None is e itself; edits of different nodes may
+ * give the same formula. */
 size_t tools_edits_list(tools_edit **out, expr e, size_t inputs, arena *a);
 
 #endif

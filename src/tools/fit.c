@@ -8,6 +8,9 @@
 #include <float.h>
 #include <math.h>
 #include <string.h>
+#ifdef SNIP_X86
+#include <xmmintrin.h>
+#endif
 
 #include "base/rng.h"
 #include "expr/vec.h"
@@ -19,7 +22,7 @@ enum {
     FLIPS = 8             /* one sign in so many turns */
 };
 
-static const double WORK_MAX = 1e11; /* multiplications of a start, roughly */
+static const double WORK_MAX = 1e10; /* multiplications of all starts, roughly: some seconds */
 static const double FAR = 1e100;     /* a residual that makes the minimiser step back */
 static const double PERFECT = 1e-30; /* loss in units of y's variance that is rounding only */
 
@@ -118,25 +121,48 @@ static void derivatives(problem *p, double *out)
     }
 }
 
+/* Sets whether subnormal numbers are taken for 0 and returns whether they were. Where constants
+ * depend on each other, the minimiser is left with remainders of remainders, and with subnormal
+ * ones each step takes a hundred times longer. Formulas have them as ever. */
+static int flush(int on)
+{
+#ifdef SNIP_X86
+    enum { FLUSH = 0x8040 }; /* results, and operands */
+    unsigned control = _mm_getcsr();
+    _mm_setcsr(on ? control | FLUSH : control & ~(unsigned)FLUSH);
+    return (control & FLUSH) == FLUSH;
+#else
+    return on;
+#endif
+}
+
 /* lmder's callback. */
 static int serve(void *context, int m, int n, const double *at, double *residual, double *jacobian,
                  int stride, int flag)
 {
     problem *p = context;
     (void)m, (void)n, (void)stride;
+    flush(0);
     set(p, at);
     if (flag == 1)
         residuals(p, residual);
     else
         derivatives(p, jacobian);
+    flush(1);
     return p->no_memory ? -1 : 0;
+}
+
+/* The evaluations that are still bearable. */
+static double left(const problem *p)
+{
+    double each = (double)p->m * (double)p->n * (double)(p->n + p->e.count);
+    return WORK_MAX / each - p->evaluations;
 }
 
 static int limit(const problem *p)
 {
     double most = EVALUATIONS * ((double)p->n + 1);
-    double bearable = WORK_MAX / ((double)p->m * (double)p->n * (double)(p->n + p->e.count));
-    return (int)fmax(EVALUATIONS_MIN, fmin(most, bearable));
+    return (int)fmax(EVALUATIONS_MIN, fmin(most, left(p)));
 }
 
 /* MINPACK's search from w->at, whose first step is at most `factor` times the constants' size. */
@@ -144,8 +170,10 @@ static void minimise(problem *p, workspace *w, double factor)
 {
     const double tolerance = 1e-15; /* on until nothing changes: clean data give exact constants */
     int m = (int)p->m, n = (int)p->n, calls, slopes;
+    int flushed = flush(1);
     lmder(serve, p, m, n, w->at, w->residual, w->jacobian, m, tolerance, tolerance, 0, limit(p),
           w->diag, 1, factor, 0, &calls, &slopes, w->pivot, w->qtf, w->wa1, w->wa2, w->wa3, w->wa4);
+    flush(flushed);
 }
 
 /* Goes downhill from w->at, which is replaced by the end, and returns the loss there. A cautious
@@ -156,7 +184,7 @@ static double descend(problem *p, workspace *w)
 {
     const double cautious = 100, bold = 1e250;
     minimise(p, w, cautious);
-    if (!p->no_memory)
+    if (!p->no_memory && left(p) > 0)
         minimise(p, w, bold);
     set(p, w->at);
     return loss(p);
@@ -222,6 +250,8 @@ static double search(problem *p, double before, int starts, uint64_t seed)
     for (size_t j = 0; j < p->n; j++)
         given[j] = kept[j] = p->e.node[p->node[j]].value;
     for (int k = 0; k < (starts > 1 ? starts : 1) && best > PERFECT && !p->no_memory; k++) {
+        if (k > 0 && left(p) <= 0)
+            break;
         if (!start(p, &w, given, k, seed))
             continue;
         double now = descend(p, &w);

@@ -1,6 +1,7 @@
 /* problem.c - see problem.h. */
 #include "tools/problem.h"
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -43,12 +44,40 @@ static double mean_of(const double *v, size_t n)
     return same ? v[0] : sum;
 }
 
+/* The variance in units of 4^*exponent: a power of two changes no digit, and no square over- or
+ * underflows. It is 0 only where all values are the same, whatever they round to on the way. */
+static double scaled_variance(const double *v, size_t n, int *exponent)
+{
+    double big = 0, sum = 0;
+    int same = 1;
+    for (size_t i = 0; i < n; i++) {
+        big = fmax(big, fabs(v[i]));
+        same &= v[i] == v[0];
+    }
+    *exponent = 0;
+    if (same)
+        return 0;
+    frexp(big, exponent);
+    double mean = ldexp(mean_of(v, n), -*exponent);
+    for (size_t i = 0; i < n; i++) {
+        double d = ldexp(v[i], -*exponent) - mean;
+        sum += d * (d / (double)n);
+    }
+    return sum;
+}
+
+static double deviation_of(const double *v, size_t n)
+{
+    int exponent;
+    double variance = scaled_variance(v, n, &exponent);
+    return ldexp(sqrt(variance), exponent);
+}
+
 static double variance_of(const double *v, size_t n)
 {
-    double mean = mean_of(v, n), sum = 0;
-    for (size_t i = 0; i < n; i++)
-        sum += (v[i] - mean) * ((v[i] - mean) / (double)n);
-    return sum;
+    int exponent;
+    double variance = scaled_variance(v, n, &exponent);
+    return ldexp(variance, 2 * exponent);
 }
 
 /* Sets what is known of input j. Returns 0 when memory is out. */
@@ -57,14 +86,17 @@ static int standardise(tools_problem *p, size_t j, arena *a)
     double *s = arena_array(a, p->rows, sizeof *s);
     if (!s)
         return 0;
-    double deviation = sqrt(variance_of(p->x[j], p->train));
-    p->mean[j] = mean_of(p->x[j], p->train);
+    double deviation = deviation_of(p->x[j], p->train);
     /* A column that does not vary is moved to 0 and left there. */
-    p->deviation[j] = deviation > 0 && isfinite(deviation) ? deviation : 1;
+    int varies = deviation >= DBL_MIN;
+    p->mean[j] = varies ? mean_of(p->x[j], p->train) : p->x[j][0];
+    p->deviation[j] = varies ? deviation : 1;
     p->low[j] = INFINITY;
     p->high[j] = -INFINITY;
     for (size_t i = 0; i < p->rows; i++) {
-        s[i] = (p->x[j][i] - p->mean[j]) / p->deviation[j];
+        double d = p->x[j][i] - p->mean[j];
+        s[i] = isfinite(d) ? d / p->deviation[j]
+                           : p->x[j][i] / p->deviation[j] - p->mean[j] / p->deviation[j];
         p->low[j] = fmin(p->low[j], s[i]);
         p->high[j] = fmax(p->high[j], s[i]);
     }
@@ -109,9 +141,13 @@ snip_code tools_problem_make(tools_problem *out, const tools_table *t, uint64_t 
             return status_nomem(st);
     p.variance[0] = variance_of(p.y, p.train);
     p.variance[1] = variance_of(p.y + p.train, p.rows - p.train);
-    if (!(p.variance[0] > 0) || !isfinite(p.variance[0]))
-        return status_fail(st, SNIP_FORMAT, 0, "the target is %s: there is nothing to explain",
-                           p.variance[0] == 0 ? "the same in all rows" : "too large to square");
+    if (deviation_of(p.y, p.train) == 0)
+        return status_fail(st, SNIP_FORMAT, 0,
+                           "the target is the same in all rows%s: there is nothing to explain",
+                           deviation_of(p.y, p.rows) == 0 ? "" : " that are not held out");
+    if (!(p.variance[0] >= DBL_MIN && p.variance[0] <= DBL_MAX))
+        return status_fail(st, SNIP_FORMAT, 0,
+                           "the target's squares are beyond all numbers: take another unit");
     *out = p;
     return SNIP_OK;
 }

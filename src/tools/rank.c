@@ -9,7 +9,7 @@
 #include "data/tokens.h"
 #include "tools/fit.h"
 
-enum { STARTS = 3 };
+enum { STARTS = 3, BATCH = 1024 }; /* of a fit; formulas that are in memory as words at a time */
 
 const char *const tools_order_names[TOOLS_ORDERS + 1] = { "similarity", "loss", "balance", NULL };
 
@@ -21,69 +21,118 @@ double tools_judged(const tools_errors *e, const tools_problem *p)
 }
 
 /* The tables that formulas are held against, one for each set of inputs met. */
-typedef struct tables {
-    tools_inputs *inputs;
-    float *z; /* a row each */
-    size_t count;
-} tables;
+typedef struct table_vector {
+    tools_inputs inputs;
+    float *z;
+    struct table_vector *next;
+} table_vector;
 
-static snip_code table_of(size_t *out, tables *all, tools_inputs inputs, const tools_problem *p,
-                          const tools_model *t, int threads, snip_status *st)
+static snip_code table_of(const float **out, table_vector **all, tools_inputs inputs,
+                          const tools_problem *p, const tools_model *t, int threads, arena *a,
+                          snip_status *st)
 {
-    for (*out = 0; *out < all->count; ++*out)
-        if (all->inputs[*out] == inputs)
+    for (const table_vector *v = *all; v; v = v->next)
+        if (v->inputs == inputs) {
+            *out = v->z;
             return SNIP_OK;
-    all->inputs[all->count] = inputs;
-    float *z = all->z + all->count++ * (size_t)t->m->config.latent;
+        }
+    table_vector *v = arena_alloc(a, sizeof *v);
+    float *z = arena_array(a, (size_t)t->m->config.latent, sizeof *z);
+    if (!v || !z)
+        return status_nomem(st);
+    *v = (table_vector){ inputs, z, *all };
+    *all = v;
+    *out = z;
     return tools_problem_embed(p, inputs, t, threads, z, st);
 }
 
-/* A formula in the model's words, or why it is none. */
+/* A formula in the model's words, in `a`, or why it is none. `tmp` is left as found. */
 static snip_code in_words(expr *out, expr e, tools_inputs inputs, const tools_problem *p,
-                          const tools_model *t, arena *a, snip_status *st)
+                          const tools_model *t, arena *a, arena *tmp, snip_status *st)
 {
     data_tokens tokens;
-    snip_code code = tools_problem_rewrite(out, e, inputs, p, a, st);
-    return code == SNIP_OK ? data_tokens_make(&tokens, *out, t->m->vocab, a, st) : code;
+    arena_pos mark = arena_mark(tmp);
+    snip_code code = tools_problem_rewrite(out, e, inputs, p, tmp, st);
+    if (code == SNIP_OK)
+        code = data_tokens_make(&tokens, *out, t->m->vocab, tmp, st);
+    if (code == SNIP_OK && !(out->node = arena_copy(a, out->node, out->count * sizeof *out->node)))
+        code = status_nomem(st);
+    arena_reset(tmp, mark);
+    return code;
 }
 
-snip_code tools_similarities(double *out, const char **why, const expr *e, size_t n,
-                             const tools_problem *p, const tools_model *t, int threads, arena *a,
-                             snip_status *st)
+/* What tools_similarities works with. */
+typedef struct comparison {
+    const tools_problem *p;
+    const tools_model *t;
+    int threads;
+    model_space *space;
+    table_vector *tables;
+    arena *keep, *batch, *tmp; /* tables; formulas of a batch; scratch */
+} comparison;
+
+/* The same for a few of the formulas; reasons live in `a`. */
+static snip_code compare_batch(double *out, const char **why, const expr *e, size_t n,
+                               comparison *c, arena *a, snip_status *st)
 {
-    size_t latent = (size_t)t->m->config.latent, count = 0;
-    model_space *s = model_space_new(t->m, t->tree, threads);
-    arena *own = arena_new(0);
-    model_item *item = own ? arena_array(own, n, sizeof *item) : NULL;
-    size_t *from = own ? arena_array(own, n, sizeof *from) : NULL;
-    size_t *table = own ? arena_array(own, n, sizeof *table) : NULL;
-    float *rows = own ? arena_array(own, n * latent, sizeof *rows) : NULL;
-    tables all = { own ? arena_array(own, n, sizeof *all.inputs) : NULL,
-                   own ? arena_array(own, n * latent, sizeof *all.z) : NULL, 0 };
-    snip_code code =
-        s && item && from && table && rows && all.inputs && all.z ? SNIP_OK : status_nomem(st);
+    size_t latent = (size_t)c->t->m->config.latent, count = 0;
+    arena_reset(c->batch, 0);
+    model_item *item = arena_array(c->batch, n, sizeof *item);
+    size_t *from = arena_array(c->batch, n, sizeof *from);
+    const float **table = arena_array(c->batch, n, sizeof *table);
+    float *rows = arena_array(c->batch, n * latent, sizeof *rows);
+    snip_code code = item && from && table && rows ? SNIP_OK : status_nomem(st);
     for (size_t i = 0; i < n && code == SNIP_OK; i++) {
         snip_status reason;
         expr words;
-        tools_inputs inputs = tools_inputs_of(e[i], p);
+        tools_inputs inputs = tools_inputs_of(e[i], c->p);
         out[i] = NAN;
-        snip_code fits = in_words(&words, e[i], inputs, p, t, own, &reason);
+        snip_code fits = in_words(&words, e[i], inputs, c->p, c->t, c->batch, c->tmp, &reason);
         if (fits == SNIP_OK) {
             from[count] = i;
             item[count] = (model_item){ .e = words, .node = MODEL_WHOLE };
-            code = table_of(&table[count++], &all, inputs, p, t, threads, st);
+            code =
+                table_of(&table[count++], &c->tables, inputs, c->p, c->t, c->threads, c->keep, st);
         } else if (fits == SNIP_NOMEM ||
                    !(why[i] = arena_text(a, reason.msg, strlen(reason.msg)))) {
             code = status_nomem(st);
         }
     }
     if (code == SNIP_OK && count)
-        code = model_space_embed(s, item, count, rows, NULL, st);
+        code = model_space_embed(c->space, item, count, rows, NULL, st);
     for (size_t k = 0; k < count && code == SNIP_OK; k++)
-        out[from[k]] = model_dot(rows + k * latent, all.z + table[k] * latent, latent);
-    model_space_free(s);
-    arena_free(own);
+        out[from[k]] = model_dot(rows + k * latent, table[k], latent);
     return code;
+}
+
+snip_code tools_similarities(double *out, const char **why, const expr *e, size_t n,
+                             const tools_problem *p, const tools_model *t, int threads, arena *a,
+                             snip_status *st)
+{
+    comparison c = { .p = p, .t = t, .threads = threads > 0 ? threads : 1 };
+    c.space = model_space_new(t->m, t->tree, c.threads);
+    c.keep = arena_new(0);
+    c.batch = arena_new(0);
+    c.tmp = arena_new(0);
+    snip_code code = c.space && c.keep && c.batch && c.tmp ? SNIP_OK : status_nomem(st);
+    for (size_t i = 0; i < n && code == SNIP_OK; i += BATCH)
+        code = compare_batch(out + i, why + i, e + i, n - i < BATCH ? n - i : BATCH, &c, a, st);
+    model_space_free(c.space);
+    arena_free(c.keep);
+    arena_free(c.batch);
+    arena_free(c.tmp);
+    return code;
+}
+
+/* The rows to fit e on: fewer where it has very many constants, since they are in random order. 0
+ * when memory is out. */
+static size_t rows_to_fit(expr e, const tools_problem *p, arena *tmp)
+{
+    arena_pos mark = arena_mark(tmp);
+    size_t *node = arena_array(tmp, e.count, sizeof *node);
+    size_t n = node ? expr_constants(e, node) : 0, most = TOOLS_FIT_JACOBIAN_MAX / (n ? n : 1);
+    arena_reset(tmp, mark);
+    return !node ? 0 : p->fit < most ? p->fit : most;
 }
 
 /* Fits and measures one candidate; what it makes lives in `keep`. */
@@ -95,8 +144,11 @@ static snip_code judge(tools_candidate *c, const tools_problem *p, const tools_r
     c->similarity = NAN;
     c->why = NULL;
     if (how->refit) {
+        size_t rows = rows_to_fit(c->e, p, keep);
+        if (rows == 0)
+            return status_nomem(st);
         snip_code code =
-            tools_fit_constants(&c->fitted, &fit, c->e, (const double *const *)p->x, p->y, p->fit,
+            tools_fit_constants(&c->fitted, &fit, c->e, (const double *const *)p->x, p->y, rows,
                                 how->starts ? how->starts : STARTS, p->seed, keep, st);
         if (code == SNIP_UNSUPPORTED) /* too much to fit: judged as given */
             c->fitted = c->e;

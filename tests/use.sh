@@ -1,0 +1,464 @@
+#!/usr/bin/env bash
+# `snip embed`, `snip rank` and `snip explain` as people call them, rightly and wrongly; and all
+# figures once more by NumPy. use.sh PROGRAM
+# A wrong call must give one line on standard error, exit 1 or 2, and leave no file.
+set -u
+snip=$(realpath "$1")
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 1
+passed=0 failed=0
+good() { passed=$((passed + 1)); }
+bad() { failed=$((failed + 1)); echo "FAILED: ${1:0:400}"; }
+python=/usr/bin/python3
+$python -c 'import numpy' 2>/dev/null || python=
+
+# runs ARGUMENTS...: it succeeds, without a word on standard error; what it prints is in `out`.
+runs() {
+    "$snip" "$@" >out 2>err </dev/null; local code=$?
+    if [ $code -ne 0 ]; then bad "$* exits $code: $(head -3 err)"
+    elif [ -s err ]; then bad "$* says $(head -3 err)"
+    else good; fi
+}
+
+# same WHAT A B: two files are the same.
+same() { cmp -s "$2" "$3" && good || bad "$1"; }
+
+# refuses CODE PATTERN ARGUMENTS...: it fails that way, with one line that holds PATTERN.
+refuses() {
+    local want=$1 pattern=$2; shift 2
+    timeout 60 "$snip" "$@" >out 2>err </dev/null; local code=$?
+    if [ $code -ne "$want" ]; then bad "$* exits $code, expected $want: $(head -c 300 err)"
+    elif [ -s out ]; then bad "$* prints on standard output: $(head -c 100 out)"
+    elif [ "$(wc -l <err)" -ne 1 ]; then bad "$* says $(wc -l <err) lines: $(head -c 300 err)"
+    elif ! grep -q "^snip $1: " err; then bad "$* does not say who speaks: $(cat err)"
+    elif ! grep -q -- "$pattern" err; then bad "$* says '$(cat err)', expected '$pattern'"
+    elif compgen -G 'left*' >/dev/null; then bad "$* leaves $(echo left*)"; rm -f left*
+    else good; fi
+}
+
+# checks WHAT: the Python program on standard input finds nothing wrong.
+checks() {
+    if [ -z "$python" ]; then cat >/dev/null; echo "no NumPy here: $1 not checked"
+    elif $python - 2>wrong; then good
+    else bad "$1: $(tail -1 wrong)"; fi
+}
+
+"$snip" train --preset tiny --set statistics=yes --set points=0 --set layers=1 --set hidden=16 \
+    --set d=16 --set heads=2 --set ff=16 --set latent=8 --set channels=2 --set levels=4 \
+    --batch-size 8 --warmup 1 --steps 2 --quiet --out model >/dev/null || exit 1
+export SNIP_MODEL=$work/model/model.safetensors
+
+# Tables ----------------------------------------------------------------------------------------
+awk 'BEGIN { srand(7); print "speed [m/s],a,b,y"
+    for (i = 0; i < 60; i++) { s = 20 + 70*rand(); a = 1 + 4*rand(); b = rand() - .5
+        printf "%.17g,%.17g,%.17g,%.17g\n", s, a, b, 2.5*sin(a) + .01*s + b*b + .001*rand() } }' >t.csv
+sed 's/$/\r/' t.csv >crlf.csv
+tr ',' '\t' <t.csv >t.tsv
+gzip -c t.csv >t.csv.gz
+tail -n +2 t.csv | tr ',' ' ' >plain.txt
+awk -F, -v OFS=, '{ print $4, $3, $2, $1 }' t.csv >turned.csv
+awk -F, -v OFS=, 'NR == 1 { print "target", "a", "b", "s" } NR > 1 { print $4, $2, $3, $1 }' t.csv >target.csv
+awk -F, -v OFS=, '{ print (NR == 5 ? "nan" : $1), $2, $3, (NR == 9 ? "" : $4) }' t.csv >holes.csv
+head -n 10 t.csv >short.csv
+printf '%s\n' '# candidates' '' '1*sin(a) + 1' 'truth	1*sin(a) + 1*`speed [m/s]` + 1*b^2' 'a*b' \
+    '   2.5*x1 - 3   ' '7' 'log(b)' 'floor(a)' 'exp(-b)/sqrt(a) + abs(b)^1.5' \
+    'arctan(b) - 1/a + max(a, b)' 'log10(a)*log2(a) + cbrt(b)' 'sub,x_1,mul,2.5,x_2' \
+    '\frac{x_{1}}{2} + x_{2}^{2}' >formulas.txt
+sed 's/$/\r/' formulas.txt >formulas_crlf.txt
+printf '\xef\xbb\xbf' | cat - formulas.txt >formulas_bom.txt
+printf '%s\n' 'Complexity,Loss,Equation' '1,2.5,"a"' '5,0.1,"max(a, b) + 1.5"' '7,0.01,sin(a)' '' \
+    '9,0.001,"""a"""' >hof.csv
+sed -i '$d' hof.csv # a quoted quote is no formula; it is for the refusals below
+
+# rank ------------------------------------------------------------------------------------------
+runs rank t.csv formulas.txt --format csv --by loss
+cp out want.csv
+[ "$(head -n 1 want.csv)" = "Complexity,Loss,Equation,Score,similarity,r2_train,r2_val,loss_val,model_size,pareto,given" ] &&
+    good || bad "another head: $(head -n 1 want.csv)"
+[ "$(wc -l <want.csv)" -eq 13 ] && good || bad "$(wc -l <want.csv) lines"
+sed -n 2p want.csv | grep -q '1\*sin(a) + 1\*`speed \[m/s\]` + 1\*b^2"$' && good || bad "the truth does not win"
+sed -n '$p' want.csv | grep -q '^[0-9]*,,"log(b)",,,,,,' && good || bad "what is not finite is not last"
+cat >recompute.py <<'PY'
+# The values of an equation of the CSV file or of sympy's form on the rows of t.csv.
+import csv, re, numpy as np
+rows = list(csv.reader(open("t.csv")))
+data = {n: np.array([float(r[j]) for r in rows[1:]]) for j, n in enumerate(rows[0])}
+known = dict(sin=np.sin, cos=np.cos, tan=np.tan, asin=np.arcsin, acos=np.arccos, exp=np.exp, sqrt=np.sqrt, Abs=np.abs, atan=np.arctan, Max=np.maximum,
+             log=np.log, cbrt=np.cbrt, floor=np.floor, speed=data["speed [m/s]"], **data)
+def values(text):
+    with np.errstate(all="ignore"):
+        v = eval(text.replace("`speed [m/s]`", "speed"), {"__builtins__": {}}, known)
+    return np.broadcast_to(np.asarray(v, float), data["y"].shape)
+PY
+checks "the figures of the CSV file" <<'PY'
+import sys; sys.path.insert(0, ".")
+from recompute import *
+y = data["y"]
+for r in csv.DictReader(open("want.csv")):
+    v = values(r["Equation"])
+    if not r["Loss"]:
+        assert not np.isfinite(v).all(), r
+        continue
+    # Which rows are held out is not told; both parts together are all rows.
+    both = (45*float(r["Loss"]) + 15*float(r["loss_val"]))/60
+    assert abs(both - np.mean((v - y)**2)) <= 1e-9*both, r
+    assert float(r["r2_train"]) <= 1 and r["pareto"] in "01" and int(r["model_size"]) > 0
+    assert (r["Score"] != "") == (r["pareto"] == "1"), r
+    assert r["similarity"] == "" or -1 <= float(r["similarity"]) <= 1
+PY
+runs rank short.csv formulas.txt --format json --as-given
+cp out short.json
+checks "the figures without held-out rows" <<'PY'
+import json, sys; sys.path.insert(0, ".")
+from recompute import *
+o = json.load(open("short.json"))
+assert o["rows_train"] == 9 and o["rows_val"] == 0 and o["inputs"] == 3 and len(o["candidates"]) == 12
+for c in o["candidates"]:
+    v, y = values(c["equation"])[:9], data["y"][:9]
+    assert c["loss_val"] is None and c["r2_val"] is None
+    if c["loss_train"] is not None:
+        loss = np.mean((v - y)**2)
+        assert abs(c["loss_train"] - loss) <= 1e-9*loss and c["loss_train"] == c["loss_train_given"], c
+        assert abs(c["r2_train"] - (1 - loss/np.var(y))) < 1e-9*max(1, abs(c["r2_train"]))
+    assert (c["similarity"] is None) == ("no_similarity" in c)
+PY
+runs rank t.csv formulas.txt --json
+cp out a.json
+runs rank t.csv formulas.txt --format json --threads 2
+same "--json is not --format json" a.json out
+checks "the orders agree" <<'PY'
+import csv, json
+a = json.load(open("a.json"))["candidates"]
+b = list(csv.DictReader(open("want.csv")))
+assert sorted(c["equation"] for c in a) == sorted(r["Equation"] for r in b)
+s = [c["similarity"] for c in a if c["similarity"] is not None]
+assert s == sorted(s, reverse=True) and all(c["similarity"] is None for c in a[len(s):])
+l = [float(r["loss_val"]) for r in b if r["loss_val"]]
+assert l == sorted(l) and {c["place"] for c in a} == set(range(1, 13))
+PY
+for n in 1 2 3; do
+    runs rank t.csv formulas.txt --format csv --by loss --threads $n
+    same "$n threads change the ranking" want.csv out
+done
+for t in crlf.csv t.tsv t.csv.gz; do
+    runs rank $t formulas.txt --format csv --by loss
+    same "$t is ranked in another way" want.csv out
+done
+for f in formulas_crlf.txt formulas_bom.txt; do
+    runs rank t.csv $f --format csv --by loss
+    same "$f is ranked in another way" want.csv out
+done
+"$snip" rank - formulas.txt --format csv --by loss <t.csv >out 2>&1; same "a table from standard input" want.csv out
+"$snip" rank t.csv - --format csv --by loss <formulas.txt >out 2>&1; same "formulas from standard input" want.csv out
+runs rank turned.csv formulas.txt --target y --columns ' speed [m/s], a ,b' --format csv --by loss
+same "--columns in the table's order" want.csv out
+runs rank turned.csv --target y --columns b,a --formula 'x0 - 2*x1' --format sympy --as-given
+[ "$(cat out)" = 'b - 2*a' ] && good || bad "x0 and x1 are $(cat out) with --columns b,a"
+runs rank target.csv --formula 'a + s' --format sympy
+[ "$(cat out)" = 'a + s' ] && good || bad "a column called target: $(cat out)"
+runs rank plain.txt --formula '1*sin(x1) + x0' --format sympy --as-given
+[ "$(cat out)" = '1*sin(x1) + x0' ] && good || bad "a table without header: $(cat out)"
+runs rank t.csv hof.csv --format csv --by loss
+cut -d, -f3- out | grep -q '"sin(a)"' && grep -q '"Max(a, b) + ' out && [ "$(wc -l <out)" -eq 4 ] && good ||
+    bad "a hall of fame: $(cat out)"
+runs rank t.csv want.csv --format csv --as-given --by loss # its own output
+[ "$(wc -l <out)" -eq 13 ] && good || bad "does not read its own CSV file"
+runs rank t.csv formulas.txt --top 2
+{ [ "$(wc -l <out)" -eq 3 ] && grep -q '^ *similarity *R2 fitted' out; } && good || bad "--top 2: $(cat out)"
+"$snip" rank holes.csv formulas.txt --drop-nan --format csv >out 2>err &&
+    grep -q '^snip rank: 2 rows with missing' err && [ "$(wc -l <err)" -eq 1 ] && good || bad "--drop-nan: $(cat err)"
+runs rank holes.csv formulas.txt --drop-nan -q
+printf 'a\nb +\nfoo(a)\n' >some.txt
+"$snip" rank t.csv some.txt --skip-bad --format sympy >out 2>err; code=$?
+{ [ $code -eq 0 ] && [ "$(cat out)" = a ] && [ "$(grep -c '; skipped$' err)" -eq 2 ] &&
+    grep -q 'some.txt, line 3, byte 0' err; } && good || bad "--skip-bad: $(cat out err)"
+"$snip" rank t.csv formulas.txt --seed 1 --format csv --by loss >out 2>&1
+cmp -s want.csv out && bad "--seed changes nothing" || good
+
+# Formats
+runs rank t.csv formulas.txt --format sympy --by loss
+cp out out.sympy
+checks "sympy's form" <<'PY'
+import csv
+assert open("out.sympy").read().splitlines() == [r["Equation"] for r in csv.DictReader(open("want.csv"))]
+try:
+    import sympy
+except ImportError:
+    raise SystemExit
+for line in open("out.sympy"):
+    e = sympy.sympify(line.replace("`speed [m/s]`", "speed"))
+    assert {str(s) for s in e.free_symbols} <= {"a", "b", "speed"}, line
+PY
+runs rank t.csv formulas.txt --format latex
+{ [ "$(tr -cd '{' <out | wc -c)" -eq "$(tr -cd '}' <out | wc -c)" ] &&
+    [ "$(grep -o '\\left' out | wc -l)" -eq "$(grep -o '\\right' out | wc -l)" ] &&
+    [ "$(tr -cd '$' <out | wc -c)" -eq 26 ] && grep -q '^\\begin{tabular}' out &&
+    [ "$(tail -n 1 out)" = '\end{tabular}' ]; } && good || bad "LaTeX is not balanced"
+printf 'a b,a_b,long,sin,y%%1 & #,t\n' >odd.csv
+seq 1 20 | awk '{ print $1 "," $1*$1 "," sin($1) "," cos($1) "," $1/3 "," $1*2 + sin($1) }' >>odd.csv
+runs rank odd.csv --formula '`a b` + a_b*`long` + `sin` + `y%1 & #`' --formula 3.5 --format latex
+grep -q 'y\\%1 \\& \\#' out && good || bad "LaTeX has bare marks: $(cat out)"
+for t in t odd; do
+    if [ $t = t ]; then runs rank t.csv formulas.txt --format c --by loss
+    else runs rank odd.csv --formula '`a b` + a_b*`long` + `sin` + `y%1 & #`' --formula 3.5 --format c; fi
+    cp out $t.c
+    gcc -std=gnu17 -Wall -Wextra -Werror -fPIC -shared -o lib$t.so $t.c -lm 2>err && good || bad "C of $t.csv: $(head -3 err)"
+done
+checks "the values of the C functions" <<'PY'
+import ctypes, sys; sys.path.insert(0, ".")
+from recompute import *
+lib = ctypes.CDLL("./libt.so")
+for i, r in enumerate(csv.DictReader(open("want.csv"))):
+    f = getattr(lib, f"formula_{i + 1}")
+    f.restype, f.argtypes = ctypes.c_double, [ctypes.c_double]*3
+    v = values(r["Equation"])
+    got = np.array([f(*x) for x in zip(data["speed [m/s]"], data["a"], data["b"])])
+    assert np.allclose(v, got, rtol=1e-12, atol=0, equal_nan=True), r["Equation"]
+PY
+
+# Files
+runs rank t.csv formulas.txt --format csv --by loss --out file.csv
+{ [ ! -s out ] && [ "$(echo file.csv*)" = file.csv ]; } && good || bad "--out prints or leaves $(echo file.csv*)"
+same "--out writes something else" want.csv file.csv
+ln -s /proc/self/fd/1 stdout # as /dev/stdout is, but ours: a mistake here must not cost the machine's
+runs rank t.csv formulas.txt --format csv --by loss --out stdout
+same "--out to standard output" want.csv out
+[ -L stdout ] && good || bad "--out puts a file in the place of a link"
+
+# embed -----------------------------------------------------------------------------------------
+printf '%s\n' 'sum	x0 + 2.5*sin(x1)' '# none' 'x0^2' '7.5' 'exp(x2)/x0' >f.txt
+runs embed --formulas f.txt -o whole.npy
+cut -f1,3,4,5,6 out >lines
+printf '0\t1\tsum\t-1\tx0 + 2.5*sin(x1)\n1\t3\t\t-1\tx0^2\n2\t4\t\t-1\t7.5\n3\t5\t\t-1\texp(x2)/x0\n' >wanted
+same "embed's lines: $(cat lines)" wanted lines
+runs embed --formulas f.txt --subtrees --json -o parts.npy --threads 1
+cp out parts.jsonl
+runs embed --formulas f.txt --subtrees --json -o parts3.npy --threads 3
+same "threads change the vectors" parts.npy parts3.npy
+"$snip" embed --formulas - --subtrees --json -o standard.npy <f.txt >/dev/null 2>&1
+same "formulas from standard input have other vectors" parts.npy standard.npy
+runs embed --table t.csv t.tsv --table crlf.csv -o tables.npy --columns a,b
+cut -f2 out >lines
+printf 't.csv\ncrlf.csv\nt.tsv\n' >wanted
+same "embed's tables: $(cat lines)" wanted lines
+"$snip" embed --table - -o standard.npy --columns a,b <t.csv >/dev/null 2>&1 && good || bad "a table from standard input"
+awk 'BEGIN { for (i = 0; i < 3000; i++) print "x0 + " i }' >many.txt
+runs embed --formulas many.txt -o many.npy
+[ "$(wc -l <out)" -eq 3000 ] && good || bad "embed prints $(wc -l <out) lines for 3000 formulas"
+checks "the matrices" <<'PY'
+import json, numpy as np
+whole, parts = np.load("whole.npy"), np.load("parts.npy")
+lines = [json.loads(s) for s in open("parts.jsonl")]
+assert whole.shape == (4, 8) and whole.dtype == np.float32
+# x0 + 2.5*sin(x1): 6 nodes; x0^2: 2; 7.5: 1; exp(x2)/x0 as a product: 5
+assert parts.shape == (4 + 6 + 2 + 1 + 5, 8), parts.shape
+for m in (whole, parts, np.load("tables.npy"), np.load("many.npy")):
+    assert np.abs(np.linalg.norm(m, axis=1) - 1).max() < 1e-5
+assert [o["row"] for o in lines] == list(range(len(parts)))
+assert np.abs(parts[[o["row"] for o in lines if o["node"] == -1]] - whole).max() < 1e-5
+assert [o["text"] for o in lines if o["line"] == 3 and o["node"] >= 0] == ["x0^2", "x0"]
+t = np.load("tables.npy")
+assert t.shape == (3, 8) and (t[0] == t[1]).all() and (t[0] == t[2]).all()
+assert (np.load("standard.npy")[0] == t[0]).all() and np.load("many.npy").shape == (3000, 8)
+PY
+printf 'x0\nbad(\ntanh(x0)\nfloor(x0)\nx11\n' >mixed.txt
+"$snip" embed --formulas mixed.txt --skip-bad -o mixed.npy >out 2>err; code=$?
+{ [ $code -eq 0 ] && [ "$(grep -c '; skipped$' err)" -eq 3 ] && [ "$(wc -l <out)" -eq 2 ]; } && good ||
+    bad "embed --skip-bad exits $code: $(cat err out)"
+
+# explain ---------------------------------------------------------------------------------------
+runs explain t.csv '2*cos(a) + `speed [m/s]`/90' --svg tree.svg
+cp out tree.txt
+{ grep -q '^formula     ' out && grep -q '^similarity  -\?[0-9.]*$' out && grep -q '|- \*' out &&
+    grep -q 'Single edits with the largest gain' out && ! grep -q $'\033' out; } && good || bad "explain: $(cat out)"
+for n in 1 3; do
+    runs explain t.csv '2*cos(a) + `speed [m/s]`/90' --threads $n
+    same "$n threads change the explanation" tree.txt out
+done
+runs explain t.csv '2*cos(a) + `speed [m/s]`/90' --color always
+grep -q $'\033' out && good || bad "--color always has no colours"
+runs explain t.csv '2*cos(a) + `speed [m/s]`/90' --json --top 4 --try 4
+cp out x.json
+printf 'gr\xc3\xb6\xc3\x9fe<&>,caf\xe9,y\n' >names.csv
+seq 1 20 | awk '{ print $1 "," cos($1) "," $1*2 + 1.5*cos($1) }' >>names.csv
+runs explain names.csv '2*x0 + sin(x1)' --svg names.svg
+checks "the explanation" <<'PY'
+import json, re, sys, xml.etree.ElementTree as xml; sys.path.insert(0, ".")
+from recompute import *
+o = json.load(open("x.json"))
+y = data["y"]
+assert len(o["edits"]) == 4 and [n["node"] for n in o["nodes"]] == list(range(len(o["nodes"])))
+gains = [e["gain"] for e in o["edits"]]
+assert gains == sorted(gains, reverse=True) and gains[0] == max(n["gain"] for n in o["nodes"] if n["gain"] is not None)
+def agree(equation, errors):
+    both = (45*errors["loss_train"] + 15*errors["loss_val"])/60
+    assert abs(both - np.mean((values(equation) - y)**2)) <= 1e-9*both, equation
+agree(o["equation"], o["errors"])
+for e in o["edits"]:
+    agree(e["equation"], e["errors"])
+    agree(e["refitted_equation"], e["refitted_errors"])
+    assert e["refitted_errors"]["loss_train"] <= e["errors"]["loss_train"]*(1 + 1e-9)
+assert o["nodes"][0]["part"] == o["equation"]
+for path, nodes in (("tree.svg", len(o["nodes"])), ("names.svg", None)):
+    root = xml.parse(path).getroot()
+    boxes = root.findall("{http://www.w3.org/2000/svg}g")
+    assert nodes is None or len(boxes) == nodes, len(boxes)
+assert "größe<&>" in "".join(root.itertext()) and "caf?" in "".join(root.itertext())
+PY
+printf '2*cos(a)\n' >one.txt
+runs explain t.csv @one.txt --top 0
+grep -q 'Single edits' out && bad "--top 0 lists edits" || good
+"$snip" explain - '2*cos(a)' <t.csv >out 2>&1 && "$snip" explain t.csv - <one.txt >lines 2>&1 && same "explain from standard input" out lines
+runs explain t.csv a
+runs explain t.csv 7
+
+# Wrong calls -----------------------------------------------------------------------------------
+: >empty.txt
+printf 'a\n1\n2\n3\n4\n5\n' >column.csv
+printf 'a,y\n1,2\n' >row.csv
+printf 'a,y\n' >head.csv
+printf 'a,a,y\n1,2,3\n' >twice.csv
+awk 'BEGIN { for (i = 0; i < 9; i++) print i ",0.1" }' >constant.csv
+awk 'BEGIN { for (i = 0; i < 9; i++) print i ",1e308" (i % 2 ? "" : "1") }' >toolarge.csv
+awk 'BEGIN { for (i = 0; i < 9; i++) print i "," (i % 2 ? "1" : "-1") "e308" }' >large.csv
+awk 'BEGIN { for (i = 0; i < 9; i++) print i "," i*i "e-300" }' >small.csv
+printf '1,2\n2,1e999\n3,4\n4,5\n' >inf.csv
+awk 'BEGIN { for (j = 0; j < 12; j++) printf "c%d,", j; print "y"; srand(1)
+    for (i = 0; i < 20; i++) { for (j = 0; j < 12; j++) printf "%g,", rand(); print rand() } }' >wide.csv
+head -c 5000 /dev/urandom >garbage
+printf '\0\1\2' >>garbage
+printf '#\n\n  \n' >comments.txt
+printf 'a\n\na + (b\n' >syntax.txt
+printf 'a\nq*2\n' >unknown.txt
+printf 'a\nx3\n' >beyond.txt
+{ printf 'a'; yes '+a' | head -n 10000 | tr -d '\n'; } >long.txt
+tr a 0 <long.txt | sed 's/0/x0/g' >longer.txt
+{ printf '%0.ssin(' $(seq 1000); printf a; printf '%0.s)' $(seq 1000); } >deep.txt
+printf 'Complexity,Loss,Equation\n1,2,a\n3,4\n' >cut.csv
+printf 'Complexity,Loss,Equation\n1,2,"a + b\n' >open.csv
+printf 'Complexity,Loss,Equation\n1,2,\n' >nothing.csv
+head -c 3000 "$SNIP_MODEL" >cut.safetensors
+printf 'x0\nfoo\n' >badformula.txt
+mkdir folder
+
+refuses 2 'wants a table and a file of formulas' rank
+refuses 2 'wants a table and a file of formulas' rank t.csv
+refuses 2 'wants a table and a file of formulas' rank t.csv formulas.txt more.txt
+refuses 2 'cannot both come from standard input' rank - -
+refuses 2 'unknown option --frob' rank t.csv formulas.txt --frob
+refuses 2 '--format wants one of table, csv' rank t.csv formulas.txt --format xml
+refuses 2 '--by wants one of' rank t.csv formulas.txt --by luck
+refuses 2 '--starts wants a whole number' rank t.csv formulas.txt --starts 0
+refuses 2 '--threads wants a whole number' rank t.csv formulas.txt --threads many
+refuses 2 '--out needs a value' rank t.csv formulas.txt --out
+refuses 1 'empty.txt: the table is empty' rank empty.txt formulas.txt --out left
+refuses 1 'has one column' rank column.csv formulas.txt --out left
+refuses 1 'the table has 1 rows; at least 4 are needed' rank row.csv formulas.txt --out left
+refuses 1 'the table has no rows' rank head.csv formulas.txt
+refuses 1 "two columns are called 'a'" rank twice.csv formulas.txt
+refuses 1 "line 5, column 'speed .m/s.': not a finite number" rank holes.csv formulas.txt --out left
+refuses 1 "there is no column 'z'" rank t.csv formulas.txt --target z
+refuses 1 "no input called 'z'" rank t.csv formulas.txt --columns a,z
+refuses 1 "no input called 'y'" rank t.csv formulas.txt --columns a,y
+refuses 1 "no input called ''" rank t.csv formulas.txt --columns ''
+refuses 1 "'a' is named twice" rank t.csv formulas.txt --columns a,b,a
+refuses 1 'has 12 inputs, the model reads 10; choose with --columns' rank wide.csv formulas.txt
+refuses 1 'the target is the same in all rows' rank constant.csv --formula x0
+refuses 1 'not a finite number' rank toolarge.csv --formula x0
+refuses 1 'take another unit' rank large.csv --formula x0
+refuses 1 'take another unit' rank small.csv --formula x0
+refuses 1 "line 2, column 'x1': not a finite number: '1e999'" rank inf.csv --formula x0
+refuses 1 'zero byte' rank garbage formulas.txt
+refuses 1 'zero byte' rank t.csv garbage
+refuses 1 'folder: is a directory' rank folder formulas.txt
+refuses 1 'folder: is a directory' rank t.csv folder
+refuses 1 'No such file' rank missing.csv formulas.txt
+refuses 1 'No such file' rank t.csv missing.txt
+refuses 1 'empty.txt: holds no formula' rank t.csv empty.txt --out left
+refuses 1 'comments.txt: holds no formula' rank t.csv comments.txt
+refuses 1 "syntax.txt, line 3, byte 6 of the formula: ')' missing" rank t.csv syntax.txt --out left
+refuses 1 "unknown.txt, line 2, byte 0 of the formula: unknown name 'q'" rank t.csv unknown.txt
+refuses 1 'line 2, byte 0 of the formula: variable x3: there are only 3 inputs' rank t.csv beyond.txt
+refuses 1 'line 1.*more than 10000 nodes' rank t.csv long.txt
+refuses 1 'line 1.*nested more than' rank t.csv deep.txt
+refuses 1 'cut.csv, line 3: no cell in the column Equation' rank t.csv cut.csv
+refuses 1 'open.csv, line 2: .*quote without its end' rank t.csv open.csv
+refuses 1 'nothing.csv, line 2, byte 0 of the formula: the formula is empty' rank t.csv nothing.csv
+refuses 1 'byte 2: unexpected' rank t.csv --formula 'a+$'
+refuses 1 'folder' rank t.csv formulas.txt --model folder
+refuses 1 'cut off' rank t.csv formulas.txt --model cut.safetensors
+refuses 1 'garbage' rank t.csv formulas.txt --model garbage
+refuses 1 'empty.txt' rank t.csv formulas.txt --model empty.txt
+refuses 1 'No such file' rank t.csv formulas.txt --model missing.safetensors
+refuses 1 'cannot write: No such file' rank t.csv formulas.txt --out no/such/folder/file
+refuses 1 'folder: cannot write: Is a directory' rank t.csv formulas.txt --out folder
+refuses 2 'wants --out FILE' embed --formulas f.txt
+refuses 2 'wants --out FILE' embed -o left
+refuses 2 'wants --out FILE' embed --formulas f.txt --table t.csv -o left
+refuses 2 'wants --out FILE' embed --formulas f.txt t.csv -o left
+refuses 2 '--out needs a value' embed --formulas f.txt -o
+refuses 1 'badformula.txt, line 2' embed --formulas badformula.txt -o left
+refuses 1 'deep.txt, line 1' embed --formulas deep.txt -o left
+refuses 1 'line 1.*more than 10000 nodes' embed --formulas longer.txt -o left
+refuses 1 'holds no formula' embed --formulas empty.txt -o left
+refuses 1 'zero byte' embed --formulas garbage -o left
+refuses 1 'is a directory' embed --formulas folder -o left
+refuses 1 'No such file' embed --formulas missing.txt -o left
+refuses 1 'the table is empty' embed --table empty.txt -o left
+refuses 1 'zero byte' embed --table garbage -o left
+refuses 1 'is a directory' embed --table folder -o left
+refuses 1 'has 12 inputs' embed --table wide.csv -o left
+refuses 1 'cannot write: No such file' embed --formulas f.txt -o no/such/folder/file
+refuses 1 'folder: cannot write: Is a directory' embed --formulas f.txt -o folder
+refuses 1 'cut off' embed --formulas f.txt -o left --model cut.safetensors
+refuses 2 'wants a table and a formula' explain t.csv
+refuses 2 'wants a table and a formula' explain t.csv a b
+refuses 2 'cannot both come from standard input' explain - -
+refuses 2 '--top wants a whole number' explain t.csv a --top 1001
+refuses 2 '--color wants one of' explain t.csv a --color red
+refuses 1 "byte 2: unknown name 'q'" explain t.csv a+q
+refuses 1 'there are only 3 inputs' explain t.csv x3
+refuses 1 'the formula is empty' explain t.csv ''
+refuses 1 'more than 10000 nodes' explain t.csv @long.txt
+refuses 1 'nested more than' explain t.csv @deep.txt
+refuses 1 '601 nodes, at most 500' explain t.csv "a$(printf '%0.s+a' $(seq 300))" --svg left.svg
+refuses 1 'reads at most 200' explain t.csv "a$(printf '%0.s+b' $(seq 150))" --svg left.svg
+refuses 1 'no finite value in some row' explain t.csv 'log(b)' --svg left.svg
+refuses 1 "no exact rewriting of 'floor'" explain t.csv 'floor(a)' --svg left.svg
+refuses 1 'zero byte' explain t.csv @garbage
+refuses 1 'is a directory' explain t.csv @folder
+refuses 1 'zero byte' explain garbage a
+refuses 1 'the same in all rows' explain constant.csv x0
+refuses 1 'has 12 inputs' explain wide.csv c0
+refuses 1 'cannot write: No such file' explain t.csv a --svg no/such/folder/file
+refuses 1 'folder: cannot write: Is a directory' explain t.csv a --svg folder
+refuses 1 'garbage' explain t.csv a --model garbage
+
+# What fails leaves an older file as it was.
+echo precious >kept
+for call in "embed --formulas badformula.txt -o kept" "embed --table t.csv garbage -o kept" \
+    "rank t.csv syntax.txt --out kept" "explain t.csv log(b) --svg kept"; do
+    "$snip" $call >/dev/null 2>&1 && bad "$call succeeds"
+    [ "$(cat kept)" = precious ] && good || bad "$call spoils an older file"
+done
+printf 'tanh(x0)*floor(x0)\n' >wordless.txt
+"$snip" embed --formulas wordless.txt --skip-bad -o left >/dev/null 2>err; code=$?
+{ [ $code -eq 1 ] && tail -n 1 err | grep -q 'holds no formula that the model reads' && [ ! -e left ]; } && good ||
+    bad "embed of nothing exits $code: $(cat err)"
+ln -s /dev/full full
+if [ -e /dev/full ]; then
+    refuses 1 'full: cannot write: No space left' rank t.csv formulas.txt --out full
+    "$snip" embed --formulas f.txt -o full >/dev/null 2>err; code=$?
+    { [ $code -eq 1 ] && grep -q 'cannot write: No space left' err && [ -L full ]; } && good ||
+        bad "embed to a full disk exits $code: $(cat err)"
+    refuses 1 'full: cannot write: No space left' explain t.csv 'a + b' --svg full
+    for call in "rank t.csv formulas.txt" "explain t.csv a" "embed --formulas f.txt -o left"; do
+        "$snip" $call >/dev/full 2>err; code=$?
+        { [ $code -eq 1 ] && grep -q "^snip ${call%% *}: cannot write" err && [ ! -e left ]; } && good ||
+            bad "$call to a full disk exits $code: $(cat err)"
+    done
+fi
+
+echo "$passed passed, $failed failed"
+[ $failed -eq 0 ]
