@@ -63,11 +63,11 @@ static int near_formula(const cli_command *self, const cli_task *task, tools_ind
 
 int cli_find(const cli_command *self, int argc, char **argv)
 {
-    int code, refit = 0, json = 0;
-    uint64_t k = 20, starts = 3;
+    int code, refit = 0;
+    uint64_t k = 20;
     const char *library = NULL, *formula = NULL;
     cli_task task = { 0 };
-    cli_ranking show = { 0 };
+    cli_ranking show = { .starts = 3 };
     const cli_option options[] = {
         { .name = "index",
           .kind = CLI_TEXT,
@@ -86,20 +86,12 @@ int cli_find(const cli_command *self, int argc, char **argv)
           .kind = CLI_FLAG,
           .to = &refit,
           .help = "fit constants, order by error and size" },
-        { .name = "starts",
-          .kind = CLI_COUNT,
-          .to = &starts,
-          .value = "N",
-          .help = "starting points of each refit",
-          .low = 1,
-          .high = 1000 },
         { .name = "formula",
           .kind = CLI_TEXT,
           .to = &formula,
           .value = "F",
           .help = "look for formulas near to this one" },
         CLI_RANKING_OPTIONS(&show),
-        { .name = "json", .kind = CLI_FLAG, .to = &json, .help = "the same as --format json" },
         CLI_TASK_TABLE(&task),
         CLI_TASK_MODEL(&task),
     };
@@ -109,8 +101,6 @@ int cli_find(const cli_command *self, int argc, char **argv)
     if (!library || n != (formula ? 0 : 1))
         return cli_fail(self, CLI_MISUSED,
                         "wants --index LIBRARY and a table or --formula; see snip find --help");
-    if (json)
-        show.format = CLI_RANKING_JSON;
 
     snip_status st;
     tools_index *ix = NULL;
@@ -119,11 +109,11 @@ int cli_find(const cli_command *self, int argc, char **argv)
     if (ready && tools_index_open(&ix, library, task.t->hash, &st) != SNIP_OK)
         ready = cli_fail(self, 0, "%s", st.msg);
     if (ready && formula) {
-        code = near_formula(self, &task, ix, formula, (size_t)k, json);
+        code = near_formula(self, &task, ix, formula, (size_t)k, show.json);
     } else if (ready) {
         const tools_find_how how = { (size_t)k,
                                      { .refit = refit,
-                                       .starts = (int)starts,
+                                       .starts = (int)show.starts,
                                        .order = refit ? TOOLS_BY_BALANCE : TOOLS_BY_SIMILARITY,
                                        .threads = task.cores } };
         tools_candidate *c;

@@ -47,12 +47,11 @@ static tools_candidate *candidates(const cli_command *self, size_t *count, cli_t
 
 int cli_rank(const cli_command *self, int argc, char **argv)
 {
-    int code, as_given = 0, skip = 0, json = 0;
+    int code, as_given = 0, skip = 0;
     cli_task task = { 0 };
     cli_list given = { 0 };
-    cli_ranking show = { 0 };
+    cli_ranking show = { .starts = 3 };
     tools_rank_how how = { 0 };
-    uint64_t starts = 3;
     const cli_option options[] = {
         { .name = "formula",
           .kind = CLI_LIST,
@@ -63,13 +62,6 @@ int cli_rank(const cli_command *self, int argc, char **argv)
           .kind = CLI_FLAG,
           .to = &as_given,
           .help = "keep the formulas' constants instead of refitting them" },
-        { .name = "starts",
-          .kind = CLI_COUNT,
-          .to = &starts,
-          .value = "N",
-          .help = "starting points of each refit",
-          .low = 1,
-          .high = 1000 },
         { .name = "by",
           .kind = CLI_CHOICE,
           .to = &how.order,
@@ -81,7 +73,6 @@ int cli_rank(const cli_command *self, int argc, char **argv)
           .to = &skip,
           .help = "leave out formulas that cannot be read" },
         CLI_RANKING_OPTIONS(&show),
-        { .name = "json", .kind = CLI_FLAG, .to = &json, .help = "the same as --format json" },
         CLI_TASK_TABLE(&task),
         CLI_TASK_MODEL(&task),
     };
@@ -94,15 +85,13 @@ int cli_rank(const cli_command *self, int argc, char **argv)
     if (n == 2 && strcmp(argv[0], "-") == 0 && strcmp(argv[1], "-") == 0)
         return cli_fail(self, CLI_MISUSED,
                         "table and formulas cannot both come from standard input");
-    if (json)
-        show.format = CLI_RANKING_JSON;
 
     snip_status st;
     size_t count = 0;
     code = CLI_FAILED;
     if (cli_task_open(self, &task, argv[0])) {
         how.refit = !as_given;
-        how.starts = (int)starts;
+        how.starts = (int)show.starts;
         how.threads = task.cores;
         tools_candidate *c = candidates(self, &count, &task, n == 2 ? argv[1] : NULL, &given, skip);
         if (c && tools_rank(c, count, &task.p, task.t, &how, task.a, &st) != SNIP_OK)

@@ -166,13 +166,13 @@ int cli_ranking_print(const cli_command *self, const cli_ranking *how, const too
     if (how->top && how->top < n)
         n = (size_t)how->top;
     if (!how->out) {
-        print[how->format](stdout, c, n, task);
+        print[how->json ? CLI_RANKING_JSON : how->format](stdout, c, n, task);
         return cli_finish(self);
     }
     file_out o;
     int good = file_out_open(&o, how->out);
     if (good) {
-        print[how->format](o.f, c, n, task);
+        print[how->json ? CLI_RANKING_JSON : how->format](o.f, c, n, task);
         good = file_out_close(&o, 1);
     }
     return good ? CLI_DONE

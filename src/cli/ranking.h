@@ -17,18 +17,31 @@ typedef enum cli_ranking_format {
 extern const char *const cli_ranking_formats[];
 
 typedef struct cli_ranking {
+    uint64_t starts; /* of each refit */
     int format;
+    int json;        /* the same as format json */
     uint64_t top;    /* how many to show; 0: all */
     const char *out; /* a file, written whole or not at all; NULL: standard output */
 } cli_ranking;
 
 #define CLI_RANKING_OPTIONS(show)                                                                  \
-    { .name = "format",                                                                            \
-      .kind = CLI_CHOICE,                                                                          \
-      .to = &(show)->format,                                                                       \
-      .value = "F",                                                                                \
-      .help = "table, csv, json, latex, sympy or c",                                               \
-      .choices = cli_ranking_formats },                                                            \
+    { .name = "starts",                                                                            \
+      .kind = CLI_COUNT,                                                                           \
+      .to = &(show)->starts,                                                                       \
+      .value = "N",                                                                                \
+      .help = "starting points of each refit",                                                     \
+      .low = 1,                                                                                    \
+      .high = 1000 },                                                                              \
+        { .name = "json",                                                                          \
+          .kind = CLI_FLAG,                                                                        \
+          .to = &(show)->json,                                                                     \
+          .help = "the same as --format json" },                                                   \
+        { .name = "format",                                                                        \
+          .kind = CLI_CHOICE,                                                                      \
+          .to = &(show)->format,                                                                   \
+          .value = "F",                                                                            \
+          .help = "table, csv, json, latex, sympy or c",                                           \
+          .choices = cli_ranking_formats },                                                        \
         { .name = "top",                                                                           \
           .kind = CLI_COUNT,                                                                       \
           .to = &(show)->top,                                                                      \
