@@ -278,7 +278,7 @@ for n in 1 3; do
 done
 runs explain t.csv '2*cos(a) + `speed [m/s]`/90' --color always
 grep -q $'\033' out && good || bad "--color always has no colours"
-runs explain t.csv '2*cos(a) + `speed [m/s]`/90' --json --top 4 --try 4
+runs explain t.csv '2*cos(a) + `speed [m/s]`/90' --json --top 4 --try 9
 cp out x.json
 printf 'gr\xc3\xb6\xc3\x9fe<&>,caf\xe9,y\n' >names.csv
 seq 1 20 | awk '{ print $1 "," cos($1) "," $1*2 + 1.5*cos($1) }' >>names.csv

@@ -155,27 +155,34 @@ static json_t *formula_json(expr e, const tools_problem *p, arena *a)
     return cli_string(s ? s : "");
 }
 
-static json_t *explanation_json(const tools_explanation *x, const cli_task *task)
+static json_t *edit_json(const tools_explanation *x, size_t k, const cli_task *task)
+{
+    const tools_edit *e = &x->edit[k];
+    const tools_problem *p = &task->p;
+    const char *what = tools_edit_text(e, x->e, &p->names, task->a);
+    return json_pack("{s:I,s:o,s:f,s:o,s:o,s:o,s:o}", "node", (json_int_t)e->node, "edit",
+                     cli_string(what ? what : ""), "gain", score(e->gain), "equation",
+                     formula_json(e->e, p, task->a), "errors", errors_json(&e->errors),
+                     "refitted_equation", formula_json(e->fitted, p, task->a), "refitted_errors",
+                     errors_json(&e->refitted));
+}
+
+static json_t *explanation_json(const tools_explanation *x, const cli_task *task, size_t top)
 {
     json_t *nodes = json_array(), *edits = json_array();
     const tools_problem *p = &task->p;
+    size_t best = least_error(x, p);
     for (size_t i = 0; i < x->e.count; i++)
         json_array_append_new(nodes, json_pack("{s:I,s:o,s:o}", "node", (json_int_t)i, "part",
                                                formula_json(expr_sub(x->e, i), p, task->a), "gain",
                                                cli_real(x->gain[i])));
-    for (size_t k = 0; k < x->listed; k++) {
-        const tools_edit *e = &x->edit[k];
-        const char *what = tools_edit_text(e, x->e, &p->names, task->a);
-        json_array_append_new(
-            edits, json_pack("{s:I,s:o,s:f,s:o,s:o,s:o,s:o}", "node", (json_int_t)e->node, "edit",
-                             cli_string(what ? what : ""), "gain", score(e->gain), "equation",
-                             formula_json(e->e, p, task->a), "errors", errors_json(&e->errors),
-                             "refitted_equation", formula_json(e->fitted, p, task->a),
-                             "refitted_errors", errors_json(&e->refitted)));
-    }
-    return json_pack("{s:o,s:f,s:o,s:o,s:o,s:s}", "equation", formula_json(x->e, p, task->a),
+    for (size_t k = 0; k < x->listed && k < top; k++)
+        json_array_append_new(edits, edit_json(x, k, task));
+    return json_pack("{s:o,s:f,s:o,s:o,s:o,s:o,s:s}", "equation", formula_json(x->e, p, task->a),
                      "similarity", x->similarity, "errors", errors_json(&x->errors), "nodes", nodes,
-                     "edits", edits, "model", task->t->hash);
+                     "edits", edits, "least_error",
+                     best == (size_t)-1 ? json_null() : edit_json(x, best, task), "model",
+                     task->t->hash);
 }
 
 /* Where a node is drawn. */
@@ -251,7 +258,9 @@ static void draw(FILE *f, const tools_explanation *x, const cli_task *task, cons
         put_escaped(f, label(&x->e.node[i], &task->p.names, buf, sizeof buf));
         fputs("</text>", f);
         if (!isnan(x->gain[i]))
-            fprintf(f, "<text x=\"%.1f\" y=\"%d\" font-size=\"10\" fill=\"#444\">%+.3f</text>",
+            fprintf(f,
+                    "<text x=\"%.1f\" y=\"%d\" font-size=\"10\" fill=\"#444\" stroke=\"white\" "
+                    "stroke-width=\"3\" paint-order=\"stroke\">%+.3f</text>",
                     at[i].x, y + 24, x->gain[i]);
         fputs("</g>\n", f);
     }
@@ -344,7 +353,7 @@ int cli_explain(const cli_command *self, int argc, char **argv)
     if (svg && write_svg(self, svg, &x, &task) != CLI_DONE)
         goto done;
     if (json) {
-        code = cli_print_json(self, explanation_json(&x, &task));
+        code = cli_print_json(self, explanation_json(&x, &task, (size_t)top));
         goto done;
     }
     print_explanation(&x, &task, (size_t)top,

@@ -74,7 +74,7 @@ json_t *cli_candidate_json(const tools_candidate *c, const expr_names *names, ar
     json_t *o = json_object();
     json_object_set_new(o, "equation", cli_string(formula(c, SNIP_SYMPY, names, 0, a)));
     json_object_set_new(o, "given", cli_string(c->text ? c->text : ""));
-    json_object_set_new(o, "place", json_integer((json_int_t)c->place + 1));
+    json_object_set_new(o, "place", json_integer((json_int_t)c->place));
     json_object_set_new(o, "similarity", cli_real(c->similarity));
     if (c->why)
         json_object_set_new(o, "no_similarity", cli_string(c->why));
