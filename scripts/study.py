@@ -28,7 +28,7 @@ VARIANTS = {
     "S0": {"stage": "S0"},
     "S1": {"stage": "S1"},
     "S5": {"stage": "S5", "edits": 2, "subtrees": 1},
-    "S5 after S2": {"stage": "S5", "edits": 2, "subtrees": 1, "first": 1200, "first_stage": "S2",
+    "S5 after S2": {"stage": "S5", "edits": 2, "subtrees": 1, "first": 300, "first_stage": "S2",
                     "first_edits": 0, "first_subtrees": 2},
     "one subtree": {"subtrees": 1},
     "four subtrees": {"subtrees": 4},

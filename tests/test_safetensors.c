@@ -194,8 +194,8 @@ static void halves_are_read_as_written(void **state)
     assert_int_equal(model_load(&back, path, NULL, *state, NULL), SNIP_OK);
     double worst = 0;
     for (size_t i = 0; i < m->size; i++) /* eleven bits, and a step of 2^-24 near 0 */
-        worst = fmax(worst, fabs((double)m->w[i] - (double)back->w[i]) -
-                                fabs((double)m->w[i]) * 0x1p-11);
+        worst = fmax(worst,
+                     fabs((double)m->w[i] - (double)back->w[i]) - fabs((double)m->w[i]) * 0x1p-11);
     assert_true(worst <= 0x1p-25);
     assert_int_equal(model_save_half(back, path, NULL, NULL), SNIP_OK);
     model *again;
