@@ -100,11 +100,13 @@ static part part_of(expr_pool *p, expr e, size_t i, const part *parts)
 {
     const expr_node *n = &e.node[i];
     int arity = expr_ops[n->op].arity, kids[2] = { -1, -1 };
-    size_t at[2] = { arity > 0 ? expr_child(e, i, 0) : i, arity > 1 ? expr_child(e, i, 1) : i };
-    const part *a = &parts[at[0]], *b = &parts[at[1]];
-    for (int k = 0; k < arity; k++)
+    size_t at[2] = { i, i };
+    for (int k = 0; k < arity && k < 2; k++) {
+        at[k] = expr_child(e, i, k);
         if (parts[at[k]].core == FAILED)
             return core_of(0, 1, -1);
+    }
+    const part *a = &parts[at[0]], *b = &parts[at[1]];
     switch (n->op) {
     case EXPR_NUMBER:
         return (part){ n->value, 0, CONSTANT };
@@ -123,7 +125,7 @@ static part part_of(expr_pool *p, expr e, size_t i, const part *parts)
     default:
         break;
     }
-    for (int k = 0; k < arity; k++) {
+    for (int k = 0; k < arity && k < 2; k++) {
         const expr_node *kid = &e.node[at[k]]; /* a number stays as it was spelled: x^2 */
         kids[k] =
             kid->op == EXPR_NUMBER ? expr_pool_add(p, *kid, -1, -1) : written(p, &parts[at[k]], 1);

@@ -89,7 +89,7 @@ static int by_similarity(const void *left, const void *right)
 static snip_code collect(match *m, size_t *count, const tools_problem *p, const tools_model *t,
                          tools_index *ix, size_t k, int threads, arena *a, snip_status *st)
 {
-    tools_inputs set[SETS_MAX];
+    tools_inputs set[SETS_MAX] = { 0 };
     size_t sets = choose_sets(set, p), n = 0;
     float *z = arena_array(a, (size_t)t->m->config.latent, sizeof *z);
     tools_hit *hit = arena_array(a, k, sizeof *hit);
