@@ -94,7 +94,7 @@ Made by `make reproduce` from the weights in `models/`; `docs/report/report.html
 edits, subtrees and corpora are percentile ranks of the true counterpart, chance .5. The paper's numbers are for d 512, trained for 86 hours on an H100; what the models here are and how they were
 trained: [models/README.md](../models/README.md).
 """)
-    print("## The default model and its control\n")
+    print("## The default model" + (" and its control" if len(main_models) > 1 else "") + "\n")
     print("\n".join(table(main_models, large, paper)))
     if ladder:
         print("\n## The ladder: one recipe, six objectives\n")

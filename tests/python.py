@@ -297,6 +297,12 @@ class Tests(unittest.TestCase):
                 got = index.find(X, Y, k=12, names=NAMES, **settings)
                 self.same_ranking(got, want["candidates"], first=0)
             self.assertEqual(index.find(X, Y, k=0), [])
+            # A formula of the one input that matters is met with and without the other; listed once.
+            x = np.linspace(-1, 2, 60)
+            two = np.column_stack([x, np.cos(50 * x)])
+            got = index.find(two, np.sin(2 * x), k=60, refit=False)
+            self.assertEqual(len({(r.place, r.equation) for r in got}), len(got))
+            self.assertEqual(len(got), 60)
             self.refuses("k is -1", index.find, X, Y, k=-1)
             found = []
 

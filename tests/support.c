@@ -195,3 +195,17 @@ double kolmogorov_test(double *a, size_t n, double *b, size_t m)
     }
     return kolmogorov_p(d, (double)n, (double)m);
 }
+
+model *untrained_model(uint64_t seed, arena *a)
+{
+    model_config c;
+    model *m;
+    assert_int_equal(model_config_preset(&c, "tiny", NULL), SNIP_OK);
+    c.statistics = 1;
+    c.points = 0;
+    c.layers = 1;
+    c.hidden = 16;
+    assert_int_equal(model_new(&m, &c, a, NULL), SNIP_OK);
+    model_start(m, seed);
+    return m;
+}

@@ -14,6 +14,7 @@
 #include <jansson.h>
 
 #include "base/arena.h"
+#include "model/model.h"
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
@@ -37,6 +38,9 @@ typedef struct golden_array {
     double *value;
 } golden_array;
 golden_array golden_npy(const char *name, arena *a);
+
+/* A small untrained model that reads statistics, so that tests with it are quick. */
+model *untrained_model(uint64_t seed, arena *a);
 
 /* Upper tail of the chi-square distribution. */
 double chi_square_p(double x, double freedom);

@@ -31,17 +31,9 @@ typedef struct bench {
 
 static tools_model *model_of_seed(bench *b, uint64_t seed)
 {
-    model_config c;
-    model *m;
+    model *m = untrained_model(seed, b->a);
     char path[128];
     tools_model *out;
-    assert_int_equal(model_config_preset(&c, "tiny", NULL), SNIP_OK);
-    c.statistics = 1;
-    c.points = 0;
-    c.layers = 1;
-    c.hidden = 16;
-    assert_int_equal(model_new(&m, &c, b->a, NULL), SNIP_OK);
-    model_start(m, seed);
     json_t *history = json_pack("{s:s}", "stage", "S5");
     snprintf(path, sizeof path, "%s/model.safetensors", b->folder);
     assert_int_equal(model_save(m, path, history, NULL), SNIP_OK);

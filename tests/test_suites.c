@@ -21,19 +21,9 @@ static void echo_symbols(void *context, const model_item *item, size_t n, float 
         memcpy(values, symbols, n * s->latent * sizeof *values);
 }
 
-/* A small untrained model that reads statistics, so that the suites are quick. */
 static model_space *space_of_seed(int echo, uint64_t seed, arena *a)
 {
-    model_config c;
-    model *m;
-    assert_int_equal(model_config_preset(&c, "tiny", NULL), SNIP_OK);
-    c.statistics = 1;
-    c.points = 0;
-    c.layers = 1;
-    c.hidden = 16;
-    assert_int_equal(model_new(&m, &c, a, NULL), SNIP_OK);
-    model_start(m, seed);
-    model_space *s = model_space_new(m, 1, 2);
+    model_space *s = model_space_new(untrained_model(seed, a), 1, 2);
     assert_non_null(s);
     s->seen = echo ? echo_symbols : NULL;
     s->seen_context = s;

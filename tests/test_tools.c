@@ -66,25 +66,11 @@ static tools_problem problem_of(const char *truth, size_t rows, arena *a)
     return p;
 }
 
-static model *untrained(uint64_t seed, arena *a)
-{
-    model_config c;
-    model *m;
-    assert_int_equal(model_config_preset(&c, "tiny", NULL), SNIP_OK);
-    c.statistics = 1;
-    c.points = 0;
-    c.layers = 1;
-    c.hidden = 16;
-    assert_int_equal(model_new(&m, &c, a, NULL), SNIP_OK);
-    model_start(m, seed);
-    return m;
-}
-
 /* A small model as the tools use it; it lives in `a`, so it is not closed. */
 static tools_model *small_model(arena *a)
 {
     tools_model *t = arena_zero(a, sizeof *t);
-    t->m = untrained(4, a);
+    t->m = untrained_model(4, a);
     t->tree = 1;
     return t;
 }
@@ -418,7 +404,7 @@ static void hash_of(char *out, uint64_t seed, const char *stage, arena *a)
     snip_status st = { 0 };
     json_t *history = json_pack("{s:s}", "stage", stage);
     assert_true(f >= 0);
-    assert_int_equal(model_save(untrained(seed, a), path, history, &st), SNIP_OK);
+    assert_int_equal(model_save(untrained_model(seed, a), path, history, &st), SNIP_OK);
     if (tools_model_open(&t, path, &st) != SNIP_OK)
         fail_msg("%s", st.msg);
     assert_int_equal(t->tree, strcmp(stage, "S0") != 0);

@@ -124,6 +124,12 @@ int file_out_close(file_out *o, int keep)
     return good;
 }
 
+int file_replace(const char *path, const char *content)
+{
+    file_out o;
+    return file_out_open(&o, path) && file_out_close(&o, fputs(content, o.f) >= 0);
+}
+
 void file_sync_folder(const char *path)
 {
     char *copy = strdup(path);

@@ -39,6 +39,9 @@ int file_out_open(file_out *o, const char *path);
  * writing that failed. */
 int file_out_close(file_out *o, int keep);
 
+/* Writes a whole text file that way. Returns 0 with errno set on failure. */
+int file_replace(const char *path, const char *content);
+
 /* Makes a new name last: flushes the folder that holds `path`. */
 void file_sync_folder(const char *path);
 

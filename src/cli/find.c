@@ -102,6 +102,11 @@ int cli_find(const cli_command *self, int argc, char **argv)
         return cli_fail(self, CLI_MISUSED,
                         "wants --index LIBRARY and a table or --formula; see snip find --help");
 
+    if (formula && (show.out || show.format))
+        return cli_fail(self, CLI_MISUSED,
+                        "--formula prints a table or, with --json, objects; it "
+                        "takes no --format or --out");
+
     snip_status st;
     tools_index *ix = NULL;
     code = CLI_FAILED;

@@ -74,6 +74,10 @@ snip_code data_sample_draw(data_sample *out, const data_gen *gen, uint64_t seed,
  * stays as it is where the result could not be used in training. Fails only for want of memory. */
 snip_code data_sample_zoom(data_sample *s, rng *r, arena *a);
 
+/* y[0..n) with Gaussian noise of `level` times its deviation, in `a`; NULL when memory is out. As
+ * many numbers are drawn for any level. */
+const double *data_noisy(const double *y, size_t n, double level, rng *r, arena *a);
+
 /* An expression of the same grammar with `binary` binary operators and at most `unary` unary ones,
  * whose leaves are drawn from variables[0..n). node is NULL when memory is out. */
 expr data_grow_small(rng *r, int binary, int unary, const int *variables, int n, arena *a);

@@ -122,7 +122,6 @@ snip_code eval_open(eval_result *out, const char *path, snip_status *st)
                            "%s: reads tables of up to %d inputs, the evaluation needs %d", path,
                            m->vocab->dims, DATA_DIMS_MAX);
     if (code == SNIP_OK) {
-        /* Files that tell no stage are SNIP's own: plain, without tree positions. */
         const char *stage = json_string_value(json_object_get(metadata, "stage"));
         out->m = m;
         out->o = json_pack("{s:o,s:s,s:s,s:I,s:f,s:f,s:o}", "name", name_of(path), "path", path,
@@ -141,8 +140,7 @@ snip_code eval_open(eval_result *out, const char *path, snip_status *st)
 snip_code eval_run(eval_result *r, unsigned mask, const char *dump, int threads,
                    const eval_how *how, snip_status *st)
 {
-    const char *stage = json_string_value(json_object_get(r->o, "stage"));
-    model_space *s = model_space_new(r->m, strcmp(stage, "S0") != 0, threads);
+    model_space *s = model_space_new(r->m, model_has_tree(r->o), threads);
     if (!s)
         return status_nomem(st);
     run_suites(r, s, mask, dump, how);

@@ -7,50 +7,42 @@
 #include "base/clock.h"
 #include "data/gen.h"
 #include "eval/suites.h"
-#include "expr/vec.h"
 
 enum { BATCH = 512 };
+
+/* A column at the chosen rows. */
+static double *column(const double *v, const int *chosen, size_t rows, arena *a)
+{
+    double *out = arena_array(a, rows, sizeof *out);
+    for (size_t i = 0; i < rows && out; i++)
+        out[i] = v[chosen[i]];
+    return out;
+}
 
 /* The sample with noise on y and with some of its rows only, if asked. Returns 0 when memory is
  * out. */
 static int disturb(data_sample *s, const eval_how *how, uint64_t index, arena *a)
 {
-    size_t n = s->points, pairs = (n + 1) / 2, rows = how->rows && how->rows < n ? how->rows : n;
+    size_t n = s->points, rows = how->rows && how->rows < n ? how->rows : n;
     if (!(how->noise > 0) && rows == n)
         return 1;
     int *chosen = arena_array(a, n, sizeof *chosen);
-    double *g = arena_array(a, 2 * pairs, sizeof *g), mean = 0, square = 0;
     const double **x = arena_array(a, (size_t)s->dim, sizeof *x);
-    if (!chosen || !g || !x)
-        return 0;
     rng r;
     rng_init(&r, how->seed, RNG_ROWS, index);
-    rng_fill_uniform(&r, g, 2 * pairs);
-    expr_vec_best()->gauss(g, pairs);
+    const double *y = data_noisy(s->y, n, how->noise, &r, a);
+    if (!chosen || !x || !y)
+        return 0;
     for (size_t i = 0; i < n; i++)
-        mean += s->y[i] / (double)n;
-    for (size_t i = 0; i < n; i++)
-        square += (s->y[i] - mean) * (s->y[i] - mean) / (double)n;
-    for (size_t i = 0; i < n; i++) {
         chosen[i] = (int)i;
-        g[i] = s->y[i] + how->noise * sqrt(square) * g[i];
-    }
     rng_shuffle(&r, chosen, (int)n);
-    for (int j = 0; j < s->dim + 1; j++) { /* the inputs, then y */
-        const double *from = j < s->dim ? s->x[j] : g;
-        double *to = arena_array(a, rows, sizeof *to);
-        if (!to)
+    for (int j = 0; j < s->dim; j++)
+        if (!(x[j] = column(s->x[j], chosen, rows, a)))
             return 0;
-        for (size_t i = 0; i < rows; i++)
-            to[i] = from[chosen[i]];
-        if (j < s->dim)
-            x[j] = to;
-        else
-            s->y = to;
-    }
     s->x = x;
+    s->y = column(y, chosen, rows, a);
     s->points = rows;
-    return 1;
+    return s->y != NULL;
 }
 
 /* Draws held-out pairs [first, end) and embeds them: symbols and values start at pair `first`. */

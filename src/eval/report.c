@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/arena.h"
+#include "base/file.h"
 #include "base/text.h"
 #include "eval/paper.h"
 #include "eval/report_parts.h"
@@ -793,24 +794,6 @@ static void page_of(eval_page *g)
         "d=>d.open=true))</script>\n</body></html>\n");
 }
 
-/* Replaces a file as a whole. */
-static snip_code replace(eval_page *g, const char *path, const char *content, snip_status *st)
-{
-    const char *fresh = eval_say(g, "%s.tmp", path);
-    if (!*fresh)
-        return status_nomem(st);
-    FILE *f = fopen(fresh, "w");
-    int good = f && fputs(content, f) >= 0 && fflush(f) == 0;
-    if (f && fclose(f) != 0)
-        good = 0;
-    if (good && rename(fresh, path) == 0)
-        return SNIP_OK;
-    snip_code code = status_fail(st, SNIP_IO, 0, "%s: cannot write: %s", path, strerror(errno));
-    if (f)
-        remove(fresh);
-    return code;
-}
-
 snip_code eval_report(const json_t *results, const char *path, snip_status *st)
 {
     arena *a = arena_new(0);
@@ -823,7 +806,9 @@ snip_code eval_report(const json_t *results, const char *path, snip_status *st)
     if (g.shown)
         page_of(&g);
     const char *content = g.shown ? text_end(&g.t) : NULL;
-    snip_code code = content ? replace(&g, path, content, st) : status_nomem(st);
+    snip_code code = content ? SNIP_OK : status_nomem(st);
+    if (content && !file_replace(path, content))
+        code = status_fail(st, SNIP_IO, 0, "%s: cannot write: %s", path, strerror(errno));
     arena_free(a);
     return code;
 }

@@ -91,6 +91,20 @@ expr expr_splice(expr e, size_t i, expr s, arena *a)
     return out;
 }
 
+expr expr_affine(double shift, double factor, size_t j, arena *a)
+{
+    expr e = { arena_zero(a, 5 * sizeof *e.node), 5 };
+    if (!e.node)
+        return e;
+    e.node[0].op = EXPR_ADD;
+    e.node[1] = (expr_node){ .op = EXPR_NUMBER, .value = shift };
+    e.node[2].op = EXPR_MUL;
+    e.node[3] = (expr_node){ .op = EXPR_NUMBER, .value = factor };
+    e.node[4] = (expr_node){ .op = EXPR_VARIABLE, .var = (uint16_t)j };
+    expr_measure(e);
+    return e;
+}
+
 expr expr_substitute(expr e, const expr *by, size_t n, arena *a)
 {
     expr out = { NULL, 0 };

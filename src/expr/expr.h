@@ -82,6 +82,10 @@ expr expr_splice(expr e, size_t i, expr s, arena *a);
  */
 expr expr_substitute(expr e, const expr *by, size_t n, arena *a);
 
+/* shift + factor * x_j in `a`, the form in which training expressions scale their inputs. node is
+ * NULL when memory is out. */
+expr expr_affine(double shift, double factor, size_t j, arena *a);
+
 /* A new tree in `a`: e with its constants gathered, every part as shift + factor * core. The same
  * function up to rounding. */
 snip_code expr_tidy(expr *out, expr e, arena *a, snip_status *st);

@@ -170,3 +170,9 @@ snip_code model_load(model **out, const char *path, json_t **metadata, arena *a,
     safetensors_close(&f);
     return code;
 }
+
+int model_has_tree(const json_t *metadata)
+{
+    const char *stage = json_string_value(json_object_get(metadata, "stage"));
+    return stage && strcmp(stage, "S0") != 0;
+}

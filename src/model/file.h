@@ -20,6 +20,10 @@ snip_code model_save(const model *m, const char *path, const json_t *history, sn
 /* The same with float16 numbers: half the size, for models that are no longer trained. */
 snip_code model_save_half(const model *m, const char *path, const json_t *history, snip_status *st);
 
+/* Whether a model with these metadata was trained with tree positions: all stages but S0. Files
+ * that tell no stage are SNIP's own: plain. */
+int model_has_tree(const json_t *metadata);
+
 /* The model in a file that has been read, in `a`; `path` is for messages. */
 snip_code model_read(model **out, const safetensors_file *f, const char *path, arena *a,
                      snip_status *st);

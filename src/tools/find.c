@@ -85,7 +85,7 @@ static int by_similarity(const void *left, const void *right)
     return a->inputs < b->inputs ? -1 : a->inputs > b->inputs;
 }
 
-/* The k best matches over all sets, in m, which has room for SETS_MAX * k. */
+/* The matches of all sets, best first, k of each, in m, which has room for SETS_MAX * k. */
 static snip_code collect(match *m, size_t *count, const tools_problem *p, const tools_model *t,
                          tools_index *ix, size_t k, int threads, arena *a, snip_status *st)
 {
@@ -106,7 +106,7 @@ static snip_code collect(match *m, size_t *count, const tools_problem *p, const 
             m[n++] = (match){ hit[i], set[s] };
     }
     qsort(m, n, sizeof *m, by_similarity);
-    *count = n < k ? n : k;
+    *count = n;
     return SNIP_OK;
 }
 
@@ -128,6 +128,16 @@ static snip_code restore(tools_candidate *c, const match *m, const tools_problem
     return code;
 }
 
+/* Whether c[n] is among those before it: a formula that uses some inputs only is met in several
+ * sets. */
+static int is_listed(const tools_candidate *c, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (c[i].place == c[n].place && expr_same(c[i].e, c[n].e))
+            return 1;
+    return 0;
+}
+
 snip_code tools_find(tools_candidate **out, size_t *found, const tools_problem *p,
                      const tools_model *t, tools_index *ix, const tools_find_how *how, arena *a,
                      snip_status *st)
@@ -137,12 +147,14 @@ snip_code tools_find(tools_candidate **out, size_t *found, const tools_problem *
     k = k < count ? k : count;
     match *m = arena_array(a, SETS_MAX * k + 1, sizeof *m);
     tools_candidate *c = *out = arena_zero(a, (k + 1) * sizeof *c);
-    size_t n = 0;
+    size_t matches = 0, n = 0;
     if (!m || !c)
         return status_nomem(st);
-    snip_code code = collect(m, &n, p, t, ix, k, how->rank.threads, a, st);
-    for (size_t i = 0; i < n && code == SNIP_OK; i++)
-        code = restore(&c[i], &m[i], p, ix, a, st);
+    snip_code code = collect(m, &matches, p, t, ix, k, how->rank.threads, a, st);
+    for (size_t i = 0; i < matches && n < k && code == SNIP_OK; i++) {
+        code = restore(&c[n], &m[i], p, ix, a, st);
+        n += code == SNIP_OK && !is_listed(c, n);
+    }
     if (code == SNIP_OK)
         code = tools_rank(c, n, p, t, &how->rank, a, st);
     if (code == SNIP_OK)

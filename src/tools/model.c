@@ -37,10 +37,8 @@ snip_code tools_model_open(tools_model **out, const char *path, snip_status *st)
     model *m;
     snip_code code = model_load(&m, path, &metadata, t->a, st);
     if (code == SNIP_OK) {
-        /* Files that tell no stage are SNIP's own: plain, without tree positions. */
-        const char *stage = json_string_value(json_object_get(metadata, "stage"));
         t->m = m;
-        t->tree = stage && strcmp(stage, "S0") != 0;
+        t->tree = model_has_tree(metadata);
         if (!hash_model(t))
             code = status_nomem(st);
     }

@@ -211,22 +211,6 @@ snip_code tools_problem_embed(const tools_problem *p, tools_inputs inputs, const
     return code;
 }
 
-/* Nodes for factor * x_j + shift, the form in which training expressions scale their inputs. */
-static expr affine(double factor, double shift, size_t j, arena *a)
-{
-    expr_node *n = arena_zero(a, 5 * sizeof *n);
-    if (!n)
-        return (expr){ 0 };
-    n[0] = (expr_node){ .op = EXPR_ADD };
-    n[1] = (expr_node){ .op = EXPR_NUMBER, .value = shift };
-    n[2] = (expr_node){ .op = EXPR_MUL };
-    n[3] = (expr_node){ .op = EXPR_NUMBER, .value = factor };
-    n[4] = (expr_node){ .op = EXPR_VARIABLE, .var = (uint16_t)j };
-    expr e = { n, 5 };
-    expr_measure(e);
-    return e;
-}
-
 /* e with each input replaced by an affine function of it: of the standardised one, or back. The
  * standardised ones are those in `inputs`, numbered from 0. */
 static expr replace_inputs(expr e, tools_inputs inputs, const tools_problem *p, int back, arena *a)
@@ -236,8 +220,8 @@ static expr replace_inputs(expr e, tools_inputs inputs, const tools_problem *p, 
     for (size_t j = 0; j < p->dim && by; j++) {
         if (!(inputs >> j & 1))
             continue;
-        expr to = back ? affine(1 / p->deviation[j], -p->mean[j] / p->deviation[j], j, a)
-                       : affine(p->deviation[j], p->mean[j], k, a);
+        expr to = back ? expr_affine(-p->mean[j] / p->deviation[j], 1 / p->deviation[j], j, a)
+                       : expr_affine(p->mean[j], p->deviation[j], k, a);
         by[back ? k : j] = to;
         k++;
         if (!to.node)
@@ -246,7 +230,7 @@ static expr replace_inputs(expr e, tools_inputs inputs, const tools_problem *p, 
     /* What e does not use is never looked at, but must not be empty. */
     for (size_t j = 0; j < p->dim && by && !back; j++)
         if (!(inputs >> j & 1))
-            by[j] = affine(1, 0, j, a);
+            by[j] = expr_affine(0, 1, j, a);
     return by ? expr_substitute(e, by, back ? k : p->dim, a) : (expr){ 0 };
 }
 

@@ -100,19 +100,7 @@ static const double *noisy(const double *y, size_t n, context *c)
         return y;
     double level = c->how->noise * pow(10, -2 * rng_uniform(&c->r));
     int clean = rng_uniform(&c->r) < 0.5;
-    size_t pairs = (n + 1) / 2;
-    double *g = arena_array(c->a, 2 * pairs, sizeof *g), mean = 0, square = 0;
-    if (!g)
-        return NULL;
-    rng_fill_uniform(&c->r, g, 2 * pairs);
-    expr_vec_best()->gauss(g, pairs);
-    for (size_t i = 0; i < n; i++)
-        mean += y[i] / (double)n;
-    for (size_t i = 0; i < n; i++)
-        square += (y[i] - mean) * (y[i] - mean) / (double)n;
-    for (size_t i = 0; i < n; i++)
-        g[i] = y[i] + (clean ? 0 : level * sqrt(square) * g[i]);
-    return g;
+    return data_noisy(y, n, clean ? 0 : level, &c->r, c->a);
 }
 
 /* A column at the chosen rows. */

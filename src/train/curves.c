@@ -127,19 +127,6 @@ static void page(text *t, json_t *const *line, size_t n)
     text_add(t, "</html>\n");
 }
 
-/* Replaces a file as a whole. */
-static int replace(const char *path, const char *content, arena *a)
-{
-    text name = { .a = a };
-    text_add(&name, "%s.tmp", path);
-    const char *fresh = text_end(&name);
-    FILE *f = fresh ? fopen(fresh, "w") : NULL;
-    int good = f && fputs(content, f) >= 0;
-    if (f && fclose(f) != 0)
-        good = 0;
-    return good && rename(fresh, path) == 0;
-}
-
 snip_code train_curves(const char *folder, snip_status *st)
 {
     arena *a = arena_new(0);
@@ -169,7 +156,7 @@ snip_code train_curves(const char *folder, snip_status *st)
         const char *text = text_end(&t);
         if (!text)
             code = status_nomem(st);
-        else if (!replace(html.s, text, a))
+        else if (!file_replace(html.s, text))
             code = status_fail(st, SNIP_IO, 0, "%s: cannot write: %s", html.s, strerror(errno));
     }
     for (size_t i = 0; i < n; i++)

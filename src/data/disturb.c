@@ -1,10 +1,29 @@
-/* zoom.c - samples in a small part of their inputs' range; see gen.h. */
+/* disturb.c - samples made more like measured tables: noise, a small part of the range; see gen.h.
+ */
 #include <math.h>
 
 #include "data/gen.h"
 #include "data/tokens.h"
+#include "expr/vec.h"
 
 #define DECADES 1.5 /* the smallest part is 10^-1.5 of the range */
+
+const double *data_noisy(const double *y, size_t n, double level, rng *r, arena *a)
+{
+    size_t pairs = (n + 1) / 2;
+    double *g = arena_array(a, 2 * pairs, sizeof *g), mean = 0, square = 0;
+    if (!g)
+        return NULL;
+    rng_fill_uniform(r, g, 2 * pairs);
+    expr_vec_best()->gauss(g, pairs);
+    for (size_t i = 0; i < n; i++)
+        mean += y[i] / (double)n;
+    for (size_t i = 0; i < n; i++)
+        square += (y[i] - mean) * (y[i] - mean) / (double)n;
+    for (size_t i = 0; i < n; i++)
+        g[i] = y[i] + (level > 0 ? level * sqrt(square) * g[i] : 0);
+    return g;
+}
 
 /* Whether y is more than a constant and rounding. */
 static int varies(const double *y, size_t n)
@@ -23,18 +42,13 @@ static snip_code look_closer(expr *out, const data_sample *s, size_t row, rng *r
 {
     size_t dim = (size_t)s->dim;
     expr *by = arena_array(a, dim, sizeof *by);
-    expr_node *node = arena_zero(a, 5 * dim * sizeof *node);
-    if (!by || !node)
-        return SNIP_NOMEM;
-    for (size_t j = 0; j < dim; j++, node += 5) {
-        node[0].op = EXPR_ADD;
-        node[1] = (expr_node){ .op = EXPR_NUMBER, .value = s->x[j][row] };
-        node[2].op = EXPR_MUL;
-        node[3] = (expr_node){ .op = EXPR_NUMBER, .value = pow(10, -DECADES * rng_uniform(r)) };
-        node[4] = (expr_node){ .op = EXPR_VARIABLE, .var = (uint16_t)j };
-        by[j] = (expr){ node, 5 };
-        expr_measure(by[j]);
+    for (size_t j = 0; j < dim && by; j++) {
+        by[j] = expr_affine(s->x[j][row], pow(10, -DECADES * rng_uniform(r)), j, a);
+        if (!by[j].node)
+            by = NULL;
     }
+    if (!by)
+        return SNIP_NOMEM;
     expr e = expr_substitute(s->e, by, dim, a);
     return e.node ? expr_tidy(out, e, a, NULL) : SNIP_NOMEM;
 }
