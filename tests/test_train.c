@@ -44,7 +44,8 @@ static train_terms gradient(model *m, int stage, int cosine, int threads, size_t
                             .tau_local = 0.1,
                             .scale_global = cosine ? exp((double)m->w[m->scale_global]) : 0,
                             .scale_local = cosine ? exp((double)m->w[m->scale_local]) : 0,
-                            .lambda = 0.7 };
+                            .lambda = 0.7,
+                            .centre = 0.3 };
     train_batch b;
     train_terms terms = { 0 };
     train_times times = { 0 };
@@ -301,6 +302,7 @@ static void phases_may_be_chosen_late(void **state)
     whole.first_subtrees = open.first_subtrees = 3;
     whole.first = 5;
     whole.decay = 7;
+    whole.centre = 2;
     open.first = 1000000;
     new_folder();
     assert_int_equal(train(&m, &whole, 0, &done, &st), SNIP_OK);
@@ -321,7 +323,11 @@ static void phases_may_be_chosen_late(void **state)
     assert_int_equal(model_new(&shape, &m, a, NULL), SNIP_OK);
     size_t data = 3 * shape->size * sizeof(float);
     assert_memory_equal(once + n - data, twice + k - data, data);
-    whole.first = 6; /* behind us by now */
+    whole.centre = 1; /* in force by now */
+    assert_int_equal(train(&m, &whole, 1, &done, &st), SNIP_FORMAT);
+    assert_non_null(strstr(st.msg, "another 'centre'"));
+    whole.centre = 2;
+    whole.first = 6; /* behind us, too */
     assert_int_equal(train(&m, &whole, 1, &done, &st), SNIP_FORMAT);
     assert_non_null(strstr(st.msg, "another 'first'"));
     remove_folder();

@@ -52,6 +52,7 @@ static const struct key {
     KEY(tau_global, REAL, 1e-4, 1e4, NULL),
     KEY(tau_local, REAL, 1e-4, 1e4, NULL),
     KEY(lambda, REAL, 0, 1e4, NULL),
+    KEY(centre, REAL, 0, 1e4, NULL),
 };
 enum { KEYS = sizeof keys / sizeof *keys };
 
@@ -168,6 +169,8 @@ snip_code train_config_check(const train_config *c, const model_config *m, snip_
     if (c->decay && (c->schedule != TRAIN_CONSTANT || c->decay >= c->steps))
         return status_fail(st, SNIP_FORMAT, 0,
                            "decay goes with schedule = constant and lies before the last step");
+    if (c->centre > 0 && !c->decay)
+        return status_fail(st, SNIP_FORMAT, 0, "centre acts during the decay: set decay, too");
     return SNIP_OK;
 }
 
@@ -183,23 +186,6 @@ json_t *train_config_json(const train_config *c)
                                               : json_integer((json_int_t)v));
     }
     return o;
-}
-
-snip_code train_config_read(train_config *c, const json_t *o, snip_status *st)
-{
-    for (int i = 0; i < KEYS; i++) {
-        const json_t *v = json_object_get(o, keys[i].name);
-        char text[40];
-        if (json_is_number(v))
-            snprintf(text, sizeof text, "%.17g", json_number_value(v));
-        else if (!json_is_string(v))
-            return status_fail(st, SNIP_FORMAT, 0, "the training settings have no '%s'",
-                               keys[i].name);
-        snip_code code = set(c, &keys[i], json_is_string(v) ? json_string_value(v) : text, st);
-        if (code != SNIP_OK)
-            return code;
-    }
-    return SNIP_OK;
 }
 
 double train_rate(const train_config *c, uint64_t t)

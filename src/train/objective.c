@@ -155,6 +155,26 @@ static int contrast(double *both, double *sv, double *vs, double *dscale, picked
     return 1;
 }
 
+/* The distance of the two kinds' centroids; adds the gradient of weight times its square. */
+static double gap(picked *a, picked *b, size_t latent, double weight)
+{
+    double square = 0;
+    for (size_t j = 0; j < latent; j++) {
+        double mean[2] = { 0 };
+        for (size_t i = 0; i < a->count; i++)
+            mean[0] += (double)a->row[i * latent + j] / (double)a->count;
+        for (size_t i = 0; i < b->count; i++)
+            mean[1] += (double)b->row[i * latent + j] / (double)b->count;
+        double between = mean[0] - mean[1];
+        square += between * between;
+        for (size_t i = a->first; i < a->end; i++)
+            a->grad[i * latent + j] += (float)(2 * weight * between / (double)a->count);
+        for (size_t i = b->first; i < b->end; i++)
+            b->grad[i * latent + j] -= (float)(2 * weight * between / (double)b->count);
+    }
+    return sqrt(square);
+}
+
 int train_objective(train_terms *out, float *const grad[TRAIN_VIEWS], float *const row[TRAIN_VIEWS],
                     const train_variant *variant, size_t variants, size_t own_first, size_t own_end,
                     size_t latent, const train_how *how, arena *tmp)
@@ -176,6 +196,7 @@ int train_objective(train_terms *out, float *const grad[TRAIN_VIEWS], float *con
                contrast(&out->global, &out->global_sv, &out->global_vs, &out->dscale_global, &s, &v,
                         latent, &everyone, global, 1, tmp);
     if (good) {
+        out->gap = gap(&s, &v, latent, how->centre);
         put_back(grad[TRAIN_GS], &s, latent, cosine);
         put_back(grad[TRAIN_GV], &v, latent, cosine);
     }
@@ -195,7 +216,8 @@ int train_objective(train_terms *out, float *const grad[TRAIN_VIEWS], float *con
         if (good)
             put_back(grad[TRAIN_P], &v, latent, cosine);
     }
-    out->total = out->global + how->lambda * (out->context + out->standalone);
+    out->total = out->global + how->lambda * (out->context + out->standalone) +
+                 how->centre * out->gap * out->gap;
     arena_reset(tmp, mark);
     return good;
 }

@@ -39,6 +39,7 @@ typedef struct train_how {
     double tau_global, tau_local;     /* temperatures, without cosine */
     double scale_global, scale_local; /* with cosine: factors on the similarities, learned */
     double lambda;                    /* weight of the local terms */
+    double centre;                    /* weight of the gap's square */
 } train_how;
 
 /* Each term with its two directions: symbols to values and back. Unused ones are 0. */
@@ -47,6 +48,7 @@ typedef struct train_terms {
     double global, global_sv, global_vs;
     double context, context_sv, context_vs;
     double standalone, standalone_sv, standalone_vs;
+    double gap;                         /* distance between the centroids of the rows gs and gv */
     double dscale_global, dscale_local; /* gradients of the loss for the scales */
 } train_terms;
 

@@ -117,14 +117,14 @@ static uint64_t whole(const json_t *o, const char *key)
 }
 
 /* Whether what two settings disagree on lies ahead for both: the steps at which phases end (0 is
- * never for the decay, and at once for the first phase), and what only the second phase uses. */
+ * never for the decay, and at once for the first phase), and what only a later phase uses. */
 static int lies_ahead(const char *key, const json_t *theirs, const json_t *ours, uint64_t t)
 {
     static const char *const later[] = { "first",    "stage", "train_points",
                                          "subtrees", "edits", "zoom" };
-    if (strcmp(key, "decay") == 0)
-        return (whole(theirs, key) >= t || whole(theirs, key) == 0) &&
-               (whole(ours, key) >= t || whole(ours, key) == 0);
+    if (strcmp(key, "decay") == 0 || strcmp(key, "centre") == 0)
+        return (whole(theirs, "decay") >= t || whole(theirs, "decay") == 0) &&
+               (whole(ours, "decay") >= t || whole(ours, "decay") == 0);
     for (size_t i = 0; i < sizeof later / sizeof *later; i++)
         if (strcmp(key, later[i]) == 0)
             return whole(theirs, "first") >= t && whole(ours, "first") >= t;
@@ -284,11 +284,11 @@ static snip_code check(run *r, json_t *line, snip_status *st)
 static json_t *log_line(const run *r, const train_terms *terms, double norm, double rate,
                         double speed)
 {
-    json_t *o =
-        json_pack("{s:I,s:I,s:f,s:f,s:f,s:f,s:f,s:f,s:f,s:f}", "step", (json_int_t)r->t, "samples",
-                  (json_int_t)(r->t * r->c->batch), "seconds", r->seconds, "loss", terms->total,
-                  "global", terms->global, "context", terms->context, "standalone",
-                  terms->standalone, "grad_norm", norm, "lr", rate, "samples_per_second", speed);
+    json_t *o = json_pack("{s:I,s:I,s:f,s:f,s:f,s:f,s:f,s:f,s:f,s:f,s:f}", "step", (json_int_t)r->t,
+                          "samples", (json_int_t)(r->t * r->c->batch), "seconds", r->seconds,
+                          "loss", terms->total, "global", terms->global, "context", terms->context,
+                          "standalone", terms->standalone, "gap", terms->gap, "grad_norm", norm,
+                          "lr", rate, "samples_per_second", speed);
     if (r->m->config.similarity == MODEL_COSINE) {
         json_object_set_new(o, "scale_global", json_real(exp((double)r->m->w[r->m->scale_global])));
         json_object_set_new(o, "scale_local", json_real(exp((double)r->m->w[r->m->scale_local])));
@@ -334,7 +334,7 @@ static void update(run *r, double norm, double rate)
 
 static snip_code one_step(run *r, train_terms *terms, double *norm, double *rate, snip_status *st)
 {
-    int early = r->t < r->c->first;
+    int early = r->t < r->c->first, late = r->c->decay && r->t >= r->c->decay;
     train_stage stage = (train_stage)(early ? r->c->first_stage : r->c->stage);
     const train_batch_how what = { .stage = stage,
                                    .size = r->c->batch,
@@ -352,7 +352,8 @@ static snip_code one_step(run *r, train_terms *terms, double *norm, double *rate
                       .cosine = r->m->config.similarity == MODEL_COSINE,
                       .tau_global = r->c->tau_global,
                       .tau_local = r->c->tau_local,
-                      .lambda = r->c->lambda };
+                      .lambda = r->c->lambda,
+                      .centre = late ? r->c->centre : 0 };
     if (how.cosine) {
         how.scale_global = exp((double)r->m->w[r->m->scale_global]);
         how.scale_local = exp((double)r->m->w[r->m->scale_local]);

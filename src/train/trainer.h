@@ -46,6 +46,8 @@ typedef struct train_config {
     double beta1, beta2, eps;
     double tau_global, tau_local; /* temperatures of inner products */
     double lambda;                /* weight of the local terms */
+    double centre;                /* from step `decay` on: weight of the square of the gap between
+                                     the centroids of formulas and tables */
 } train_config;
 
 /* The settings that go with a preset: the paper's, or those that suit small models. */
@@ -56,7 +58,6 @@ snip_code train_config_set(train_config *c, const char *key, const char *value, 
 
 snip_code train_config_check(const train_config *c, const model_config *m, snip_status *st);
 json_t *train_config_json(const train_config *c);
-snip_code train_config_read(train_config *c, const json_t *o, snip_status *st);
 
 /* The learning rate of update t = 1, 2, ... */
 double train_rate(const train_config *c, uint64_t t);
