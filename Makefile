@@ -108,8 +108,9 @@ MODELS = models/default.safetensors $(filter-out models/default.safetensors,$(so
 reproduce: all
 	@build/snip evaluate $(foreach m,$(MODELS),--model $(m)) --pairs 10000 --out docs/report
 	@build/snip evaluate $(foreach m,$(MODELS),--model $(m)) --suite global --pairs 100000 --out docs/report/large
+	@scripts/curves.py page docs/report
 	@scripts/results.py docs/report > docs/results.md
-	@echo "docs/results.md and docs/report/report.html written"
+	@echo "docs/results.md, docs/report/report.html and docs/report/curves.html written"
 
 install: all
 	@meson configure build --prefix=$(abspath $(PREFIX)) >/dev/null

@@ -157,9 +157,10 @@ typedef struct snip_rank_options {
 /* A formula of a ranking. Losses are mean square errors, r2 shares of the target's variance: on the
  * rows fitted (train) and on those held out (val). NaN where there is none. */
 typedef struct snip_ranked {
-    const snip_expr *formula; /* constants refitted, in the table's inputs; the ranking's own */
-    size_t place;             /* of the candidate among those given; of snip_find: its id */
-    double similarity;        /* cosine with the table, -1 .. 1 */
+    const snip_expr *formula;  /* constants refitted, in the table's inputs; the ranking's own */
+    size_t place;              /* of the candidate among those given; of snip_find: its id */
+    double similarity;         /* cosine with the table, -1 .. 1; NaN if it has none, and then */
+    const char *no_similarity; /* why; else NULL */
     double loss_train, loss_val, r2_train, r2_val;
     size_t complexity, model_size; /* nodes; as SRBench counts them */
     int pareto;                    /* nothing simpler is better on the rows held out */

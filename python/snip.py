@@ -82,7 +82,8 @@ class _Options(ctypes.Structure):
 
 class _Ranked(ctypes.Structure):
     _fields_ = [("formula", ctypes.c_void_p), ("place", ctypes.c_size_t),
-                ("similarity", ctypes.c_double), ("loss_train", ctypes.c_double),
+                ("similarity", ctypes.c_double), ("no_similarity", ctypes.c_char_p),
+                ("loss_train", ctypes.c_double),
                 ("loss_val", ctypes.c_double), ("r2_train", ctypes.c_double),
                 ("r2_val", ctypes.c_double), ("complexity", ctypes.c_size_t),
                 ("model_size", ctypes.c_size_t), ("pareto", ctypes.c_int),
@@ -485,7 +486,7 @@ class Ranked:
 
     formula: Formula     # constants refitted, in the table's own inputs and units
     place: int           # of the candidate in the list given; of Index.find: its id
-    similarity: float    # cosine with the table, -1 .. 1
+    similarity: float    # cosine with the table, -1 .. 1; NaN if it has none
     loss_train: float
     loss_val: float
     r2_train: float
@@ -494,6 +495,7 @@ class Ranked:
     model_size: int      # nodes as SRBench counts them
     pareto: bool         # nothing simpler is better on the rows held out
     score: float         # on the front: fall of log(loss) per node
+    no_similarity: str = None  # why there is no similarity
 
     @property
     def equation(self):
@@ -510,7 +512,8 @@ class _Ranking(_Owned):
             r = _lib.snip_ranking_at(self._handle, i).contents
             out.append(Ranked(Formula._of(r.formula, names, self), r.place, r.similarity,
                               r.loss_train, r.loss_val, r.r2_train, r.r2_val, r.complexity,
-                              r.model_size, bool(r.pareto), r.score))
+                              r.model_size, bool(r.pareto), r.score,
+                              r.no_similarity.decode() if r.no_similarity else None))
         return out
 
 

@@ -90,7 +90,7 @@ def main():
     main_models = [m for m in results["models"] if m not in ladder]
     print("""# Results
 
-Made by `make reproduce` from the weights in `models/`; `docs/report/report.html` shows the same with all figures. In brackets: 95 % intervals (1,000 bootstrap resamples). Retrieval in %;
+Made by `make reproduce` from the weights in `models/`; `docs/report/report.html` shows the same with all figures, `docs/report/curves.html` how the models learned. In brackets: 95 % intervals (1,000 bootstrap resamples). Retrieval in %;
 edits, subtrees and corpora are percentile ranks of the true counterpart, chance .5. The paper's numbers are for d 512, trained for 86 hours on an H100; what the models here are and how they were
 trained: [models/README.md](../models/README.md).
 """)

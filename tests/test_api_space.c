@@ -453,6 +453,8 @@ static void rankings_of_few_and_bad(void **state)
     assert_int_equal(snip_ranking_at(r, 0)->place, 0);
     assert_true(isnan(snip_ranking_at(r, 0)->similarity) &&
                 isfinite(snip_ranking_at(r, 0)->r2_val));
+    assert_non_null(strstr(snip_ranking_at(r, 0)->no_similarity, "floor"));
+    assert_non_null(strstr(snip_ranking_at(r, 1)->no_similarity, "no finite value"));
     assert_true(isnan(snip_ranking_at(r, 1)->similarity) && isnan(snip_ranking_at(r, 1)->r2_train));
     snip_ranking_free(r);
     free_all(e, 4);
@@ -467,7 +469,8 @@ static void same_rankings(const snip_ranking *a, const snip_ranking *b)
         snip_expr_print(x.formula, SNIP_PREFIX, left, sizeof left);
         snip_expr_print(z.formula, SNIP_PREFIX, right, sizeof right);
         assert_string_equal(left, right);
-        assert_memory_equal(&x.similarity, &z.similarity, 5 * sizeof(double));
+        assert_memory_equal(&x.similarity, &z.similarity, sizeof(double));
+        assert_memory_equal(&x.loss_train, &z.loss_train, 4 * sizeof(double));
         assert_memory_equal(&x.score, &z.score, sizeof(double));
         assert_int_equal(x.place, z.place);
     }

@@ -73,7 +73,7 @@ static const struct {
     double low, high;
     double tolerance; /* of the constants; 0 where several choices give the same values */
 } planted[] = {
-    { "2.5*x0 + -1.25*x1 + 0.75", "1.0*x0 + 1.0*x1 + 1.0", -2, 2, 1e-9 },
+    { "2.5*x0 - 1.25*x1 + 0.75", "1.0*x0 + 1.0*x1 + 1.0", -2, 2, 1e-9 },
     { "3.7e4*x0 + 2.2e-1*x1 + 4e3", "1*x0 + 1*x1 + 1", -2, 2, 1e-9 },
     { "1.5*x0^2 + 0.3*sin(x1) - 2.2*exp(x2)", "0*x0^2 + 0*sin(x1) - 0*exp(x2)", -2, 2, 1e-9 },
     { "4.2*exp(-1.3*x0) + 0.6", "1.0*exp(-1.0*x0) + 1.0", 0, 3, 1e-6 },
@@ -257,6 +257,35 @@ static void fitted_integers_become_floats(void **state)
     assert_int_equal(got.node[6].integer, 0);
 }
 
+/* a - -2.5*b reads as a + 2.5*b; a sign that was given and did not change stays. */
+static void negative_terms_are_subtracted(void **state)
+{
+    static const struct {
+        const char *truth, *start, *shape;
+    } cases[] = {
+        { "x0 - 2.5", "x0 + 1.0", "sub,x_0,2.5" },
+        { "x0 + 2.5*x1", "x0 - 1.0*x1", "add,x_0,mul,2.5,x_1" },
+        { "x0*0.5 - 1.5*x1/(x2 + 3.0)", "x0*0.1 + 0.3*x1/(x2 + 3.0)",
+          "sub,mul,x_0,0.5,div,mul,1.5,x_1,add,x_2,3.0" },
+        { "x0 + 2.5*x1", "x0 - -2.5*x1", "sub,x_0,mul,-2.5,x_1" },
+    };
+    arena *a = *state;
+    for (size_t k = 0; k < COUNT(cases); k++) {
+        table *t = make_table(cases[k].truth, 1, 2, a);
+        tools_fit r;
+        expr got = fit(&r, cases[k].start, t, ROWS, STARTS, a), want = parse(cases[k].shape, a);
+        assert_int_equal(got.count, want.count);
+        for (size_t i = 0; i < got.count; i++) {
+            assert_int_equal(got.node[i].op, want.node[i].op);
+            assert_true(fabs(got.node[i].value - want.node[i].value) < 1e-6);
+        }
+        double *y = arena_array(a, ROWS, sizeof *y);
+        assert_int_equal(expr_eval(got, t->x, ROWS, y, a), ROWS);
+        for (int i = 0; i < ROWS; i++)
+            assert_true(fabs(y[i] - t->y[i]) < 1e-9);
+    }
+}
+
 static void two_calls_give_the_same_bits(void **state)
 {
     arena *a = *state;
@@ -326,6 +355,7 @@ int main(void)
         ARENA_TEST(results_are_never_worse),
         ARENA_TEST(huge_and_constant_columns_are_fitted),
         ARENA_TEST(fitted_integers_become_floats),
+        ARENA_TEST(negative_terms_are_subtracted),
         ARENA_TEST(two_calls_give_the_same_bits),
         ARENA_TEST(what_is_too_large_is_refused),
         ARENA_TEST(memory_limits_are_failures_not_crashes),

@@ -160,7 +160,7 @@ runs rank target.csv --formula 'a + s' --format sympy
 runs rank plain.txt --formula '1*sin(x1) + x0' --format sympy --as-given
 [ "$(cat out)" = '1*sin(x1) + x0' ] && good || bad "a table without header: $(cat out)"
 runs rank t.csv hof.csv --format csv --by loss
-cut -d, -f3- out | grep -q '"sin(a)"' && grep -q '"Max(a, b) + ' out && [ "$(wc -l <out)" -eq 4 ] && good ||
+cut -d, -f3- out | grep -q '"sin(a)"' && grep -q '"Max(a, b) - ' out && [ "$(wc -l <out)" -eq 4 ] && good ||
     bad "a hall of fame: $(cat out)"
 runs rank t.csv want.csv --format csv --as-given --by loss # its own output
 [ "$(wc -l <out)" -eq 13 ] && good || bad "does not read its own CSV file"

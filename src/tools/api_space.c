@@ -205,6 +205,7 @@ static snip_code ranking_of(snip_ranking **out, const tools_candidate *c, size_t
         ranked[i] = (snip_ranked){ .formula = handle(c[i].fitted, &p->names),
                                    .place = c[i].place,
                                    .similarity = c[i].similarity,
+                                   .no_similarity = c[i].why,
                                    .loss_train = c[i].errors.loss[0],
                                    .loss_val = c[i].errors.loss[1],
                                    .r2_train = c[i].errors.r2[0],

@@ -272,6 +272,25 @@ static void mark_changed(expr out, expr e)
             out.node[i].integer = 0;
 }
 
+/* Terms whose leading constant was fitted and came out negative change their sign: a - -2.5*b is
+ * a + 2.5*b, to the last bit. */
+static void turn_signs(expr out, expr e)
+{
+    for (size_t i = 0; i < e.count; i++) {
+        expr_node *n = &out.node[i];
+        if (n->op != EXPR_ADD && n->op != EXPR_SUB)
+            continue;
+        size_t lead = expr_child(out, i, 1);
+        while (out.node[lead].op == EXPR_MUL || out.node[lead].op == EXPR_DIV)
+            lead++;
+        expr_node *c = &out.node[lead];
+        if (c->op == EXPR_NUMBER && c->value < 0 && c->value != e.node[lead].value) {
+            c->value = -c->value;
+            n->op = n->op == EXPR_ADD ? EXPR_SUB : EXPR_ADD;
+        }
+    }
+}
+
 /* Fits p->e, whose constants are still e's own. p->value and p->node are not there yet. */
 static snip_code fit(problem *p, tools_fit *result, int starts, uint64_t seed, snip_status *st)
 {
@@ -316,6 +335,7 @@ snip_code tools_fit_constants(expr *out, tools_fit *result, expr e, const double
     arena_reset(a, code == SNIP_OK ? kept : before);
     if (code == SNIP_OK) {
         mark_changed(copy, e);
+        turn_signs(copy, e);
         *out = copy;
     }
     return code;

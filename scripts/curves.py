@@ -1,0 +1,116 @@
+#!/usr/bin/python3
+"""Learning curves of the shipped models.
+
+    scripts/curves.py thin RUN_FOLDER > docs/report/logs/NAME.jsonl   a run's log, short enough to keep
+    scripts/curves.py page docs/report                                docs/report/curves.html from the logs
+"""
+import json
+import pathlib
+import sys
+
+# Colours that stay apart for colour-blind readers (Okabe and Ito).
+COLOURS = ["#000000", "#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00"]
+WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 760, 340, 50, 120, 12, 46
+KEEP = 150
+
+
+def thin(folder):
+    """All lines with a check on held-out pairs, and some of the others as means of their stretch."""
+    lines = [json.loads(line) for line in (folder / "log.jsonl").read_text().splitlines()]
+    stride, stretch = max(1, len(lines) // KEEP), []
+    for i, line in enumerate(lines):
+        stretch.append(line)
+        if "held_out" in line or len(stretch) == stride or i == len(lines) - 1:
+            for key in ("loss", "global", "context", "standalone", "gap"):
+                known = [s[key] for s in stretch if key in s]
+                if known:
+                    line[key] = sum(known) / len(known)
+            print(json.dumps({k: round(v, 4) if isinstance(v, float) else v for k, v in line.items()}))
+            stretch = []
+
+
+def held_out(line, way):
+    return 100 * line["held_out"]["ndcg10"][way] if "held_out" in line else None
+
+
+def marks(most):
+    """Round numbers from 0 to `most`, four to nine of them."""
+    step = 10.0 ** len(str(int(most))) if most >= 1 else 1.0
+    while most / step < 4:
+        step /= 2 if str(step).strip("0.")[0] != "5" else 2.5
+    return [i * step for i in range(int(most / step + 1e-9) + 1)]
+
+
+def figure(title, x_title, curves):
+    """SVG of curves (name, points, dashed); curves of one name share a colour."""
+    curves = [c for c in curves if c[1]]
+    if not curves:
+        return ""
+    most_x = max(x for _, points, _ in curves for x, _ in points) or 1
+    most_y = max(y for _, points, _ in curves for _, y in points) or 1
+    names = list(dict.fromkeys(name for name, _, _ in curves))
+    put_x = lambda x: LEFT + (WIDTH - LEFT - RIGHT) * x / most_x
+    put_y = lambda y: HEIGHT - BOTTOM - (HEIGHT - BOTTOM - TOP) * y / most_y
+    out = [f"<figure><figcaption>{title}</figcaption><svg viewBox='0 0 {WIDTH} {HEIGHT}' role='img'>"]
+    for y in marks(most_y):
+        out.append(f"<line class='g' x1='{LEFT}' x2='{WIDTH - RIGHT}' y1='{put_y(y):.1f}' y2='{put_y(y):.1f}'/>"
+                   f"<text x='{LEFT - 6}' y='{put_y(y) + 4:.1f}' text-anchor='end'>{y:g}</text>")
+    for x in marks(most_x):
+        out.append(f"<text x='{put_x(x):.1f}' y='{HEIGHT - BOTTOM + 16}' text-anchor='middle'>{x:g}</text>")
+    out.append(f"<text x='{(LEFT + WIDTH - RIGHT) / 2}' y='{HEIGHT - 8}' text-anchor='middle'>{x_title}</text>")
+    for name, points, dashed in curves:
+        path = " ".join(f"{put_x(x):.1f},{put_y(y):.1f}" for x, y in points)
+        out.append(f"<polyline stroke='{COLOURS[names.index(name)]}' points='{path}'"
+                   + (" stroke-dasharray='5 3'" if dashed else "") + "/>")
+    for i, name in enumerate(names):
+        out.append(f"<text x='{WIDTH - RIGHT + 8}' y='{TOP + 12 + 18 * i}' style='fill:{COLOURS[i]}'>{name}</text>")
+    return "\n".join(out + ["</svg></figure>"])
+
+
+def retrieval(logs, x):
+    return [(name, [(x(line), held_out(line, way)) for line in lines if "held_out" in line], way == 1)
+            for name, lines in logs.items() for way in (0, 1)]
+
+
+def term(logs, key, x):
+    return [(name, [(x(line), line[key]) for line in lines if key in line], False) for name, lines in logs.items()]
+
+
+def pairs(logs):
+    return max((line["held_out"]["pairs"] for lines in logs.values() for line in lines if "held_out" in line), default=0)
+
+
+def page(folder):
+    logs = {f.stem: [json.loads(line) for line in f.read_text().splitlines()]
+            for f in sorted((folder / "logs").glob("*.jsonl"))}
+    ladder = {name.removeprefix("ladder-"): logs.pop(name) for name in list(logs) if name.startswith("ladder-")}
+    millions, hours = lambda line: line["samples"] / 1e6, lambda line: line["seconds"] / 3600
+    seen = "million expressions seen"
+    figures = [
+        figure(f"Held-out retrieval among {pairs(logs):,} pairs, nDCG@10 in %", "hours", retrieval(logs, hours)),
+        figure(f"Held-out retrieval among {pairs(logs):,} pairs, nDCG@10 in %", seen, retrieval(logs, millions)),
+        figure("Loss on whole expressions (with S5 there are edits among the candidates)", seen,
+               term(logs, "global", millions)),
+        figure("Gap between the centroids of formulas and tables, in training batches", seen, term(logs, "gap", millions)),
+        figure(f"Ladder: held-out retrieval among {pairs(ladder):,} pairs, nDCG@10 in %", seen, retrieval(ladder, millions)),
+    ]
+    (folder / "curves.html").write_text(
+        "<!doctype html><html lang='en'><meta charset='utf-8'><title>snip: learning curves</title>\n"
+        "<meta name='viewport' content='width=device-width, initial-scale=1'>\n"
+        "<style>body{font:15px/1.5 system-ui,sans-serif;max-width:760px;margin:2em auto;padding:0 1em}"
+        "svg{width:100%;height:auto;font-size:12px}figure{margin:1.5em 0}figcaption{font-weight:600}"
+        ".g{stroke:#ddd}polyline{fill:none;stroke-width:1.6}</style>\n"
+        "<h1>Learning curves</h1>\n"
+        "<p>Of the models in <code>models/</code>, from the logs of their training (<code>logs/</code>). Solid: formula → data, "
+        "dashed: data → formula. Hours are by the clock, and parts of the default model's run shared the machine "
+        "with other work: <code>models/README.md</code>.</p>\n" + "\n".join(f for f in figures if f) + "\n</html>\n")
+
+
+def main():
+    if len(sys.argv) != 3 or sys.argv[1] not in ("thin", "page"):
+        sys.exit(__doc__.strip())
+    (thin if sys.argv[1] == "thin" else page)(pathlib.Path(sys.argv[2]))
+
+
+if __name__ == "__main__":
+    main()
