@@ -296,6 +296,21 @@ static void c_text_is_c(void **state)
     expr back;
     assert_int_equal(expr_parse(&back, latex, &alike, a, NULL), SNIP_OK);
     assert_true(expr_same(e, back));
+    /* Names that sympy would take for its own, or could not read. */
+    static const char *const taken[] = { "I", "gamma", "it's, (\\ so)", "lambda", "mass", "gam" };
+    const expr_names own = { taken, 6 };
+    expr_parse(&e, "x0*x1 + x2/x3 - max(x4, x5)", NULL, a, NULL);
+    const char *sympy = expr_print(e, SNIP_SYMPY, &own, 0, a);
+    assert_string_equal(sympy, "Symbol('I')*Symbol('gamma') + Symbol('it\\'s, (\\\\ so)')/"
+                               "Symbol('lambda') - Max(mass, gam)");
+    assert_int_equal(expr_parse(&back, sympy, &own, a, NULL), SNIP_OK);
+    assert_true(expr_same(e, back));
+    snip_status st;
+    assert_int_equal(expr_parse(&back, "2*Symbol('mass", &own, a, &st), SNIP_SYNTAX);
+    assert_int_equal(expr_parse(&back, "2*Symbol('mass' + 1", &own, a, &st), SNIP_SYNTAX);
+    assert_int_equal(st.pos, 16);
+    assert_int_equal(expr_parse(&back, "2*Symbol('weight')", &own, a, &st), SNIP_SYNTAX);
+    assert_non_null(strstr(st.msg, "unknown name 'weight'"));
     /* Signs inside each other keep the text short. */
     char deep[2000] = "";
     for (int i = 0; i < 300; i++)

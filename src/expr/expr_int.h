@@ -33,6 +33,12 @@ double expr_leaf_value(const expr_node *node);
 /* Whether `name` can stand in a formula without quotes. */
 int expr_is_identifier(const char *name);
 
+/* Whether a variable cannot have this name in C, where the language (C23) or what formulas use of
+ * its library has it; and in text for sympy.sympify, where it is something of sympy's or Python's.
+ */
+int expr_taken_in_c(const char *name);
+int expr_taken_in_sympy(const char *name);
+
 /* The index of a variable spelled x0, x_0 or X0 in text[0..length), or -1. */
 int expr_variable_index(const char *text, size_t length);
 

@@ -359,20 +359,24 @@ static int parse_number(parser *p)
     return add_number(p, value, integer, start);
 }
 
-/* A name between backquotes, or between the braces of LaTeX where \_ stands for _. */
+/* A name up to its closing character: a backquote, the brace of LaTeX where \_ stands for _, or the
+ * quote of sympy where \' stands for one. */
 static int parse_quoted(parser *p, char closing, size_t pos)
 {
     const char *s = p->text + p->pos;
-    char *name = arena_alloc(p->a, strcspn(s, (char[]){ closing, 0 }) + 1);
+    size_t end = 0, length = 0;
+    while (s[end] && s[end] != closing)
+        end += s[end] == '\\' && closing != '`' && s[end + 1] ? 2 : 1;
+    if (!s[end])
+        return fail_at(p, pos, "quoted name without its closing '%c'", closing);
+    char *name = arena_alloc(p->a, end + 1);
     if (!name)
         return fail_nomem(p);
-    size_t length = 0, i = 0;
-    for (; s[i] && s[i] != closing; i++)
-        if (s[i] != '\\' || closing == '`')
-            name[length++] = s[i];
-    if (!s[i])
-        return fail_at(p, pos, "quoted name without its closing '%c'", closing);
-    p->pos += i + 1;
+    for (size_t i = 0; i < end; i++) {
+        i += s[i] == '\\' && closing != '`';
+        name[length++] = s[i];
+    }
+    p->pos += end + 1;
     int variable = find_variable(p, name, length);
     if (variable < 0)
         return fail_at(p, pos, "unknown name '%.*s'", length > 60 ? 60 : (int)length, name);
@@ -429,6 +433,12 @@ static int parse_primary(parser *p)
     if (*s == '`') {
         p->pos++;
         return parse_quoted(p, '`', pos);
+    }
+    if (take(p, "Symbol('")) {
+        int variable = parse_quoted(p, '\'', pos);
+        if (variable >= 0 && !take(p, ")"))
+            return fail_at(p, p->pos, "')' missing after Symbol('...'");
+        return variable;
     }
     if (name_start(*s)) {
         size_t length = 1;
@@ -591,11 +601,14 @@ static snip_code parse_prefix(expr *out, parser *p)
 /* Prefix text has commas outside of all brackets; infix text has none there. */
 static int is_prefix(const char *text)
 {
-    int depth = 0, quoted = 0;
+    int depth = 0;
+    char quote = 0; /* that will end what is quoted */
     for (const char *c = text; *c; c++) {
-        if (*c == '`')
-            quoted = !quoted;
-        if (quoted)
+        if (quote ? *c == quote : *c == '`' || *c == '\'')
+            quote = quote ? 0 : *c;
+        else if (quote && *c == '\\' && c[1])
+            c++;
+        if (quote)
             continue;
         if (*c == '(' || *c == '{')
             depth++;

@@ -75,27 +75,6 @@ static void put_number(printer *p, const expr_node *n)
         text_add(&p->t, "%s", buf);
 }
 
-/* Whether a C name is taken: by the language (C23), or by what formulas use of its library. */
-static int is_taken(const char *name)
-{
-    static const char *const words[] = {
-        "auto",         "break",  "case",     "char",      "const",  "continue", "default",
-        "do",           "double", "else",     "enum",      "extern", "float",    "for",
-        "goto",         "if",     "inline",   "int",       "long",   "register", "restrict",
-        "return",       "short",  "signed",   "sizeof",    "static", "struct",   "switch",
-        "typedef",      "union",  "unsigned", "void",      "while",  "volatile", "alignas",
-        "alignof",      "asm",    "bool",     "constexpr", "false",  "nullptr",  "static_assert",
-        "thread_local", "true",   "typeof",   "INFINITY",  "NAN",
-    };
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-        if (strcmp(words[i], name) == 0)
-            return 1;
-    for (int op = 0; op < EXPR_OP_COUNT; op++)
-        if (strcmp(expr_ops[op].c, name) == 0)
-            return 1;
-    return 0;
-}
-
 static char c_letter(char c)
 {
     return isascii((unsigned char)c) && isalnum((unsigned char)c) ? c : '_';
@@ -122,7 +101,7 @@ static void put_c_name(printer *p, int index)
         twins += same_in_c(name, p->names->name[j]);
     if (twins > 1)
         text_add(&p->t, "_%d", index);
-    else if (is_taken(name))
+    else if (expr_taken_in_c(name))
         text_put(&p->t, "_", 1);
 }
 
@@ -143,6 +122,15 @@ static void put_variable(printer *p, int index)
             text_put(&p->t, c, 1);
         }
         text_add(&p->t, "}");
+    } else if (p->format == SNIP_SYMPY &&
+               (!expr_is_identifier(name) || expr_taken_in_sympy(name))) {
+        text_add(&p->t, "Symbol('");
+        for (const char *c = name; *c; c++) {
+            if (*c == '\'' || *c == '\\')
+                text_put(&p->t, "\\", 1);
+            text_put(&p->t, c, 1);
+        }
+        text_add(&p->t, "')");
     } else if (expr_is_identifier(name) || p->format == SNIP_PREFIX) {
         text_add(&p->t, "%s", name);
     } else {
