@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# `snip embed`, `snip rank` and `snip explain` as people call them, rightly and wrongly; and all
+# `snip embed`, `rank`, `explain`, `index` and `find` as people call them, rightly and wrongly; and all
 # figures once more by NumPy. use.sh PROGRAM
 # A wrong call must give one line on standard error, exit 1 or 2, and leave no file.
 set -u
@@ -434,6 +434,58 @@ refuses 1 'has 12 inputs' explain wide.csv c0
 refuses 1 'cannot write: No such file' explain t.csv a --svg no/such/folder/file
 refuses 1 'folder: cannot write: Is a directory' explain t.csv a --svg folder
 refuses 1 'garbage' explain t.csv a --model garbage
+
+# Libraries: build, add, info, and both ways to find.
+runs index build --count 300 -o lib.db --quiet
+grep -q '^done: 300 formulas in lib.db, 300 of them new' out && good || bad "index build says $(cat out)"
+runs index build --count 300 -o lib.db --quiet
+grep -q ' 0 of them new' out && good || bad "a library that is complete: $(cat out)"
+printf 'mine\tsin(x0)*7\n' >mine.txt
+runs index add lib.db mine.txt
+grep -q '^1 added, 0 duplicates, 0 unusable' out && good || bad "index add says $(cat out)"
+runs index add lib.db mine.txt
+grep -q '^0 added, 1 duplicates, 0 unusable' out && good || bad "index add, once more, says $(cat out)"
+runs index info lib.db --check
+grep -q 'formulas   301, 1 of them your own' out && good || bad "index info says $(cat out)"
+runs find --formula '7*sin(x0)' --index lib.db -k 1
+grep -q '^   1    1.00000        301 ' out && good || bad "a formula does not find itself: $(cat out)"
+runs find t.csv --index lib.db -k 5 --refit --format csv
+[ "$(wc -l <out)" -eq 6 ] && head -1 out | grep -q '^Complexity,Loss,Equation' && good || bad "find --refit: $(cat out)"
+"$snip" train --preset tiny --set statistics=yes --set points=0 --set layers=1 --set hidden=16 --set d=16 --set heads=2 \
+    --set ff=16 --set latent=8 --set channels=2 --set levels=4 --batch-size 8 --warmup 1 --steps 3 --quiet --out other >/dev/null
+cp lib.db short.db; head -c 1000 lib.db.vectors >short.db.vectors
+head -c 3000 lib.db >cut.db; cp lib.db.vectors cut.db.vectors
+cp lib.db alone.db
+refuses 2 'wants --index LIBRARY and a table or --formula' find t.csv
+refuses 2 'wants --index LIBRARY and a table or --formula' find --index lib.db
+refuses 2 'takes no --format or --out' find --formula x0 --index lib.db --format csv
+refuses 2 'takes no --format or --out' find --formula x0 --index lib.db --out left
+refuses 2 '--count wants a whole number' find t.csv --index lib.db -k 0
+refuses 1 'none.db: No such file' find t.csv --index none.db
+refuses 1 't.csv: not a library of formulas' find t.csv --index t.csv
+refuses 1 'lib.db: made with another model' find t.csv --index lib.db --model other/model.safetensors
+refuses 1 'the formula ends too early' find --formula x0+ --index lib.db
+refuses 1 'variable x11: the model has 10 inputs' find --formula x11 --index lib.db
+refuses 1 "no exact rewriting of 'floor'" find --formula 'floor(x0)' --index lib.db
+refuses 1 'missing.csv: No such file' find missing.csv --index lib.db
+refuses 1 'zero byte' find garbage --index lib.db
+refuses 1 'cannot write: No such file' find t.csv --index lib.db --out no/such/file
+refuses 1 'cut.db: the library is damaged or cut off' find t.csv --index cut.db
+refuses 1 'short.db.vectors: cut off: holds 62 of 301' find t.csv --index short.db
+refuses 1 'alone.db.vectors: No such file' find t.csv --index alone.db
+refuses 2 'wants build, add or info' index
+refuses 2 'wants build, add or info' index frob
+refuses 2 'build needs -o LIBRARY' index build
+refuses 2 '--count wants a whole number' index build --count 0 -o left.db
+refuses 1 'was begun with seed 0, not 3' index build --count 400 -o lib.db --seed 3
+refuses 1 'made with another model' index build --count 400 -o lib.db --model other/model.safetensors
+refuses 1 't.csv: not a library of formulas' index build -o t.csv
+refuses 1 'cannot write: No such file' index build -o no/such/lib.db --count 5
+refuses 2 'add wants a library and a file' index add lib.db
+refuses 1 'missing.txt: No such file' index add lib.db missing.txt
+refuses 2 'info wants one library' index info
+refuses 1 'none.db: No such file' index info none.db
+refuses 1 'cut.db: the library is damaged or cut off' index info cut.db --check
 
 # What fails leaves an older file as it was.
 echo precious >kept

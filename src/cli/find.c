@@ -2,6 +2,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <math.h>
+
 #include "cli/ranking.h"
 #include "data/tokens.h"
 #include "tools/find.h"
@@ -45,16 +47,17 @@ static int near_formula(const cli_command *self, const cli_task *task, tools_ind
             code = expr_parse(&one, row.formula, NULL, task->a, &st);
         if (code != SNIP_OK)
             break;
+        double cosine = fmin(1, hit[i].score); /* stored vectors are of length 1 up to rounding */
         const char *text = expr_print(one, SNIP_SYMPY, NULL, json ? 0 : 5, task->a);
         if (json)
             cli_print_json(self,
-                           json_pack("{s:f,s:I,s:o,s:i,s:i,s:o,s:s}", "similarity", hit[i].score,
-                                     "id", (json_int_t)row.id, "name",
+                           json_pack("{s:f,s:I,s:o,s:i,s:i,s:o,s:s}", "similarity", cosine, "id",
+                                     (json_int_t)row.id, "name",
                                      row.name ? cli_string(row.name) : json_null(), "dimension",
                                      row.dimension, "complexity", row.complexity, "equation",
                                      cli_string(text ? text : ""), "prefix", row.formula));
         else
-            printf("%4zu %10.5f %10llu %6d %6d  %s%s%s\n", i + 1, hit[i].score,
+            printf("%4zu %10.5f %10llu %6d %6d  %s%s%s\n", i + 1, cosine,
                    (unsigned long long)row.id, row.dimension, row.complexity,
                    row.name ? row.name : "", row.name ? ": " : "", text ? text : "");
     }
