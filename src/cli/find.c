@@ -1,8 +1,7 @@
 /* find.c - `snip find`: formulas of a library for a table, or near to a formula. */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <math.h>
 
 #include "cli/ranking.h"
 #include "data/tokens.h"

@@ -1,0 +1,75 @@
+/* task.h - a table and a model as the tools take them, for their tests. */
+#ifndef TASK_H
+#define TASK_H
+
+#include "support.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "tools/problem.h"
+
+enum { ROWS = 60, COLUMNS = 4 };
+
+static const char *const names[COLUMNS] = { "a", "speed [m/s]", "x2", "d" };
+
+static inline expr parse(const char *text, const expr_names *known, arena *a)
+{
+    expr e;
+    snip_status st = { 0 };
+    if (expr_parse(&e, text, known, a, &st) != SNIP_OK)
+        fail_msg("%s: %s", text, st.msg);
+    return e;
+}
+
+static inline int same_bits(double a, double b)
+{
+    return memcmp(&a, &b, sizeof a) == 0;
+}
+
+/* Whether two values agree to 1e-9 of the size given, or are both not finite. */
+static inline int agree(double a, double b, double size)
+{
+    return isfinite(a) && isfinite(b) ? fabs(a - b) <= 1e-9 * size : isfinite(a) == isfinite(b);
+}
+
+/* Inputs of different size and place, none of mean 0 or deviation 1; the values of `truth`. */
+static inline tools_table table_of(const char *truth, size_t rows, arena *a)
+{
+    static const double low[COLUMNS] = { 1, 20, -3, 0.001 }, high[COLUMNS] = { 5, 90, 4, 0.009 };
+    const double **x = arena_array(a, COLUMNS, sizeof *x);
+    double *y = arena_array(a, rows, sizeof *y);
+    rng r;
+    rng_init(&r, 5, RNG_BENCH, 0);
+    for (int j = 0; j < COLUMNS; j++) {
+        double *v = arena_array(a, rows, sizeof *v);
+        rng_fill_uniform(&r, v, rows);
+        for (size_t i = 0; i < rows; i++)
+            v[i] = low[j] + (high[j] - low[j]) * v[i];
+        x[j] = v;
+    }
+    const expr_names known = { names, COLUMNS };
+    assert_int_equal(expr_eval(parse(truth, &known, a), x, rows, y, a), rows);
+    return (tools_table){ COLUMNS, rows, names, x, y };
+}
+
+static inline tools_problem problem_of(const char *truth, size_t rows, arena *a)
+{
+    tools_table t = table_of(truth, rows, a);
+    tools_problem p;
+    snip_status st = { 0 };
+    if (tools_problem_make(&p, &t, 1, a, &st) != SNIP_OK)
+        fail_msg("%s: %s", truth, st.msg);
+    return p;
+}
+
+/* A small model as the tools use it; it lives in `a`, so it is not closed. */
+static inline tools_model *small_model(arena *a)
+{
+    tools_model *t = arena_zero(a, sizeof *t);
+    t->m = untrained_model(4, a);
+    t->tree = 1;
+    return t;
+}
+
+#endif

@@ -1,0 +1,407 @@
+/* test_problem.c - a user's table as a task: formulas tidied, rewritten, put back. */
+#include "task.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "data/gen.h"
+#include "model/file.h"
+#include "tools/rank.h"
+
+/* Tidying ------------------------------------------------------------------------------------- */
+
+static expr tidy(expr e, arena *a)
+{
+    expr out;
+    snip_status st = { 0 };
+    if (expr_tidy(&out, e, a, &st) != SNIP_OK)
+        fail_msg("%s", st.msg);
+    return out;
+}
+
+/* 0.3 + 2.5*x_j or the like in place of every x_j. */
+static expr moved(expr e, int dim, rng *r, arena *a)
+{
+    expr by[DATA_DIMS_MAX];
+    for (int j = 0; j < dim; j++) {
+        char text[80];
+        snprintf(text, sizeof text, "%.17g + %.17g*x%d", 4 * rng_uniform(r) - 2,
+                 (rng_below(r, 2) ? 1 : -1) * (0.5 + rng_uniform(r)), j);
+        by[j] = parse(text, NULL, a);
+    }
+    expr out = expr_substitute(e, by, (size_t)dim, a);
+    assert_non_null(out.node);
+    return out;
+}
+
+static void tidying_keeps_the_function(void **state)
+{
+    (void)state;
+    enum { SAMPLES = 500, POINTS = 40 };
+    const data_gen gen = { .dims = 5, .points = POINTS };
+    size_t compared = 0;
+    for (size_t i = 0; i < SAMPLES; i++) {
+        arena *a = arena_new(0);
+        data_sample s;
+        rng r;
+        double before[POINTS], after[POINTS], shaken[POINTS], size = 0;
+        double *x[DATA_DIMS_MAX];
+        rng_init(&r, 9, RNG_BENCH, i);
+        assert_int_equal(data_sample_draw(&s, &gen, 0, RNG_BENCH, i, a), SNIP_OK);
+        expr e = moved(s.e, s.dim, &r, a), t = tidy(e, a);
+        assert_true(expr_measure(t));
+        assert_true(expr_same(tidy(t, a), t));
+        expr_eval(e, s.x, POINTS, before, a);
+        expr_eval(t, s.x, POINTS, after, a);
+        for (int j = 0; j < s.dim; j++) {
+            x[j] = arena_copy(a, s.x[j], POINTS * sizeof *x[j]);
+            for (int k = 0; k < POINTS; k++)
+                x[j][k] += 1e-14 * (1 + fabs(x[j][k]));
+        }
+        expr_eval(e, (const double *const *)x, POINTS, shaken, a);
+        for (int k = 0; k < POINTS; k++)
+            size = isfinite(before[k]) ? fmax(size, fabs(before[k])) : size;
+        for (int k = 0; k < POINTS; k++) {
+            if (!agree(before[k], shaken[k], 0.1 * size))
+                continue; /* cos(exp(9*x0)) and the like: rounding decides */
+            if (!agree(before[k], after[k], size))
+                fail_msg("sample %zu: %.17g, was %.17g", i, after[k], before[k]);
+            compared += (size_t)isfinite(before[k]);
+        }
+        arena_free(a);
+    }
+    assert_true(compared > SAMPLES * POINTS / 2);
+}
+
+static void tidying_gathers_constants(void **state)
+{
+    arena *a = *state;
+    static const struct {
+        const char *from, *to;
+    } cases[] = {
+        { "2*(3*x0 + 1)", "2.0 + 6.0*x0" },
+        { "(x0 + 1) - (x1 + 3)", "-2.0 + (x0 - x1)" },
+        { "-(2*x0)", "-2.0*x0" },
+        { "x0/4 - 1", "-1.0 + 0.25*x0" },
+        { "(2*x0)*(3*x1)", "6.0*(x0*x1)" },
+        { "1 + 2*3", "7.0" },
+        { "x0^2 + x0^3", "x0^2 + x0^3" }, /* exponents are shapes */
+        { "x0^5", "x0^5" },
+        { "x0^(-2)", "x0^(-2)" },
+        { "2^x0", "2^x0" },
+        { "0*log(x0)", "0.0*log(x0)" }, /* not finite where log is not */
+        { "x0/0", "x0/0" },
+        { "0*(0*x0)", "0.0*(0.0*x0)" },
+        { "1e200*(1e200*x0)", "1e+200*(1e+200*x0)" }, /* no constant that is not finite */
+        { "(x0 + 1e308) + 1e308", "1e+308 + x0 + 1e+308" },
+        { "1e-200*(1e-200*x0)", "1e-200*(1e-200*x0)" },
+        { "sin(2*x0 + 1) + pi", "sin(1.0 + 2.0*x0) + pi" },
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        expr t = tidy(parse(cases[i].from, NULL, a), a);
+        assert_string_equal(expr_print(t, SNIP_INFIX, NULL, 0, a), cases[i].to);
+        assert_true(expr_same(tidy(t, a), t));
+    }
+}
+
+static void tidying_without_memory_fails(void **state)
+{
+    expr e = parse("2*(3*x0 + 1) - sin(x1/4 + 2)*(x0 + 1)*(x1 - 2)", NULL, *state);
+    snip_code code = SNIP_NOMEM;
+    size_t failures = 0;
+    for (size_t limit = 64; code != SNIP_OK; limit += 64, failures++) {
+        arena *a = arena_new(limit);
+        expr out = e;
+        snip_status st = { 0 };
+        code = expr_tidy(&out, e, a, &st);
+        assert_true(code == SNIP_OK || (code == SNIP_NOMEM && !out.node && st.msg[0]));
+        arena_free(a);
+        assert_true(limit < 1 << 20);
+    }
+    assert_true(failures > 10);
+}
+
+/* The table as a task ------------------------------------------------------------------------- */
+
+/* Both ways of a formula through the standardised inputs that it uses. */
+static void rewriting_is_undone(void **state)
+{
+    arena *a = *state;
+    static const struct {
+        const char *text;
+        tools_inputs inputs;
+    } cases[] = {
+        { "2.5*sin(a) + 1", 1 },          { "a*`speed [m/s]` - 3*x2/d", 15 },
+        { "x2^2 + exp(a/3)", 5 },         { "log(`speed [m/s]`) + sqrt(d)", 10 },
+        { "(a + x2)^3 - abs(x2)", 5 },    { "d^2", 8 },
+        { "a^4 / `speed [m/s]`^1.5", 3 }, { "7.5", 15 }, /* without inputs: held against all */
+    };
+    tools_problem p = problem_of("a + `speed [m/s]` + x2 + d", ROWS, a);
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        expr e = parse(cases[i].text, &p.names, a), standard, back;
+        double want[ROWS], got[ROWS], again[ROWS], size = 0;
+        const double *chosen[COLUMNS];
+        size_t dim = 0;
+        tools_inputs inputs = tools_inputs_of(e, &p);
+        assert_int_equal(inputs, cases[i].inputs);
+        for (size_t j = 0; j < COLUMNS; j++)
+            if (inputs >> j & 1)
+                chosen[dim++] = p.standard[j];
+        assert_int_equal(tools_problem_rewrite(&standard, e, inputs, &p, a, NULL), SNIP_OK);
+        assert_true(expr_inputs(standard) <= dim);
+        assert_int_equal(tools_problem_restore(&back, standard, inputs, &p, a, NULL), SNIP_OK);
+        expr_eval(e, (const double *const *)p.x, ROWS, want, a);
+        expr_eval(standard, chosen, ROWS, got, a);
+        expr_eval(back, (const double *const *)p.x, ROWS, again, a);
+        for (size_t k = 0; k < ROWS; k++)
+            size = fmax(size, fabs(want[k]));
+        for (size_t k = 0; k < ROWS; k++)
+            if (!agree(want[k], got[k], size) || !agree(want[k], again[k], size))
+                fail_msg("%s: %g, rewritten %g, back %g", cases[i].text, want[k], got[k], again[k]);
+    }
+}
+
+static void a_constant_column_goes_to_zero(void **state)
+{
+    arena *a = *state;
+    tools_table t = table_of("a + x2", ROWS, a);
+    double *same = arena_array(a, ROWS, sizeof *same);
+    const double *x[COLUMNS] = { t.x[0], same, t.x[2], t.x[3] };
+    tools_problem p;
+    for (int k = 0; k < 3; k++) {
+        static const double value[3] = { 0.1, 0, -1e300 }; /* the sum of many 0.1 is rounded */
+        for (size_t i = 0; i < ROWS; i++)
+            same[i] = value[k];
+        t.x = x;
+        assert_int_equal(tools_problem_make(&p, &t, 1, a, NULL), SNIP_OK);
+        assert_true(p.mean[1] == value[k] && p.deviation[1] == 1);
+        for (size_t i = 0; i < ROWS; i++)
+            assert_true(p.standard[1][i] == 0);
+    }
+}
+
+static void inputs_of_any_size_are_standardised(void **state)
+{
+    arena *a = *state;
+    static const double scales[] = { 1, 1e-300, 1e300, 3e-308, 4e307, 1e153, 1e-170 };
+    for (size_t k = 0; k < COUNT(scales); k++) {
+        tools_table t = table_of("a + x2", ROWS, a);
+        double *v = arena_copy(a, t.x[2], ROWS * sizeof *v); /* -3 .. 4 */
+        const double *x[COLUMNS] = { t.x[0], t.x[1], v, t.x[3] };
+        double mean = 0, square = 0;
+        tools_problem p;
+        for (size_t i = 0; i < ROWS; i++)
+            v[i] *= scales[k];
+        t.x = x;
+        assert_int_equal(tools_problem_make(&p, &t, 1, a, NULL), SNIP_OK);
+        for (size_t i = 0; i < p.train; i++)
+            mean += p.standard[2][i] / (double)p.train;
+        for (size_t i = 0; i < p.train; i++)
+            square += (p.standard[2][i] - mean) * (p.standard[2][i] - mean) / (double)p.train;
+        if (!(fabs(mean) < 1e-12 && fabs(square - 1) < 1e-12))
+            fail_msg("times %g: mean %g, variance %g", scales[k], mean, square);
+        for (size_t i = 0; i < ROWS; i++)
+            assert_true(p.standard[2][i] >= p.low[2] && p.standard[2][i] <= p.high[2]);
+    }
+}
+
+static int by_value(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static void a_quarter_is_held_out(void **state)
+{
+    arena *a = *state;
+    for (size_t rows = TOOLS_ROWS_MIN; rows < 30; rows++) {
+        tools_table t = table_of("a + x2", rows, a);
+        tools_problem p, again, other;
+        double want[30], got[30];
+        assert_int_equal(tools_problem_make(&p, &t, 1, a, NULL), SNIP_OK);
+        assert_int_equal(tools_problem_make(&again, &t, 1, a, NULL), SNIP_OK);
+        assert_int_equal(tools_problem_make(&other, &t, 2, a, NULL), SNIP_OK);
+        assert_int_equal(p.rows - p.train, rows < TOOLS_HOLD_OUT_MIN ? 0 : rows / 4);
+        assert_true(p.fit == p.train && isnan(p.variance[1]) == 0);
+        assert_memory_equal(p.y, again.y, rows * sizeof *p.y);
+        assert_memory_equal(p.x[2], again.x[2], rows * sizeof *p.y);
+        assert_true(rows < 12 || memcmp(p.y, other.y, rows * sizeof *p.y) != 0);
+        for (size_t i = 0; i < rows; i++)
+            assert_true(p.y[i] == p.x[0][i] + p.x[2][i]); /* rows stay together */
+        memcpy(want, t.y, rows * sizeof *want);
+        memcpy(got, p.y, rows * sizeof *got);
+        qsort(want, rows, sizeof *want, by_value);
+        qsort(got, rows, sizeof *got, by_value);
+        assert_memory_equal(want, got, rows * sizeof *got);
+    }
+}
+
+static void long_tables_are_fitted_on_some_rows(void **state)
+{
+    arena *a = *state;
+    tools_problem p = problem_of("a + x2", 20000, a);
+    assert_int_equal(p.train, 15000);
+    assert_int_equal(p.fit, TOOLS_FIT_ROWS);
+}
+
+static void what_is_no_task_is_refused(void **state)
+{
+    arena *a = *state;
+    static const struct {
+        size_t rows;
+        double factor, shift;
+        const char *says;
+    } cases[] = {
+        { 0, 1, 0, "at least 4" },
+        { 3, 1, 0, "the table has 3 rows; at least 4 are needed" },
+        { ROWS, 0, 0.1, "the same in all rows: " }, /* the sum of many 0.1 is rounded */
+        { ROWS, 0, 0, "the same in all rows: " },
+        { ROWS, 1e300, 0, "take another unit" },
+        { ROWS, 1e-300, 0, "take another unit" },
+    };
+    for (size_t k = 0; k < COUNT(cases); k++) {
+        tools_table t = table_of("a + x2", ROWS, a);
+        double *y = arena_copy(a, t.y, ROWS * sizeof *y);
+        snip_status st = { 0 };
+        tools_problem p;
+        for (size_t i = 0; i < ROWS; i++)
+            y[i] = y[i] * cases[k].factor + cases[k].shift;
+        t.y = y;
+        t.rows = cases[k].rows;
+        assert_int_equal(tools_problem_make(&p, &t, 1, a, &st), SNIP_FORMAT);
+        if (!strstr(st.msg, cases[k].says))
+            fail_msg("says '%s', expected '%s'", st.msg, cases[k].says);
+    }
+    tools_table t = table_of("a", ROWS, a);
+    tools_problem p;
+    snip_status st = { 0 };
+    t.dim = 0;
+    assert_int_equal(tools_problem_make(&p, &t, 1, a, &st), SNIP_FORMAT);
+    assert_non_null(strstr(st.msg, "no inputs"));
+    /* Only the rows held out differ. */
+    t = table_of("a", ROWS, a);
+    assert_int_equal(tools_problem_make(&p, &t, 1, a, &st), SNIP_OK);
+    double *y = arena_copy(a, t.y, ROWS * sizeof *y);
+    for (size_t i = 0; i < ROWS; i++)
+        for (size_t k = 0; k < p.train; k++)
+            if (t.y[i] == p.y[k])
+                y[i] = 3.3;
+    t.y = y;
+    assert_int_equal(tools_problem_make(&p, &t, 1, a, &st), SNIP_FORMAT);
+    assert_non_null(strstr(st.msg, "that are not held out"));
+}
+
+static void a_task_without_memory_fails(void **state)
+{
+    tools_table t = table_of("a + x2", ROWS, *state);
+    snip_code code = SNIP_NOMEM;
+    size_t failures = 0;
+    for (size_t limit = 64; code != SNIP_OK; limit += 256, failures++) {
+        arena *a = arena_new(limit);
+        tools_problem p;
+        code = tools_problem_make(&p, &t, 1, a, NULL);
+        assert_true(code == SNIP_OK || code == SNIP_NOMEM);
+        arena_free(a);
+        assert_true(limit < 1 << 20);
+    }
+    assert_true(failures > 10);
+}
+
+static void errors_are_mean_squares(void **state)
+{
+    arena *a = *state;
+    tools_problem p = problem_of("a + x2", ROWS, a);
+    tools_errors e;
+    assert_true(tools_problem_errors(&e, parse("a + x2 + 2", &p.names, a), &p, a));
+    for (int part = 0; part < 2; part++) {
+        assert_true(fabs(e.loss[part] - 4) < 1e-12);
+        assert_true(fabs(e.r2[part] - (1 - 4 / p.variance[part])) < 1e-12);
+    }
+    assert_true(tools_problem_errors(&e, parse("log(-a)", &p.names, a), &p, a));
+    assert_true(isnan(e.loss[0]) && isnan(e.loss[1]) && isnan(e.r2[0]) && isnan(e.r2[1]));
+    assert_true(tools_judged(&e, &p) == INFINITY);
+    p = problem_of("a + x2", 8, a); /* nothing held out */
+    assert_true(tools_problem_errors(&e, parse("a + x2 + 2", &p.names, a), &p, a));
+    assert_true(fabs(e.loss[0] - 4) < 1e-12 && isnan(e.loss[1]) && isnan(e.r2[1]));
+    assert_true(tools_judged(&e, &p) == e.loss[0]);
+}
+
+/* The model ----------------------------------------------------------------------------------- */
+
+/* Writes an untrained model and returns its hash once it is opened again. */
+static void hash_of(char *out, uint64_t seed, const char *stage, arena *a)
+{
+    char path[] = "/tmp/snip_tools_XXXXXX";
+    int f = mkstemp(path);
+    tools_model *t;
+    snip_status st = { 0 };
+    json_t *history = json_pack("{s:s}", "stage", stage);
+    assert_true(f >= 0);
+    assert_int_equal(model_save(untrained_model(seed, a), path, history, &st), SNIP_OK);
+    if (tools_model_open(&t, path, &st) != SNIP_OK)
+        fail_msg("%s", st.msg);
+    assert_int_equal(t->tree, strcmp(stage, "S0") != 0);
+    strcpy(out, t->hash);
+    tools_model_close(t);
+    json_decref(history);
+    unlink(path);
+    close(f);
+}
+
+static void models_are_told_apart(void **state)
+{
+    char first[TOOLS_HASH], again[TOOLS_HASH], other[TOOLS_HASH], flat[TOOLS_HASH];
+    hash_of(first, 4, "S5", *state);
+    hash_of(again, 4, "S5", *state);
+    hash_of(other, 5, "S5", *state);
+    hash_of(flat, 4, "S0", *state);
+    assert_int_equal(strlen(first), TOOLS_HASH - 1);
+    assert_string_equal(first, again);
+    assert_string_not_equal(first, other);
+    assert_string_not_equal(first, flat);
+    tools_model *t;
+    snip_status st = { 0 };
+    assert_int_equal(tools_model_open(&t, "/no/such/file", &st), SNIP_IO);
+    assert_null(t);
+    assert_non_null(strstr(st.msg, "/no/such/file"));
+}
+
+static void tables_are_unit_vectors(void **state)
+{
+    arena *a = *state;
+    tools_model *t = small_model(a);
+    size_t latent = (size_t)t->m->config.latent;
+    float *z = arena_array(a, 3 * latent, sizeof *z);
+    for (size_t rows = 4; rows <= 1004; rows += 500) { /* fewer rows than the model takes, more */
+        tools_problem p = problem_of("a*x2", rows, a);
+        for (size_t k = 0; k < 3; k++)
+            assert_int_equal(
+                tools_problem_embed(&p, k == 2 ? 5 : 15, t, (int)k + 1, z + k * latent, NULL),
+                SNIP_OK);
+        assert_true(fabs(model_dot(z, z, latent) - 1) < 1e-6);
+        assert_memory_equal(z, z + latent, latent * sizeof *z); /* 1 thread, 2 threads */
+        assert_true(memcmp(z, z + 2 * latent, latent * sizeof *z) != 0);
+    }
+    tools_problem p = problem_of("a*x2", ROWS, a);
+    snip_status st = { 0 };
+    p.dim = 11;
+    assert_int_equal(tools_problem_embed(&p, 15, t, 1, z, &st), SNIP_UNSUPPORTED);
+    assert_non_null(strstr(st.msg, "--columns"));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        ARENA_TEST(tidying_keeps_the_function),     ARENA_TEST(tidying_gathers_constants),
+        ARENA_TEST(tidying_without_memory_fails),   ARENA_TEST(rewriting_is_undone),
+        ARENA_TEST(a_constant_column_goes_to_zero), ARENA_TEST(inputs_of_any_size_are_standardised),
+        ARENA_TEST(a_quarter_is_held_out),          ARENA_TEST(long_tables_are_fitted_on_some_rows),
+        ARENA_TEST(what_is_no_task_is_refused),     ARENA_TEST(a_task_without_memory_fails),
+        ARENA_TEST(errors_are_mean_squares),        ARENA_TEST(models_are_told_apart),
+        ARENA_TEST(tables_are_unit_vectors),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
