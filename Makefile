@@ -98,20 +98,13 @@ format:
 	@scripts/deps.sh clang-format
 	@clang-format -i $(SOURCES)
 
-# The loader's cache covers the system's own folders; elsewhere, or staged, there is nothing to add.
 docs: all
 	@scripts/refresh.py build/snip docs/tutorial.md docs/explain.md docs/api.md
 
-# The shipped models, the default one first: the others are compared with it.
-MODELS = models/default.safetensors $(filter-out models/default.safetensors,$(sort $(wildcard models/*.safetensors)))
-
 reproduce: all
-	@build/snip evaluate $(foreach m,$(MODELS),--model $(m)) --pairs 10000 --out docs/report
-	@build/snip evaluate $(foreach m,$(MODELS),--model $(m)) --suite global --pairs 100000 --out docs/report/large
-	@scripts/curves.py page docs/report
-	@scripts/results.py docs/report > docs/results.md
-	@echo "docs/results.md, docs/report/report.html and docs/report/curves.html written"
+	@scripts/reproduce.sh build/snip
 
+# The loader's cache covers the system's own folders; elsewhere, or staged, there is nothing to add.
 install: all
 	@meson configure build --prefix=$(abspath $(PREFIX)) >/dev/null
 	@meson install -C build --quiet $(if $(DESTDIR),--destdir $(abspath $(DESTDIR)))

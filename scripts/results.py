@@ -3,8 +3,9 @@
 
     scripts/results.py REPORT_FOLDER > docs/results.md
 
-REPORT_FOLDER holds results.json of all suites (10,000 pairs) for all models, and large/results.json
-of the retrieval among 100,000 pairs.
+REPORT_FOLDER holds results.json of all suites (10,000 pairs) for all models, large/results.json of
+the retrieval among 100,000 pairs, and noise-P-rows-N/results.json of the retrieval on disturbed
+tables.
 """
 import json
 import pathlib
@@ -78,6 +79,23 @@ def table(models, large, paper):
         yield f"| {title} | " + " | ".join(cells + theirs) + " |"
 
 
+def disturbed(folder, models):
+    """Retrieval on noisy and short tables, beside that on clean ones."""
+    columns = [("clean", {m["name"]: m for m in models})]
+    for file in folder.glob("noise-*-rows-*/results.json"):
+        results = json.loads(file.read_text())
+        noise, rows = results["noise"], results["rows"]
+        title = ", ".join(([f"{noise:g} % noise"] if noise else []) + ([f"{rows} rows"] if rows else []))
+        columns.append((title, {m["name"]: m for m in results["models"]}, rows == 0, -rows, noise))
+    columns[1:] = sorted(columns[1:], key=lambda c: (not c[2], c[3], c[4]))
+    yield "| | " + " | ".join(c[0] for c in columns) + " |"
+    yield "| --- |" + " ---: |" * len(columns)
+    for m in models:
+        for way, title in (("f2y", "formula → data"), ("y2f", "data → formula")):
+            figures = [at(c[1].get(m["name"], {}).get("suites", {}), f"global.{way}.ndcg10") for c in columns]
+            yield f"| {m['name']}, {title} | " + " | ".join(cell(f, 100, 1).split(" [")[0] for f in figures) + " |"
+
+
 def main():
     folder = pathlib.Path(sys.argv[1])
     results = json.loads((folder / "results.json").read_text())
@@ -96,6 +114,9 @@ trained: [models/README.md](../models/README.md).
 """)
     print("## The default model" + (" and its control" if len(main_models) > 1 else "") + "\n")
     print("\n".join(table(main_models, large, paper)))
+    if any(folder.glob("noise-*-rows-*/results.json")):
+        print("\n## Noise and rows\n\nnDCG@10 in % among 10,000, tables of 200 rows but where it says otherwise; noise in % of y's deviation.\n")
+        print("\n".join(disturbed(folder, main_models)))
     if ladder:
         print("\n## The ladder: one recipe, six objectives\n")
         print("\n".join(table(ladder, large, paper)))
