@@ -1,6 +1,7 @@
 /* test_table.c - tables as people write them, and as they break them. */
 #include "support.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,7 +28,18 @@ static const struct {
     { "a.tsv.gz", "a,x\tb\n1\t2\n", 1, 2, 2, "b" },       /* the ending says tabs */
     { "a.txt", "1 2  3\n 4\t5 6 \n\n\n", 2, 3, 6, "x2" }, /* blanks, no header */
     { "a.csv", "1;2\n3;4\n", 2, 2, 4, "x1" },
-    { "a.csv", "# a,b\n1,2\n", 1, 2, 2, "b" }, /* as NumPy writes it */
+    { "a.csv", "# a,b\n1,2\n", 1, 2, 2, "b" },                  /* as NumPy writes it */
+    { "a.csv", "# run 7\n# of May\na,b\n1,2\n", 1, 2, 2, "b" }, /* comments */
+    { "a.csv", "# run 7, of May\n\n# a,b\n1,2\n3,4\n", 2, 2, 4, "b" },
+    { "a.csv", "# it's \"open\n1,2\n", 1, 2, 2, "x1" },
+    { "a.csv", "#\n1\n", 1, 1, 1, "x0" },
+    { "a.csv", "a,b,\n1,2,\n3,4,\n", 2, 2, 4, "b" }, /* delimiters at the ends */
+    { "a.csv", "a,b\n1,2,\n3,4\n", 2, 2, 4, "b" },
+    { "a.csv", "1;2;\n3;4;\n", 2, 2, 4, "x1" },
+    { "a.txt", "\"T (C, outer)\"\ty\n1\t2\n", 1, 2, 2, "y" }, /* commas that separate nothing */
+    { "a.csv", "T (C, outer);y\n1;2\n", 1, 2, 2, "y" },
+    { "a.csv", "a;b\n0,5;-1,25e1\n", 1, 2, -12.5, "b" }, /* decimal commas */
+    { "a.csv", "0,5;-1,25e1\n", 1, 2, -12.5, "x1" },
     { "a.csv", "a,\n1,2\n", 1, 2, 2, "column_2" },
     { "-", "x\n1e308\n", 1, 1, 1e308, "x" },
 };
@@ -51,12 +63,14 @@ static const struct {
 } bad[] = {
     { "", "is empty" },
     { "\n\r\n  \n", "is empty" },
-    { "#\n1\n", "first line is empty" },
+    { "# a,b\n# c\n", "is empty" },
     { "a,b\n", "has no rows" },
     { "1,2.O\n3,4\n", "line 1 mixes names and numbers: '2.O'" },
     { "a,b\n1,2\n3\n", "line 3 has 1 values, expected 2" },
     { "a,b\n1,2,3\n", "line 2 has 3 values, expected 2" },
     { "a,b\n1,two\n", "line 2, column 'b': 'two' is not a number" },
+    { "a;b\n1;1,2,3\n", "line 2, column 'b': '1,2,3' is not a number" },
+    { "a;b\n1;1,2.5\n", "'1,2.5' is not a number" },
     { "a,b\n1,0x10\n", "'0x10' is not a number" },
     { "a,b\n1,nan\n", "line 2, column 'b': not a finite number: 'nan'" },
     { "a,b\n1,-inf\n", "not a finite number" },
@@ -106,7 +120,8 @@ static void finds_the_target(void **state)
     table t;
     assert_int_equal(table_parse(&t, "t", text, strlen(text), NULL, *state, NULL), SNIP_OK);
     assert_int_equal(t.target, 1);
-    assert_int_equal(table_inputs(&t, &names, &x, *state), 2);
+    assert_true(table_inputs(&t, &names, &x, *state));
+    assert_int_equal(t.inputs, 2);
     assert_string_equal(names[1], "b");
     assert_true(x[1][0] == 3);
     table_options how = { .target = "b" };
@@ -116,6 +131,41 @@ static void finds_the_target(void **state)
     snip_status st;
     assert_int_equal(table_parse(&t, "t", text, strlen(text), &how, *state, &st), SNIP_FORMAT);
     assert_non_null(strstr(st.msg, "there is no column 'c'"));
+}
+
+/* Columns that nobody asked for may hold anything. */
+static void unused_columns_are_not_read(void **state)
+{
+    const char *text = "id,a,\"c,d\",note,y\ns0,1,5,,7\ns1,2,6,x,8\ns2,nan,3,,9\n", **names;
+    const double **x;
+    table_options how = { .columns = "\"c,d\", a", .need_target = 1, .drop_invalid = 1 };
+    table t;
+    snip_status st;
+    assert_int_equal(table_parse(&t, "t", text, strlen(text), &how, *state, &st), SNIP_OK);
+    assert_true(table_inputs(&t, &names, &x, *state));
+    assert_true(t.rows == 2 && t.dropped == 1 && t.inputs == 2 && t.target == 4);
+    assert_string_equal(names[0], "c,d");
+    assert_true(x[0][1] == 6 && x[1][0] == 1 && t.column[4][1] == 8 && isnan(t.column[0][0]));
+    static const char *const wrong[][2] = {
+        { NULL, "column 'id': 's0' is not a number (--columns names the inputs to use)" },
+        { "a,note", "no rows without missing cells" },
+        { "a,id", "column 'id': 's0' is not a number" },
+        { "a,z", "there is no input called 'z'" },
+        { "a,y", "there is no input called 'y'" },
+        { "a,a", "'a' is named twice" },
+        { "a,", "there is no input called ''" },
+        { "", "there is no input called ''" },
+        { "\"a", "quote without its end" },
+    };
+    for (size_t i = 0; i < COUNT(wrong); i++) {
+        how.columns = wrong[i][0];
+        how.drop_invalid = 1;
+        const char *where = i == 1 ? "id,a,note,y\ns0,1,,2\n" : text;
+        assert_int_equal(table_parse(&t, "t", where, strlen(where), &how, *state, &st),
+                         SNIP_FORMAT);
+        if (!strstr(st.msg, wrong[i][1]))
+            fail_msg("%zu: %s", i, st.msg);
+    }
 }
 
 /* Writes bytes to a temporary file and returns its path, in a static buffer. */
@@ -200,6 +250,7 @@ int main(void)
         ARENA_TEST(says_what_is_wrong_and_where),
         ARENA_TEST(drops_invalid_rows_on_request),
         ARENA_TEST(finds_the_target),
+        ARENA_TEST(unused_columns_are_not_read),
         ARENA_TEST(reads_gz_and_notices_truncation),
         ARENA_TEST(missing_files_and_folders_are_said),
         cmocka_unit_test(memory_limits_are_failures_not_crashes),

@@ -139,25 +139,46 @@ static int next_line(reader *r, const char **start, const char **end)
     return 0;
 }
 
-static char guess_delimiter(const char *path, const char *s, const char *end)
+/* How often c stands in [s, end) outside of quotes. */
+static size_t count_of(char c, const char *s, const char *end)
 {
-    size_t n = strlen(path);
-    if (n > 3 && strcmp(path + n - 3, ".gz") == 0)
+    size_t n = 0;
+    for (int quoted = 0; s < end; s++) {
+        quoted ^= *s == '"';
+        n += !quoted && *s == c;
+    }
+    return n;
+}
+
+/* What separates the cells: something that stands as often in the first line, [s, end), as in the
+ * next one; failing that, anything in the first. */
+static char guess_delimiter(const reader *r, const char *s, const char *end)
+{
+    size_t n = strlen(r->path);
+    if (n > 3 && strcmp(r->path + n - 3, ".gz") == 0)
         n -= 3;
-    int tsv = n > 4 && strncmp(path + n - 4, ".tsv", 4) == 0;
-    const char *order = tsv ? "\t,;" : ",\t;";
-    for (; *order; order++)
-        if (memchr(s, *order, (size_t)(end - s)))
-            return *order;
+    int tsv = n > 4 && strncmp(r->path + n - 4, ".tsv", 4) == 0;
+    reader ahead = *r;
+    const char *s2 = s, *end2 = end;
+    next_line(&ahead, &s2, &end2);
+    for (const char *c = tsv ? "\t;," : ";,\t"; *c; c++) {
+        size_t here = count_of(*c, s, end);
+        if (here && here == count_of(*c, s2, end2))
+            return *c;
+    }
+    for (const char *c = tsv ? "\t,;" : ",\t;"; *c; c++)
+        if (count_of(*c, s, end))
+            return *c;
     return ' ';
 }
 
 typedef enum cell_kind { CELL_NUMBER, CELL_INVALID, CELL_TEXT } cell_kind;
 
 /* What a cell holds: a finite number, something that stands for none, or other text. */
-static cell_kind cell_value(cell c, double *value)
+static cell_kind cell_value(const reader *r, cell c, double *value)
 {
-    static const char *const missing[] = { "", "NA", "N/A", "na", "null", "NULL", "None", "?" };
+    static const char *const missing[] = { "",     "NA",   "N/A",  "#N/A", "na",
+                                           "null", "NULL", "None", "?",    "-" };
     *value = NAN;
     for (size_t i = 0; i < sizeof missing / sizeof *missing; i++)
         if (strlen(missing[i]) == c.length && memcmp(missing[i], c.s, c.length) == 0)
@@ -169,6 +190,9 @@ static cell_kind cell_value(cell c, double *value)
     copy[c.length] = 0;
     if (strpbrk(copy, "xX")) /* strtod reads hexadecimal; a table does not mean it */
         return CELL_TEXT;
+    char *comma = r->delimiter == ';' ? strchr(copy, ',') : NULL;
+    if (comma && !strpbrk(copy, "."))
+        *comma = '.';
     *value = strtod(copy, &end);
     if (*end || end == copy)
         return CELL_TEXT;
@@ -183,7 +207,7 @@ static snip_code find_header(reader *r, int *header)
     const cell *word = NULL;
     for (size_t i = 0; i < r->count; i++) {
         double v;
-        cell_kind kind = cell_value(r->cells[i], &v);
+        cell_kind kind = cell_value(r, r->cells[i], &v);
         numbers += kind == CELL_NUMBER;
         if (kind == CELL_TEXT && !word)
             word = &r->cells[i];
@@ -233,22 +257,30 @@ static snip_code take_names(reader *r, table *out)
     return SNIP_OK;
 }
 
-/* Appends the current line's numbers to `values`. */
-static snip_code take_row(reader *r, table *out, double *values, int drop_invalid)
+/* Appends the numbers of the current line to `values`, NaN for columns that are not used. */
+static snip_code take_row(reader *r, table *out, const char *used, double *values,
+                          const table_options *options)
 {
+    if (r->count == out->columns + 1 && r->cells[r->count - 1].length == 0)
+        r->count--; /* a delimiter at the end of the line */
     if (r->count != out->columns)
         return status_fail(r->st, SNIP_FORMAT, 0, "%s: line %zu has %zu values, expected %zu",
                            r->path, r->line, r->count, out->columns);
     for (size_t j = 0; j < r->count; j++) {
         cell c = r->cells[j];
         int shown = c.length > 40 ? 40 : (int)c.length;
-        switch (cell_value(c, &values[j])) {
+        values[j] = NAN;
+        if (!used[j])
+            continue;
+        switch (cell_value(r, c, &values[j])) {
         case CELL_TEXT:
-            return status_fail(r->st, SNIP_FORMAT, 0,
-                               "%s: line %zu, column '%.40s': '%.*s' is not a number", r->path,
-                               r->line, out->name[j], shown, c.s);
+            return status_fail(
+                r->st, SNIP_FORMAT, 0, "%s: line %zu, column '%.40s': '%.*s' is not a number%s",
+                r->path, r->line, out->name[j], shown, c.s,
+                options->need_target && !options->columns ? " (--columns names the inputs to use)"
+                                                          : "");
         case CELL_INVALID:
-            if (drop_invalid) {
+            if (options->drop_invalid) {
                 out->dropped++;
                 return SNIP_OK;
             }
@@ -265,25 +297,65 @@ static snip_code take_row(reader *r, table *out, double *values, int drop_invali
     return SNIP_OK;
 }
 
-static snip_code find_target(const reader *r, table *out, const char *wanted)
+static size_t column_called(const table *t, cell name)
 {
-    out->target = TABLE_NO_TARGET;
-    const char *name = wanted ? wanted : "target";
-    for (size_t j = 0; j < out->columns; j++)
-        if (strcmp(out->name[j], name) == 0)
-            out->target = j;
-    if (wanted && out->target == TABLE_NO_TARGET)
-        return status_fail(r->st, SNIP_FORMAT, 0, "%s: there is no column '%.60s'", r->path,
-                           wanted);
+    for (size_t j = 0; j < t->columns; j++)
+        if (strlen(t->name[j]) == name.length && memcmp(t->name[j], name.s, name.length) == 0)
+            return j;
+    return TABLE_NO_TARGET;
+}
+
+static snip_code find_target(const reader *r, table *out, const table_options *options)
+{
+    const char *name = options->target ? options->target : "target";
+    out->target = column_called(out, (cell){ name, strlen(name) });
+    if (options->target && out->target == TABLE_NO_TARGET)
+        return status_fail(r->st, SNIP_FORMAT, 0, "%s: there is no column '%.60s'", r->path, name);
+    if (options->need_target && out->target == TABLE_NO_TARGET)
+        out->target = out->columns - 1;
+    return SNIP_OK;
+}
+
+/* The inputs, and which columns are used at all. */
+static snip_code find_inputs(const reader *r, table *out, char *used, const table_options *options)
+{
+    out->input = arena_array(r->a, out->columns, sizeof *out->input);
+    if (!out->input)
+        return status_nomem(r->st);
+    if (!options->columns) {
+        for (size_t j = 0; j < out->columns; j++)
+            if (j != out->target)
+                out->input[out->inputs++] = j;
+        memset(used, 1, out->columns);
+        return SNIP_OK;
+    }
+    reader list = { .path = "--columns", .line = 1, .delimiter = ',', .a = r->a, .st = r->st };
+    snip_code code = split(&list, options->columns, options->columns + strlen(options->columns));
+    if (code != SNIP_OK)
+        return code;
+    for (size_t i = 0; i < list.count; i++) {
+        cell c = list.cells[i];
+        size_t j = column_called(out, c);
+        int shown = c.length > 40 ? 40 : (int)c.length;
+        if (j == TABLE_NO_TARGET || j == out->target)
+            return status_fail(r->st, SNIP_FORMAT, 0, "%s: there is no input called '%.*s'",
+                               r->path, shown, c.s);
+        if (used[j])
+            return status_fail(r->st, SNIP_FORMAT, 0, "--columns: '%.*s' is named twice", shown,
+                               c.s);
+        used[j] = 1;
+        out->input[out->inputs++] = j;
+    }
+    if (out->target != TABLE_NO_TARGET)
+        used[out->target] = 1;
     return SNIP_OK;
 }
 
 /* All rows after the first line, into columns. The first line is in r->cells. */
-static snip_code take_rows(reader *r, table *out, const table_options *options)
+static snip_code take_rows(reader *r, table *out, const char *used, const table_options *options)
 {
     size_t width = out->columns, room = 1 + 4096 / width;
     double *values = arena_array(r->a, room * width, sizeof *values);
-    int drop = options && options->drop_invalid;
     const char *s, *e;
     int pending = !out->header;
     for (;;) {
@@ -304,7 +376,7 @@ static snip_code take_rows(reader *r, table *out, const table_options *options)
         }
         if (!values)
             return status_nomem(r->st);
-        snip_code code = take_row(r, out, values + out->rows * width, drop);
+        snip_code code = take_row(r, out, used, values + out->rows * width, options);
         if (code != SNIP_OK)
             return code;
     }
@@ -323,6 +395,63 @@ static snip_code take_rows(reader *r, table *out, const table_options *options)
     return SNIP_OK;
 }
 
+/* Whether all cells of the line at hand are numbers, or stand for none. */
+static int all_numbers(const reader *r)
+{
+    double v;
+    for (size_t i = 0; i < r->count; i++)
+        if (cell_value(r, r->cells[i], &v) == CELL_TEXT)
+            return 0;
+    return 1;
+}
+
+/* Whether the next line ends with an empty cell, as the one at hand does. */
+static int next_ends_empty(const reader *r)
+{
+    reader ahead = *r;
+    const char *s, *e;
+    ahead.cells = NULL;
+    ahead.count = ahead.room = 0;
+    ahead.st = NULL;
+    return next_line(&ahead, &s, &e) && split(&ahead, s, e) == SNIP_OK && ahead.count == r->count &&
+           ahead.cells[ahead.count - 1].length == 0;
+}
+
+/* Splits the first line; what separates cells is known from here on. Lines that begin with # are
+ * left out, but for one right before numbers that has as many cells. A delimiter at the end of the
+ * first two lines makes no column. */
+static snip_code first_line(reader *r)
+{
+    const char *s, *e;
+    reader header = *r; /* before the last line with a # */
+    int commented = 0;
+    for (;;) {
+        reader here = *r;
+        if (!next_line(r, &s, &e))
+            return status_fail(r->st, SNIP_FORMAT, 0, "%s: the table is empty", r->path);
+        if (*s != '#')
+            break;
+        header = here;
+        commented = 1;
+    }
+    r->delimiter = guess_delimiter(r, s, e);
+    snip_code code = split(r, s, e);
+    if (code != SNIP_OK)
+        return code;
+    if (commented && all_numbers(r)) {
+        snip_status *st = r->st;
+        header.delimiter = r->delimiter;
+        header.st = NULL;
+        next_line(&header, &s, &e);
+        if (split(&header, s + 1, e) == SNIP_OK && header.count == r->count)
+            *r = header; /* the numbers come next */
+        r->st = st;
+    }
+    if (r->count > 1 && r->cells[r->count - 1].length == 0 && next_ends_empty(r))
+        r->count--;
+    return SNIP_OK;
+}
+
 snip_code table_parse(table *out, const char *path, const char *text, size_t size,
                       const table_options *options, arena *a, snip_status *st)
 {
@@ -333,24 +462,24 @@ snip_code table_parse(table *out, const char *path, const char *text, size_t siz
                            path);
     if (size >= 3 && memcmp(text, "\xEF\xBB\xBF", 3) == 0) /* a byte order mark */
         r.at += 3;
-    const char *s, *e;
-    if (!next_line(&r, &s, &e))
-        return status_fail(st, SNIP_FORMAT, 0, "%s: the table is empty", path);
-    if (*s == '#') /* a header as NumPy writes it */
-        s++;
-    r.delimiter = guess_delimiter(path, s, e);
-    snip_code code = split(&r, s, e);
-    if (code != SNIP_OK)
-        return code;
-    if (r.count == 0) /* nothing behind a # */
-        return status_fail(st, SNIP_FORMAT, 0, "%s: the first line is empty", path);
-    if ((code = find_header(&r, &out->header)) != SNIP_OK)
-        return code;
-    if ((code = take_names(&r, out)) != SNIP_OK)
-        return code;
-    if ((code = take_rows(&r, out, options)) != SNIP_OK)
-        return code;
-    return find_target(&r, out, options ? options->target : NULL);
+    static const table_options usual = { 0 };
+    if (!options)
+        options = &usual;
+    snip_code code = first_line(&r);
+    if (code == SNIP_OK)
+        code = find_header(&r, &out->header);
+    if (code == SNIP_OK)
+        code = take_names(&r, out);
+    char *used = code == SNIP_OK ? arena_zero(a, out->columns) : NULL;
+    if (code == SNIP_OK && !used)
+        code = status_nomem(st);
+    if (code == SNIP_OK)
+        code = find_target(&r, out, options);
+    if (code == SNIP_OK)
+        code = find_inputs(&r, out, used, options);
+    if (code == SNIP_OK)
+        code = take_rows(&r, out, used, options);
+    return code;
 }
 
 snip_code table_read(table *out, const char *path, const table_options *options, arena *a,
@@ -364,17 +493,15 @@ snip_code table_read(table *out, const char *path, const table_options *options,
     return table_parse(out, path, text, size, options, a, st);
 }
 
-size_t table_inputs(const table *t, const char ***names, const double ***columns, arena *a)
+int table_inputs(const table *t, const char ***names, const double ***columns, arena *a)
 {
-    size_t n = 0;
-    *names = arena_array(a, t->columns, sizeof **names);
-    *columns = arena_array(a, t->columns, sizeof **columns);
+    *names = arena_array(a, t->inputs + 1, sizeof **names);
+    *columns = arena_array(a, t->inputs + 1, sizeof **columns);
     if (!*names || !*columns)
-        return (size_t)-1;
-    for (size_t j = 0; j < t->columns; j++)
-        if (j != t->target) {
-            (*names)[n] = t->name[j];
-            (*columns)[n++] = t->column[j];
-        }
-    return n;
+        return 0;
+    for (size_t i = 0; i < t->inputs; i++) {
+        (*names)[i] = t->name[t->input[i]];
+        (*columns)[i] = t->column[t->input[i]];
+    }
+    return 1;
 }

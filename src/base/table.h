@@ -14,24 +14,28 @@
 #include "base/status.h"
 
 typedef struct table_options {
-    const char *target; /* name of the target column; NULL: "target" if there is one */
-    int drop_invalid;   /* leave out rows with missing, NaN or infinite cells, else refuse */
+    const char *target;  /* name of the target column; NULL: "target" if there is one */
+    const char *columns; /* names of the inputs, as a line of CSV; NULL: all but the target */
+    int need_target;     /* without such a name the last column is the target */
+    int drop_invalid;    /* leave out rows with missing, NaN or infinite cells, else refuse */
 } table_options;
 
 typedef struct table {
     size_t rows, columns;
-    int header;        /* whether the file named its columns */
-    const char **name; /* x0, x1, ... without a header */
-    double **column;
-    size_t target;  /* the target column, or TABLE_NO_TARGET */
-    size_t dropped; /* rows left out */
+    int header;            /* whether the file named its columns */
+    const char **name;     /* x0, x1, ... without a header */
+    double **column;       /* NaN where it is neither input nor target: those may hold anything */
+    size_t target;         /* the target column, or TABLE_NO_TARGET */
+    size_t inputs, *input; /* the columns that are inputs, in the order of `columns` */
+    size_t dropped;        /* rows left out */
 } table;
 
 #define TABLE_NO_TARGET ((size_t)-1)
 
 /* Reads the file at `path`, or standard input for "-". `options` may be NULL. A header is a first
- * line without numbers. Everything lives in `a`. Messages name file, line and
- * column. */
+ * line without numbers; lines before it that begin with # are comments, but for a header as NumPy
+ * writes it (`# a,b` before numbers). Where semicolons separate the cells, 0,5 is 0.5. Everything
+ * lives in `a`. Messages name file, line and column. */
 snip_code table_read(table *out, const char *path, const table_options *options, arena *a,
                      snip_status *st);
 
@@ -39,8 +43,7 @@ snip_code table_read(table *out, const char *path, const table_options *options,
 snip_code table_parse(table *out, const char *path, const char *text, size_t size,
                       const table_options *options, arena *a, snip_status *st);
 
-/* The columns that are inputs, that is all but the target, as arrays of names and columns in `a`.
- * Returns their number, or (size_t)-1 when memory is out. */
-size_t table_inputs(const table *t, const char ***names, const double ***columns, arena *a);
+/* The inputs as arrays of names and columns in `a`. Returns 0 when memory is out. */
+int table_inputs(const table *t, const char ***names, const double ***columns, arena *a);
 
 #endif

@@ -46,13 +46,12 @@ int cli_calc(const cli_command *self, int argc, char **argv)
         cli_fail_status(self, &st);
         goto done;
     }
-    size_t inputs = table_inputs(&t, &names, &x, a);
     double *y = arena_array(a, t.rows, sizeof *y);
-    if (inputs == (size_t)-1 || !y) {
+    if (!table_inputs(&t, &names, &x, a) || !y) {
         cli_fail(self, CLI_FAILED, "out of memory");
         goto done;
     }
-    expr_names known = { names, inputs };
+    expr_names known = { names, t.inputs };
     if (!cli_formula(self, &e, argv[0], &known, a))
         goto done;
     if (t.dropped)

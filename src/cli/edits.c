@@ -43,12 +43,11 @@ static int load_setting(const cli_command *self, setting *s, const char *formula
         const char **names;
         if (table_read(&t, file, how, a, &st) != SNIP_OK)
             return cli_fail_status(self, &st), 0;
-        size_t inputs = table_inputs(&t, &names, &s->x, a);
-        if (inputs == (size_t)-1)
+        if (!table_inputs(&t, &names, &s->x, a))
             return cli_fail(self, CLI_FAILED, "out of memory"), 0;
-        if (inputs == 0)
+        if (t.inputs == 0)
             return cli_fail(self, CLI_FAILED, "%s: has no input columns", file), 0;
-        s->names = (expr_names){ names, inputs };
+        s->names = (expr_names){ names, t.inputs };
         s->rows = t.rows;
     }
     if (!cli_formula(self, &s->e, formula, file ? &s->names : NULL, a))

@@ -38,50 +38,6 @@ void cli_task_close(cli_task *task)
     arena_free(task->a);
 }
 
-/* The place of the column called name[0..length), or (size_t)-1. */
-static size_t find_column(const char *const *names, size_t n, const char *name, size_t length)
-{
-    for (size_t j = 0; j < n; j++)
-        if (strlen(names[j]) == length && memcmp(names[j], name, length) == 0)
-            return j;
-    return (size_t)-1;
-}
-
-/* Keeps the columns listed in `wanted`, a comma between them. Returns their number, 0 after a
- * message. */
-static size_t choose(const cli_command *self, const char *wanted, const char **names,
-                     const double **x, size_t n, arena *a)
-{
-    const char **some = arena_array(a, n, sizeof *some);
-    const double **columns = arena_array(a, n, sizeof *columns);
-    size_t count = 0;
-    if (!some || !columns)
-        return (size_t)cli_fail(self, 0, "out of memory");
-    for (const char *s = wanted;; s++) {
-        size_t length = strcspn(s, ","), j;
-        while (length && isspace((unsigned char)*s))
-            s++, length--;
-        size_t end = length;
-        while (end && isspace((unsigned char)s[end - 1]))
-            end--;
-        j = find_column(names, n, s, end);
-        if (j == (size_t)-1)
-            return (size_t)cli_fail(self, 0, "--columns: the table has no input called '%.*s'",
-                                    end > 40 ? 40 : (int)end, s);
-        if (find_column(some, count, s, end) != (size_t)-1)
-            return (size_t)cli_fail(self, 0, "--columns: '%.*s' is named twice",
-                                    end > 40 ? 40 : (int)end, s);
-        some[count] = names[j];
-        columns[count++] = x[j];
-        s += length;
-        if (!*s)
-            break;
-    }
-    memcpy(names, some, count * sizeof *some);
-    memcpy(x, columns, count * sizeof *columns);
-    return count;
-}
-
 static void note(const cli_command *self, const cli_task *task, const char *what, size_t n)
 {
     if (!task->quiet)
@@ -99,23 +55,19 @@ int cli_task_table(const cli_command *self, cli_task *task, const char *path)
     table t;
     const char **names;
     const double **x;
+    task->table.need_target = 1;
     if (table_read(&t, path, &task->table, task->a, &st) != SNIP_OK)
         return cli_fail(self, 0, "%s", st.msg);
     if (t.columns < 2)
         return cli_fail(self, 0, "%s: has one column; inputs and a target are needed", path);
-    if (t.target == TABLE_NO_TARGET)
-        t.target = t.columns - 1;
-    size_t dim = table_inputs(&t, &names, &x, task->a);
-    if (dim == (size_t)-1)
+    if (!table_inputs(&t, &names, &x, task->a))
         return cli_fail(self, 0, "out of memory");
-    if (task->columns && !(dim = choose(self, task->columns, names, x, dim, task->a)))
-        return 0;
-    if (dim > (size_t)task->t->m->config.dims)
+    if (t.inputs > (size_t)task->t->m->config.dims)
         return cli_fail(self, 0, "%s: has %zu inputs, the model reads %d; choose with --columns",
-                        path, dim, task->t->m->config.dims);
+                        path, t.inputs, task->t->m->config.dims);
     if (t.dropped)
         note(self, task, "rows with missing or non-finite cells left out", t.dropped);
-    const tools_table data = { dim, t.rows, names, x, t.column[t.target] };
+    const tools_table data = { t.inputs, t.rows, names, x, t.column[t.target] };
     if (tools_problem_make(&task->p, &data, task->seed, task->a, &st) != SNIP_OK)
         return cli_fail(self, 0, "%s: %s", path, st.msg);
     if (task->p.fit < task->p.train)

@@ -8,7 +8,7 @@
 
 typedef struct cli_task {
     /* Set by options. */
-    const char *model, *columns;
+    const char *model;
     table_options table;
     uint64_t seed, threads;
     int quiet;
@@ -44,9 +44,9 @@ typedef struct cli_task {
       .help = "the column to explain; default: `target`, else the last one" },                     \
         { .name = "columns",                                                                       \
           .kind = CLI_TEXT,                                                                        \
-          .to = &(task)->columns,                                                                  \
+          .to = &(task)->table.columns,                                                            \
           .value = "A,B,...",                                                                      \
-          .help = "the inputs to use; default: all others" },                                      \
+          .help = "the inputs to use, other columns may hold text; default: all others" },         \
         { .name = "drop-nan",                                                                      \
           .kind = CLI_FLAG,                                                                        \
           .to = &(task)->table.drop_invalid,                                                       \

@@ -104,7 +104,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     if (size < 1)
         return 0;
-    const table_options how = { .drop_invalid = data[0] & 1 };
+    const table_options how = { .drop_invalid = data[0] & 1, .need_target = 1 };
     int order = data[0] >> 1 & 3;
     arena *a = arena_new((size_t)256 << 20);
     char *text = arena_text(a, (const char *)data + 1, size - 1), *formulas = strstr(text, "%%\n");
@@ -117,9 +117,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         formulas += 3;
         if (table_parse(&t, "t.csv", text, strlen(text), &how, a, &st) == SNIP_OK &&
             t.columns > 1 && t.columns <= 5) {
-            t.target = t.target == TABLE_NO_TARGET ? t.columns - 1 : t.target;
-            size_t dim = table_inputs(&t, &names, &x, a);
-            const tools_table task = { dim, t.rows < ROWS ? t.rows : ROWS, names, x,
+            table_inputs(&t, &names, &x, a);
+            const tools_table task = { t.inputs, t.rows < ROWS ? t.rows : ROWS, names, x,
                                        t.column[t.target] };
             tools_problem p;
             if (tools_problem_make(&p, &task, 1, a, &st) == SNIP_OK)

@@ -14,7 +14,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (size < 1)
         return 0;
     /* The first byte chooses the options. */
-    const table_options how = { .target = data[0] & 1 ? "y" : NULL, .drop_invalid = data[0] & 2 };
+    const table_options how = { .target = data[0] & 1 ? "y" : NULL,
+                                .columns = data[0] & 8 ? "a,x1" : NULL,
+                                .need_target = data[0] & 16,
+                                .drop_invalid = data[0] & 2 };
     const char *path = data[0] & 4 ? "t.tsv" : "t.csv";
     arena *a = arena_new((size_t)64 << 20);
     char *text = arena_text(a, (const char *)data + 1, size - 1);
@@ -28,11 +31,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         const double **x;
         if (t.rows == 0 || t.columns == 0)
             abort();
-        for (size_t j = 0; j < t.columns; j++)
-            for (size_t i = 0; i < t.rows; i++)
-                if (!isfinite(t.column[j][i]))
-                    abort();
         table_inputs(&t, &names, &x, a);
+        for (size_t j = 0; j < t.inputs; j++)
+            for (size_t i = 0; i < t.rows; i++)
+                if (!isfinite(x[j][i]))
+                    abort();
+        if (how.need_target && !isfinite(t.column[t.target][0]))
+            abort();
     }
     arena_free(a);
     return 0;
