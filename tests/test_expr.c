@@ -286,6 +286,10 @@ static void c_text_is_c(void **state)
     assert_string_equal(expr_print(e, SNIP_C, &odd, 0, a), "speed__m_s_*long_ + _3d/m_1");
     /* Names that C cannot tell apart are numbered; marks that mean something in LaTeX are not bare.
      */
+    static const char *const macros[] = { "_Bool", "linux", "FP_NAN", "__LINE__", "unixy" };
+    expr_parse(&e, "x0 + x1*x2 + x3 + x4", NULL, a, NULL);
+    assert_string_equal(expr_print(e, SNIP_C, &(expr_names){ macros, 5 }, 0, a),
+                        "_Bool_ + linux_*FP_NAN_ + __LINE___ + unixy");
     static const char *const twins[] = { "a b", "a_b", "a_", "y%1 & #$" };
     const expr_names alike = { twins, 4 };
     expr_parse(&e, "x0 + x1*x2 + x3", NULL, a, NULL);
@@ -297,12 +301,23 @@ static void c_text_is_c(void **state)
     assert_int_equal(expr_parse(&back, latex, &alike, a, NULL), SNIP_OK);
     assert_true(expr_same(e, back));
     /* Names that sympy would take for its own, or could not read. */
-    static const char *const taken[] = { "I", "gamma", "it's, (\\ so)", "lambda", "mass", "gam" };
-    const expr_names own = { taken, 6 };
-    expr_parse(&e, "x0*x1 + x2/x3 - max(x4, x5)", NULL, a, NULL);
+    static const char *const taken[] = { "I",
+                                         "gamma",
+                                         "it's, (\\ so)",
+                                         "lambda",
+                                         "mass",
+                                         "gam",
+                                         "Sepal.Length",
+                                         "\xC2\xB0"
+                                         "C",
+                                         "total_degree" };
+    const expr_names own = { taken, 9 };
+    expr_parse(&e, "x0*x1 + x2/x3 - max(x4, x5) + cbrt(x6*(x7 + x8))", NULL, a, NULL);
     const char *sympy = expr_print(e, SNIP_SYMPY, &own, 0, a);
     assert_string_equal(sympy, "Symbol('I')*Symbol('gamma') + Symbol('it\\'s, (\\\\ so)')/"
-                               "Symbol('lambda') - Max(mass, gam)");
+                               "Symbol('lambda') - Max(mass, gam) + "
+                               "real_root(Symbol('Sepal.Length')*(Symbol('\xC2\xB0"
+                               "C') + Symbol('total_degree')), 3)");
     assert_int_equal(expr_parse(&back, sympy, &own, a, NULL), SNIP_OK);
     assert_true(expr_same(e, back));
     snip_status st;

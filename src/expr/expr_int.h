@@ -34,8 +34,8 @@ double expr_leaf_value(const expr_node *node);
 int expr_is_identifier(const char *name);
 
 /* Whether a variable cannot have this name in C, where the language (C23) or what formulas use of
- * its library has it; and in text for sympy.sympify, where it is something of sympy's or Python's.
- */
+ * its library has it; and in text for sympy.sympify, where it is something of sympy's or Python's,
+ * or no name at all. */
 int expr_taken_in_c(const char *name);
 int expr_taken_in_sympy(const char *name);
 

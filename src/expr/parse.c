@@ -274,6 +274,12 @@ static int finish_quotient(parser *p, int top, int bottom)
     return add_op(p, EXPR_DIV, top, bottom);
 }
 
+/* sympy's name for what cbrt is to us. */
+static int is_real_root(const char *name, size_t length)
+{
+    return length == 9 && memcmp(name, "real_root", 9) == 0;
+}
+
 /* The arguments of `op`, from the opening bracket on. */
 static int parse_call(parser *p, int op, const char *name, size_t length, size_t pos)
 {
@@ -298,6 +304,12 @@ static int parse_call(parser *p, int op, const char *name, size_t length, size_t
     } while (take(p, ","));
     if (close_bracket(p, closing, opened) < 0)
         return -1;
+    if (is_real_root(name, length)) {
+        if (count != 2 || integer_at(p, kid[1]) != 3)
+            return fail_at(p, pos, "of real_root only real_root(..., 3) is known");
+        kid[1] = -1;
+        count = 1;
+    }
     if (count != arity)
         return fail_at(p, pos, "function '%.*s' takes %d argument%s, not %d", (int)length, name,
                        arity, arity == 1 ? "" : "s", count);
@@ -321,10 +333,12 @@ static int parse_named(parser *p, const char *name, size_t length, size_t pos)
         if (length > strlen(modules[i]) && memcmp(name, modules[i], strlen(modules[i])) == 0)
             skip = strlen(modules[i]);
     int op = expr_op_find(name + skip, length - skip);
+    if (is_real_root(name + skip, length - skip))
+        op = EXPR_CBRT;
     if (op >= 0 && expr_ops[op].arity == 0)
         return add_op(p, (expr_op)op, -1, -1);
     if (op >= 0)
-        return parse_call(p, op, name, length, pos);
+        return parse_call(p, op, name + skip, length - skip, pos);
     int shown = length > 60 ? 60 : (int)length;
     if (call)
         return fail_at(p, pos, "unknown function '%.*s'", shown, name);

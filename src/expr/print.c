@@ -122,8 +122,7 @@ static void put_variable(printer *p, int index)
             text_put(&p->t, c, 1);
         }
         text_add(&p->t, "}");
-    } else if (p->format == SNIP_SYMPY &&
-               (!expr_is_identifier(name) || expr_taken_in_sympy(name))) {
+    } else if (p->format == SNIP_SYMPY && expr_taken_in_sympy(name)) {
         text_add(&p->t, "Symbol('");
         for (const char *c = name; *c; c++) {
             if (*c == '\'' || *c == '\\')
@@ -292,8 +291,9 @@ static void put_spelled_out(printer *p, size_t i)
         expr_op op;
         const char *before, *after;
     } spelled[] = {
-        { EXPR_LOG2, "log(", ")/log(2)" }, { EXPR_LOG10, "log(", ")/log(10)" },
-        { EXPR_LOG1P, "log(1 + ", ")" },   { EXPR_EXPM1, "exp(", ") - 1" },
+        { EXPR_LOG2, "log(", ")/log(2)" },   { EXPR_LOG10, "log(", ")/log(10)" },
+        { EXPR_CBRT, "real_root(", ", 3)" }, /* cbrt(-8) is complex there */
+        { EXPR_LOG1P, "log(1 + ", ")" },     { EXPR_EXPM1, "exp(", ") - 1" },
         { EXPR_EXP2, "2**(", ")" },
     };
     for (size_t k = 0; k < sizeof spelled / sizeof *spelled; k++)
@@ -460,6 +460,7 @@ static void put(printer *p, size_t i)
     case EXPR_LOG1P:
     case EXPR_EXPM1:
     case EXPR_EXP2:
+    case EXPR_CBRT:
         if (p->format == SNIP_SYMPY)
             put_spelled_out(p, i);
         else
