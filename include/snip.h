@@ -149,7 +149,7 @@ typedef enum snip_order {
 
 typedef struct snip_rank_options {
     int keep_constants; /* judge formulas as given instead of refitting them */
-    int starts;         /* of each refit; 0: 3 */
+    int starts;         /* of each refit; 0: 4 */
     snip_order order;
     int threads; /* 0: all cores */
 } snip_rank_options;

@@ -608,7 +608,7 @@ class Model(_Owned):
         _call("embed_table", self._handle, ctypes.byref(data.c), _cores(threads), out.ctypes.data)
         return out
 
-    def rank(self, X, y, formulas, names=None, refit=True, order="similarity", starts=3, seed=0,
+    def rank(self, X, y, formulas, names=None, refit=True, order="similarity", starts=4, seed=0,
              threads=0):
         """Orders formulas for a table: a list of Ranked, best first.
 
@@ -654,7 +654,7 @@ class Index(_Owned):
     def __repr__(self):
         return f"Index({self.path!r}, {self.model!r})"
 
-    def find(self, X, y, k=20, names=None, refit=True, order=None, starts=3, seed=0, threads=0):
+    def find(self, X, y, k=20, names=None, refit=True, order=None, starts=4, seed=0, threads=0):
         """The k formulas nearest to the table, a list of Ranked, in its own inputs and units. The
         usual order is balance with refit, similarity without."""
         data = _Data(X, y, names, seed)
@@ -738,7 +738,7 @@ class Ranker:
     _estimator_type = "regressor"
     _parameters = ("model", "formulas", "refit", "order", "starts", "seed", "threads")
 
-    def __init__(self, model=None, formulas=(), refit=True, order="similarity", starts=3, seed=0,
+    def __init__(self, model=None, formulas=(), refit=True, order="similarity", starts=4, seed=0,
                  threads=0):
         self.model = model
         self.formulas = formulas

@@ -110,6 +110,23 @@ static void planted_constants_are_found(void **state)
     }
 }
 
+/* A second start has the signs turned; one is enough where all constants act linearly. */
+static void few_starts_are_enough(void **state)
+{
+    arena *a = *state;
+    table *t = make_table("3.0*exp(-0.3*x0) + 1.5", 0, 5, a);
+    tools_fit r, once;
+    fit(&r, "1.0*exp(1.0*x0) + 1.0", t, ROWS, 1, a);
+    assert_true(r.loss > 1e-3);
+    fit(&r, "1.0*exp(1.0*x0) + 1.0", t, ROWS, 2, a);
+    assert_true(r.loss < 1e-20);
+    fit(&once, "1.0*x0 - (2.0 + x1*0.5)/x1", t, ROWS, 1, a);
+    fit(&r, "1.0*x0 - (2.0 + x1*0.5)/x1", t, ROWS, 9, a);
+    assert_int_equal(r.evaluations, once.evaluations);
+    fit(&r, "1.0*x0 - (2.0 + x1*0.5)/(x1 + 0.1)", t, ROWS, 9, a); /* one of them does not */
+    assert_true(r.evaluations > once.evaluations);
+}
+
 static void the_loss_is_the_mean_square(void **state)
 {
     arena *a = *state;
@@ -347,6 +364,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         ARENA_TEST(planted_constants_are_found),
+        ARENA_TEST(few_starts_are_enough),
         ARENA_TEST(the_loss_is_the_mean_square),
         ARENA_TEST(noise_does_not_make_it_worse_than_the_truth),
         ARENA_TEST(formulas_without_constants_are_evaluated),

@@ -69,7 +69,7 @@ int cli_find(const cli_command *self, int argc, char **argv)
     uint64_t k = 20;
     const char *library = NULL, *formula = NULL;
     cli_task task = { 0 };
-    cli_ranking show = { .starts = 3 };
+    cli_ranking show = { .starts = 4 };
     const cli_option options[] = {
         { .name = "index",
           .kind = CLI_TEXT,

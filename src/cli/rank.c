@@ -50,7 +50,7 @@ int cli_rank(const cli_command *self, int argc, char **argv)
     int code, as_given = 0, skip = 0;
     cli_task task = { 0 };
     cli_list given = { 0 };
-    cli_ranking show = { .starts = 3 };
+    cli_ranking show = { .starts = 4 };
     tools_rank_how how = { 0 };
     const cli_option options[] = {
         { .name = "formula",

@@ -19,19 +19,21 @@ enum {
     EVALUATIONS = 100,    /* of each start, times one more than the constants */
     EVALUATIONS_MIN = 20, /* when each is very costly */
     DRAWS = 10,           /* attempts to find a start where all values are finite */
-    FLIPS = 8             /* one sign in so many turns */
+    FLIPS = 3             /* one sign in so many turns */
 };
 
 static const double WORK_MAX = 1e10; /* multiplications of all starts, roughly: some seconds */
 static const double FAR = 1e100;     /* a residual that makes the minimiser step back */
+static const double BOLD = 1e250; /* for lmder: the first step is the linear problem's solution */
 static const double PERFECT = 1e-30; /* loss in units of y's variance that is rounding only */
 
 /* One problem. lmder's rows `m` are the table's, or as many as there are constants: rows of zeros
  * fill up, since it takes no fewer. */
 typedef struct problem {
-    expr e; /* the constants come and go here */
-    const size_t *node;
-    size_t n, m, rows;
+    expr e;               /* the constants come and go here */
+    const size_t *node;   /* the constants */
+    const size_t *linear; /* those of them that the values are a linear function of */
+    size_t n, linears, m, rows;
     const double *const *x;
     const double *y;
     double scale;
@@ -42,7 +44,7 @@ typedef struct problem {
 
 /* The arrays that lmder works in. */
 typedef struct workspace {
-    double *at, *residual, *jacobian, *diag, *qtf, *wa1, *wa2, *wa3, *wa4;
+    double *at, *before, *residual, *jacobian, *diag, *qtf, *wa1, *wa2, *wa3, *wa4;
     int *pivot;
 } workspace;
 
@@ -176,16 +178,90 @@ static void minimise(problem *p, workspace *w, double factor)
     flush(flushed);
 }
 
+enum { NONE, LEFT, RIGHT, BOTH };
+
+/* The operands of an operator through which constants stay factors of the whole: of a product only
+ * one, that with more of them. */
+static int open_sides(expr e, size_t i, const size_t *count)
+{
+    switch (e.node[i].op) {
+    case EXPR_ADD:
+    case EXPR_SUB:
+        return BOTH;
+    case EXPR_NEG:
+    case EXPR_DIV:
+        return LEFT;
+    case EXPR_MUL:
+        return count[i + 1] >= count[expr_child(e, i, 1)] ? LEFT : RIGHT;
+    default:
+        return NONE;
+    }
+}
+
+/* Of the n constants at node[] those that the values are a linear function of, all together, in
+ * linear[]. Returns how many, or (size_t)-1 when memory is out. */
+static size_t linear_constants(expr e, const size_t *node, size_t n, size_t *linear, arena *tmp)
+{
+    arena_pos mark = arena_mark(tmp);
+    size_t *count = arena_zero(tmp, e.count * sizeof *count), found = 0;
+    char *open = arena_zero(tmp, e.count);
+    if (!count || !open)
+        return (size_t)-1;
+    for (size_t k = 0; k < n; k++)
+        count[node[k]] = 1;
+    for (size_t i = e.count; i-- > 0;) { /* operands before their operator */
+        int sides = open_sides(e, i, count);
+        if (sides != NONE)
+            count[i] = (sides & LEFT ? count[i + 1] : 0) +
+                       (sides & RIGHT ? count[expr_child(e, i, 1)] : 0);
+    }
+    open[0] = 1;
+    for (size_t i = 0; i < e.count; i++) {
+        int sides = open[i] ? open_sides(e, i, count) : NONE;
+        if (sides & LEFT)
+            open[i + 1] = 1;
+        if (sides & RIGHT)
+            open[expr_child(e, i, 1)] = 1;
+    }
+    for (size_t k = 0; k < n; k++)
+        if (open[node[k]])
+            linear[found++] = node[k];
+    arena_reset(tmp, mark);
+    return found;
+}
+
+/* Sets the constants that act linearly to their best while the others stay as they are in w->at: a
+ * bold step or two, since that problem has one minimum. */
+static void settle(problem *p, workspace *w)
+{
+    problem part = *p;
+    part.node = p->linear;
+    part.n = p->linears;
+    set(p, w->at);
+    double before = loss(p);
+    memcpy(w->before, w->at, p->n * sizeof *w->at);
+    for (size_t j = 0; j < part.n; j++)
+        w->at[j] = p->e.node[part.node[j]].value;
+    part.evaluations = p->evaluations;
+    minimise(&part, w, BOLD);
+    set(&part, w->at);
+    p->evaluations = part.evaluations;
+    p->no_memory |= part.no_memory;
+    int better = loss(p) < before;
+    for (size_t j = 0; j < p->n; j++)
+        w->at[j] = better ? p->e.node[p->node[j]].value : w->before[j];
+}
+
 /* Goes downhill from w->at, which is replaced by the end, and returns the loss there. A cautious
  * search gives up on constants that are many orders of magnitude away: nothing it may do changes
  * the loss. So a bold one follows, whose first step is the linear problem's solution; at a minimum
  * it has little to do. */
 static double descend(problem *p, workspace *w)
 {
-    const double cautious = 100, bold = 1e250;
+    const double cautious = 100;
     minimise(p, w, cautious);
     if (!p->no_memory && left(p) > 0)
-        minimise(p, w, bold);
+        minimise(p, w, BOLD);
     set(p, w->at);
     return loss(p);
 }
@@ -211,10 +287,11 @@ static int start(problem *p, workspace *w, const double *given, int index, uint6
     rng r;
     rng_init(&r, seed, RNG_FIT, (uint64_t)index);
     for (int k = 0; k < (index == 0 ? 1 : DRAWS) && !p->no_memory; k++) {
-        if (index == 0)
-            memcpy(w->at, given, p->n * sizeof *given);
-        else
+        if (index > (k == 0))
             draw(w->at, given, p->n, &r, w->wa4);
+        else
+            for (size_t j = 0; j < p->n; j++) /* as given, and once with all signs turned */
+                w->at[j] = index == 0 ? given[j] : -given[j];
         set(p, w->at);
         if (loss(p) < INFINITY)
             return 1;
@@ -226,7 +303,7 @@ static int start(problem *p, workspace *w, const double *given, int index, uint6
 static int make(workspace *w, const problem *p, arena *a)
 {
     size_t n = p->n, m = p->m > 2 * n + 2 ? p->m : 2 * n + 2; /* wa4 holds the draws as well */
-    double **const vectors[] = { &w->at, &w->diag, &w->qtf, &w->wa1, &w->wa2, &w->wa3 };
+    double **const vectors[] = { &w->at, &w->before, &w->diag, &w->qtf, &w->wa1, &w->wa2, &w->wa3 };
     w->residual = arena_array(a, p->m, sizeof *w->residual);
     w->jacobian = arena_array(a, p->m * n, sizeof *w->jacobian);
     w->wa4 = arena_array(a, m, sizeof *w->wa4);
@@ -249,12 +326,16 @@ static double search(problem *p, double before, int starts, uint64_t seed)
         return before;
     for (size_t j = 0; j < p->n; j++)
         given[j] = kept[j] = p->e.node[p->node[j]].value;
+    if (p->linears == p->n) /* there is one minimum */
+        starts = 1;
     for (int k = 0; k < (starts > 1 ? starts : 1) && best > PERFECT && !p->no_memory; k++) {
         if (k > 0 && left(p) <= 0)
             break;
         if (!start(p, &w, given, k, seed))
             continue;
-        double now = descend(p, &w);
+        if (k > 0 && p->linears && p->rows >= p->n)
+            settle(p, &w);
+        double now = p->no_memory ? INFINITY : descend(p, &w);
         if (now < best) {
             best = now;
             memcpy(kept, w.at, p->n * sizeof *kept);
@@ -300,6 +381,11 @@ static snip_code fit(problem *p, tools_fit *result, int starts, uint64_t seed, s
         return status_nomem(st);
     p->node = node;
     p->n = expr_constants(p->e, node);
+    size_t *linear = arena_array(p->tmp, p->n + 1, sizeof *linear);
+    p->linear = linear;
+    p->linears = linear ? linear_constants(p->e, node, p->n, linear, p->tmp) : (size_t)-1;
+    if (p->linears == (size_t)-1)
+        return status_nomem(st);
     p->m = p->rows > p->n ? p->rows : p->n;
     p->scale = deviation(p->y, p->rows);
     if (p->n > TOOLS_FIT_CONSTANTS_MAX)

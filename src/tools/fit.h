@@ -27,8 +27,10 @@ typedef struct tools_fit {
 } tools_fit;
 
 /* A copy of e in `a` with its constants (expr_constants) refitted to y by least squares, from the
- * given constants and from `starts` - 1 further points drawn from the seed: each constant times
- * exp(normal), its sign turned now and then, 0 replaced by a normal deviate. The best is kept, and
+ * given constants, from the same with their signs turned, and from `starts` - 2 points drawn from
+ * the seed: each constant times exp(normal), its sign turned now and then, 0 replaced by a normal
+ * deviate. From all but the first, the constants that act linearly are set to their best before the
+ * descent; where all do, the first is enough. The best is kept, and
  * e's own constants if nothing is better: loss <= loss_before always. A term whose leading constant
  * comes out negative changes its sign (a - -2*b is a + 2*b). Points where a value is not
  * finite are not started from, and never returned unless e was such and nothing better was found.

@@ -9,7 +9,7 @@
 #include "data/tokens.h"
 #include "tools/fit.h"
 
-enum { STARTS = 3, BATCH = 1024 }; /* of a fit; formulas that are in memory as words at a time */
+enum { STARTS = 4, BATCH = 1024 }; /* of a fit; formulas that are in memory as words at a time */
 
 const char *const tools_order_names[TOOLS_ORDERS + 1] = { "similarity", "loss", "balance", NULL };
 

@@ -36,7 +36,7 @@ typedef struct tools_candidate {
 
 typedef struct tools_rank_how {
     int refit;  /* constants, else formulas are judged as given */
-    int starts; /* of the fit; 0: 3 */
+    int starts; /* of the fit; 0: 4 */
     int order;  /* a tools_order */
     int threads;
 } tools_rank_how;
