@@ -85,7 +85,7 @@ import csv, re, numpy as np
 rows = list(csv.reader(open("t.csv")))
 data = {n: np.array([float(r[j]) for r in rows[1:]]) for j, n in enumerate(rows[0])}
 known = dict(sin=np.sin, cos=np.cos, tan=np.tan, asin=np.arcsin, acos=np.arccos, exp=np.exp, sqrt=np.sqrt, Abs=np.abs, atan=np.arctan, Max=np.maximum,
-             log=np.log, cbrt=np.cbrt, floor=np.floor, speed=data["speed [m/s]"], **data)
+             log=np.log, cbrt=np.cbrt, real_root=lambda v, n: np.cbrt(v), floor=np.floor, speed=data["speed [m/s]"], **data)
 def values(text):
     with np.errstate(all="ignore"):
         v = eval(text.replace("Symbol('speed [m/s]')", "speed"), {"__builtins__": {}}, known)
