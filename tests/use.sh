@@ -307,6 +307,13 @@ for path, nodes in (("tree.svg", len(o["nodes"])), ("names.svg", None)):
 assert "größe<&>" in "".join(root.itertext()) and "caf?" in "".join(root.itertext())
 PY
 printf '2*cos(a)\n' >one.txt
+runs explain t.csv '2*sin(a) + `speed [m/s]`/90 + b^2'
+grep -q '^None of the first 40 edits lowers the error' out && good || bad "explain finds fault with the truth: $(tail -3 out)"
+awk -F, -v OFS=, 'NR == 1 { print "id", $0, "note" } NR > 1 { print "run " NR, $0, "" }' t.csv >noted.csv
+runs explain noted.csv '2*cos(a) + `speed [m/s]`/90' --target y --columns 'speed [m/s],a,b'
+cp out lines
+runs explain t.csv '2*cos(a) + `speed [m/s]`/90'
+same "columns of text that nobody uses" lines out
 runs explain t.csv @one.txt --top 0
 grep -q 'Single edits' out && bad "--top 0 lists edits" || good
 "$snip" explain - '2*cos(a)' <t.csv >out 2>&1 && "$snip" explain t.csv - <one.txt >lines 2>&1 && same "explain from standard input" out lines

@@ -53,6 +53,15 @@ static const char *colour(double s)
 
 enum { BAR = 10, LABELS = 34 };
 
+/* The bytes of UTF-8 text that take no place of their own. */
+static int continued(const char *s)
+{
+    int n = 0;
+    for (; *s; s++)
+        n += ((unsigned char)*s & 0xC0) == 0x80;
+    return n;
+}
+
 static void print_node(const tools_explanation *x, const tools_problem *p, size_t i, char *indent,
                        int last, int coloured, arena *a)
 {
@@ -61,7 +70,7 @@ static void print_node(const tools_explanation *x, const tools_problem *p, size_
     size_t depth = strlen(indent);
     const char *name = label(n, &p->names, buf, sizeof buf);
     const char *branch = i == 0 ? "" : last ? "`- " : "|- ";
-    int width = LABELS - (int)(depth + strlen(branch));
+    int width = LABELS - (int)(depth + strlen(branch)) + continued(name);
     double s = share(x, i);
     printf("  %s%s%s%-*s%s", indent, branch, coloured ? colour(s) : "", width > 8 ? width : 8, name,
            coloured && *colour(s) ? "\033[0m" : "");
@@ -88,14 +97,17 @@ static void print_node(const tools_explanation *x, const tools_problem *p, size_
     indent[depth] = 0;
 }
 
-/* The edit, of those tried, with the least error after its refit; (size_t)-1 if there is none. */
+static const double NOTABLE = 0.95; /* of an error: what is above is no better */
+
+/* The edit, of those tried, with the least error after its refit, if that is notably less than the
+ * formula's own; else (size_t)-1. Of edits that are as good, the one with the larger gain. */
 static size_t least_error(const tools_explanation *x, const tools_problem *p)
 {
     size_t best = (size_t)-1;
-    double least = INFINITY;
+    double least = NOTABLE * tools_judged(&x->errors, p);
     for (size_t k = 0; k < x->listed; k++) {
         double loss = tools_judged(&x->edit[k].refitted, p);
-        if (loss < least) {
+        if (loss < least * (1 - 1e-6)) {
             least = loss;
             best = k;
         }
@@ -134,8 +146,11 @@ static void print_explanation(const tools_explanation *x, const cli_task *task, 
     for (size_t k = 0; k < x->listed && k < top; k++)
         print_edit(x, k, task);
     size_t best = least_error(x, p);
-    if (best == (size_t)-1)
+    if (best == (size_t)-1) {
+        printf("\nNone of the first %zu edits lowers the error by 5 %% or more after its refit.\n",
+               x->listed);
         return;
+    }
     printf("\nOf the first %zu, the one with the least error after its refit:\n", x->listed);
     print_edit(x, best, task);
     text = expr_print(x->edit[best].fitted, SNIP_INFIX, &p->names, 5, task->a);

@@ -173,17 +173,32 @@ const char *tools_edit_text(const tools_edit *edit, expr e, const expr_names *na
     return text_end(&t);
 }
 
-/* Keeps the edits that have finite values in all rows of the fit. Returns 0 when memory is out. */
-static int keep_finite(tools_edit *edit, size_t *count, const tools_problem *p, arena *a)
+/* Whether values differ by more than rounding. */
+static int differ(const double *a, const double *b, size_t n)
+{
+    double size = 0, most = 0;
+    for (size_t i = 0; i < n; i++) {
+        size = fmax(size, fabs(a[i]));
+        most = fmax(most, fabs(a[i] - b[i]));
+    }
+    return most > 1e-12 * size;
+}
+
+/* Keeps the edits that have finite values in all rows of the fit, and others than e has. Returns 0
+ * when memory is out. */
+static int keep_real(tools_edit *edit, size_t *count, expr e, const tools_problem *p, arena *a)
 {
     size_t kept = 0;
     arena_pos mark = arena_mark(a);
-    double *y = arena_array(a, p->fit, sizeof *y);
+    const double *const *x = (const double *const *)p->x;
+    double *y = arena_array(a, p->fit, sizeof *y), *before = arena_array(a, p->fit, sizeof *y);
+    if (!y || !before || expr_eval(e, x, p->fit, before, a) == (size_t)-1)
+        y = NULL;
     for (size_t i = 0; i < *count && y; i++) {
-        size_t finite = expr_eval(edit[i].e, (const double *const *)p->x, p->fit, y, a);
+        size_t finite = expr_eval(edit[i].e, x, p->fit, y, a);
         if (finite == (size_t)-1)
             y = NULL;
-        else if (finite == p->fit)
+        else if (finite == p->fit && differ(y, before, p->fit))
             edit[kept++] = edit[i];
     }
     arena_reset(a, mark);
@@ -287,7 +302,7 @@ snip_code tools_explain(tools_explanation *out, expr e, const tools_problem *p,
     x.edits = tools_edits_list(&x.edit, x.e, p->dim, a);
     x.gain = arena_array(a, x.e.count, sizeof *x.gain);
     x.best = arena_array(a, x.e.count, sizeof *x.best);
-    if (x.edits == (size_t)-1 || !x.gain || !x.best || !keep_finite(x.edit, &x.edits, p, a))
+    if (x.edits == (size_t)-1 || !x.gain || !x.best || !keep_real(x.edit, &x.edits, x.e, p, a))
         return status_nomem(st);
     code = measure(&x, p, t, how->threads, a, st);
     if (code == SNIP_OK)
