@@ -209,6 +209,11 @@ def _names(names):
     if isinstance(names, (str, bytes)):
         raise Error("names must be a list of names, not one text")
     names = [str(n) for n in names]
+    if "" in names:
+        raise Error("a name is empty")
+    twice = [n for i, n in enumerate(names) if n in names[:i]]
+    if twice:
+        raise Error(f"two variables are called '{twice[0]}'")
     return names, (ctypes.c_char_p * (len(names) + 1))(*[_bytes(n, "a name") for n in names])
 
 
@@ -459,7 +464,8 @@ def _cores(threads):
 
 
 def _formulas(formulas, names):
-    """A list of formulas, of which texts are read with these names."""
+    """A list of formulas, of which texts are read with these names. Formulas that have other names
+    of their own are read again: variables are matched by name, not by place."""
     if isinstance(formulas, (str, Formula)):
         formulas = [formulas]
     out = []
@@ -469,8 +475,11 @@ def _formulas(formulas, names):
         raise Error("formulas must be a list of texts or Formulas") from e
     for i, f in enumerate(formulas):
         if isinstance(f, Formula):
-            out.append(f)
-            continue
+            n = f.inputs
+            if names is None or f.names is None or list(f.names[:n]) == list(names[:n]):
+                out.append(f)
+                continue
+            f = str(f)
         try:
             out.append(Formula(f, names))
         except Error as e:
@@ -535,6 +544,13 @@ def _model_places():
     return places
 
 
+def _one(formula, names, what):
+    formulas = _formulas(formula, names)
+    if len(formulas) != 1:
+        raise Error(f"one formula can be {what} at a time")
+    return formulas[0]
+
+
 class Model(_Owned):
     """A trained model: formulas and tables as vectors of length 1, whose inner product is the
     similarity.
@@ -596,7 +612,7 @@ class Model(_Owned):
     def embed_parts(self, formula, names=None, threads=0):
         """Vectors of all parts of one formula, seen in context: (formula in normal form, (nodes,
         width) array), a row for the subtree at each node in prefix order."""
-        normal = _formulas(formula, names)[0].normal()
+        normal = _one(formula, names, "embedded in parts").normal()
         out = np.zeros((normal.nodes, self.width), np.float32)
         _call("embed_parts", self._handle, normal._handle, _cores(threads), out.ctypes.data)
         return normal, out
@@ -694,7 +710,7 @@ class _Explained(_Owned):
     _free = "explanation_free"
 
 
-def explain(model, X, y, formula, names=None, edits=10, refit=True, threads=0):
+def explain(model, X, y, formula, names=None, edits=10, refit=True, seed=0, threads=0):
     """Which part of a formula is wrong? The gain in similarity that single edits would bring.
 
         >>> x = snip.explain(model, X, y, "2*x0 + x1")
@@ -702,14 +718,12 @@ def explain(model, X, y, formula, names=None, edits=10, refit=True, threads=0):
         ...     print(f"{word:10} {gain:+.4f}")
         >>> x.edits[0].text, x.edits[0].refitted_r2_val
     """
-    data = _Data(X, y, names)
+    data = _Data(X, y, names, seed)
     options = _options(refit, "similarity", 0, threads)
-    one = _formulas(formula, data.names)
-    if len(one) != 1:
-        raise Error("one formula can be explained at a time")
+    one = _one(formula, data.names, "explained")
     found = _Explained()
     _call("explain", ctypes.byref(found._pointer), model._handle, ctypes.byref(data.c),
-          one[0]._handle, _count(edits, "edits"), ctypes.byref(options))
+          one._handle, _count(edits, "edits"), ctypes.byref(options))
     x = found._handle
     f = Formula._of(_lib.snip_explanation_formula(x), data.names, found)
     gains = np.array([_lib.snip_explanation_gain(x, i) for i in range(f.nodes)])
@@ -797,6 +811,9 @@ class Ranker:
         if x.shape[1] != self.n_features_in_:
             raise Error(f"X has {x.shape[1]} columns, the Ranker was fitted with "
                         f"{self.n_features_in_}")
+        columns, known = _columns_of(X), getattr(self, "feature_names_in_", None)
+        if columns is not None and known is not None and columns != list(known):
+            raise Error(f"X has the columns {columns}, the Ranker was fitted with {list(known)}")
         y = self.best_.formula(*x.T)
         return np.asarray(y, dtype=np.float64)
 

@@ -392,6 +392,33 @@ class Tests(unittest.TestCase):
             os._exit(self.model.embed_formulas(many, threads=2).tobytes() != want.tobytes())
         self.assertEqual(os.waitpid(child, 0)[1], 0)
 
+    def test_variables_are_matched_by_name(self):
+        turned = snip.Formula("2*v + u", names=["v", "u"])
+        same_text = self.model.rank(X, Y, ["2*v + u"], names=NAMES)[0]
+        by_name = self.model.rank(X, Y, [turned], names=NAMES)[0]
+        self.assertEqual(by_name.equation, same_text.equation)
+        self.assertEqual(snip.explain(self.model, X, Y, turned, names=NAMES).formula.sympy(),
+                         snip.explain(self.model, X, Y, "2*v + u", names=NAMES).formula.sympy())
+        self.refuses("unknown name 'q'", self.model.rank, X, Y,
+                     [snip.Formula("q + 1", names=["q"])], names=NAMES)
+        self.refuses("two variables are called 'u'", self.model.rank, X, Y, ["u"],
+                     names=["u", "u", "w"])
+        self.refuses("a name is empty", snip.Formula, "x0", names=[""])
+        self.refuses("one formula can be embedded", self.model.embed_parts, ["x0", "x1"])
+        odd = snip.Formula("x0 + 1", names=["a`b", "b"])
+        self.assertEqual(str(pickle.loads(pickle.dumps(odd))), str(odd))
+
+        class Frame:  # as much of a DataFrame as is looked at
+            def __init__(self, x, columns):
+                self.x, self.columns = x, columns
+
+            def __array__(self, dtype=None, copy=None):
+                return np.asarray(self.x, dtype)
+
+        ranker = snip.Ranker(self.model, ["u + v"]).fit(Frame(X, NAMES), Y)
+        self.assertEqual(ranker.predict(Frame(X, NAMES)).shape, (len(Y),))
+        self.refuses("the Ranker was fitted with", ranker.predict, Frame(X, NAMES[::-1]))
+
     def test_an_interrupt_is_heard_and_harmless(self):
         many = [f"sin({k}.5*x0) + x1" for k in range(300)]
         want = self.model.embed_formulas(many)

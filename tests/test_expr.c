@@ -290,6 +290,17 @@ static void c_text_is_c(void **state)
     expr_parse(&e, "x0 + x1*x2 + x3 + x4", NULL, a, NULL);
     assert_string_equal(expr_print(e, SNIP_C, &(expr_names){ macros, 5 }, 0, a),
                         "_Bool_ + linux_*FP_NAN_ + __LINE___ + unixy");
+    static const char *const bare[] = { "a{b", "}c", "a\\b", "`q`" };
+    const expr_names braces = { bare, 4 };
+    static const snip_format readable[] = { SNIP_INFIX, SNIP_LATEX, SNIP_SYMPY };
+    expr back;
+    expr_parse(&e, "max(x0, x1) + min(x2, x3)", NULL, a, NULL);
+    for (size_t f = 0; f < COUNT(readable); f++) {
+        const char *text = expr_print(e, readable[f], &braces, 0, a);
+        snip_status st = { 0 };
+        if (expr_parse(&back, text, &braces, a, &st) != SNIP_OK || !expr_same(e, back))
+            fail_msg("%s: %s", text, st.msg);
+    }
     static const char *const twins[] = { "a b", "a_b", "a_", "y%1 & #$" };
     const expr_names alike = { twins, 4 };
     expr_parse(&e, "x0 + x1*x2 + x3", NULL, a, NULL);
@@ -297,7 +308,6 @@ static void c_text_is_c(void **state)
     const char *latex = expr_print(e, SNIP_LATEX, &alike, 0, a);
     assert_string_equal(latex, "\\mathrm{a b} + \\mathrm{a\\_b} \\cdot \\mathrm{a\\_} + "
                                "\\mathrm{y\\%1 \\& \\#\\$}");
-    expr back;
     assert_int_equal(expr_parse(&back, latex, &alike, a, NULL), SNIP_OK);
     assert_true(expr_same(e, back));
     /* Names that sympy would take for its own, or could not read. */

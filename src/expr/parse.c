@@ -618,17 +618,17 @@ static int is_prefix(const char *text)
     int depth = 0;
     char quote = 0; /* that will end what is quoted */
     for (const char *c = text; *c; c++) {
-        if (quote ? *c == quote : *c == '`' || *c == '\'')
+        if (*c == '\\' && c[1] && quote != '`')
+            c++; /* what follows is no sign of ours */
+        else if (quote ? *c == quote : *c == '`' || *c == '\'')
             quote = quote ? 0 : *c;
-        else if (quote && *c == '\\' && c[1])
-            c++;
-        if (quote)
+        else if (quote)
             continue;
-        if (*c == '(' || *c == '{')
+        else if (*c == '(' || *c == '{')
             depth++;
         else if (*c == ')' || *c == '}')
             depth--;
-        else if (*c == ',' && depth <= 0 && (c == text || c[-1] != '\\'))
+        else if (*c == ',' && depth <= 0)
             return 1;
     }
     return 0;
