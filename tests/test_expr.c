@@ -518,6 +518,19 @@ static void sizes_are_those_of_sympy(void **state)
         { "log2(x0)", 7 },                     /* Mul(log(x), Pow(log(2), -1)) */
         { "x1*log10(x0)", 8 },                 /* one Mul */
         { "log1p(x0 + x1)", 5 },               /* log(Add(1, x, y)) */
+        { "0.5*x0 - 0.25*x1", 7 },             /* Add(Mul(0.5, x), Mul(-0.25, y)) */
+        { "2.0*(x0 + x1)", 7 },                /* Add(Mul(2.0, x), Mul(2.0, y)) */
+        { "(x0 + x1)/2", 7 },                  /* the same */
+        { "x2*(2.5*(x0 + x1))", 9 },           /* Mul(z, Add(...)) */
+        { "2.5*(x0 + x1)*x2", 9 },             /* from the left */
+        { "x2*(x0 + x1)*2.5", 6 },             /* Mul(2.5, z, Add(x, y)) */
+        { "-2.5*(x0 - 1)", 5 },                /* Add(Mul(-2.5, x), 2.5) */
+        { "1.5 + x0 + 2.5", 3 },               /* Add(x, 4.0) */
+        { "3.5*x0*2.5", 3 },                   /* Mul(8.75, x) */
+        { "(x0*x1)^2", 7 },                    /* Mul(Pow(x, 2), Pow(y, 2)) */
+        { "(2.5*x0/x1)^3", 8 },                /* Mul(15.6, Pow(x, 3), Pow(y, -3)) */
+        { "(-x0*x1)^2", 7 },                   /* the sign is gone */
+        { "x0*x0*x1*x0", 5 },                  /* Mul(Pow(x, 3), y) */
         { "expm1(x0) + x1", 5 },               /* Add(exp(x), -1, y) */
         { "2^(x0*x1)", 5 },                    /* Pow(2, Mul(x, y)) */
         { "max(x0, max(x1, min(x2, 3)))", 6 }, /* Max(x, y, Min(z, 3)) */

@@ -61,11 +61,13 @@ int expr_depth(expr e);
  *   a + b + c, a - b      one Add; a - b is Add(a, Mul(-1, b)), and -(a + b) is -a - b
  *   a*b, a/b, -a, 1/a     one Mul; a/b is Mul(a, Pow(b, -1)), a/(b*c) has two such powers, -1 joins
  *                         the Mul that there is; 1/b alone is Pow(b, -1), 1/b^2 is Pow(b, -2)
- *   -2.5, 1/2.5           a number
+ *   2*(a + b), (a*b)^2    2*a + 2*b, a^2*b^2
+ *   -2.5, 1/2.5, 2*3      a number
  *   sqrt, cbrt, ^2, 2^a   Pow of two
  *   log2, log10           log(a)*Pow(log(2), -1); log1p and expm1 are spelled out as well
  *   min, max              one node for nested ones
- * Numbers are not joined (2*3*x has four nodes) and like terms neither, so sympy may count less. */
+ * Terms and factors that are alike are not joined, but for x*x, and numbers stay under roots and in
+ * exponents, so sympy may count otherwise where they could be moved. */
 size_t expr_sympy_size(expr e);
 
 /* Whether the two trees are the same node for node, numbers bit for bit. */
