@@ -400,6 +400,7 @@ refuses 1 'empty.txt' rank t.csv formulas.txt --model empty.txt
 refuses 1 'No such file' rank t.csv formulas.txt --model missing.safetensors
 refuses 1 'cannot write: No such file' rank t.csv formulas.txt --out no/such/folder/file
 refuses 1 'folder: cannot write: Is a directory' rank t.csv formulas.txt --out folder
+refuses 2 'the vectors need a file' embed --formulas f.txt -o -
 refuses 2 'wants --out FILE' embed --formulas f.txt
 refuses 2 'wants --out FILE' embed -o left
 refuses 2 'wants --out FILE' embed --formulas f.txt --table t.csv -o left
@@ -441,6 +442,14 @@ refuses 1 'has 12 inputs' explain wide.csv c0
 refuses 1 'cannot write: No such file' explain t.csv a --svg no/such/folder/file
 refuses 1 'folder: cannot write: Is a directory' explain t.csv a --svg folder
 refuses 1 'garbage' explain t.csv a --model garbage
+
+runs rank t.csv formulas.txt --by loss
+cp out lines
+runs rank t.csv formulas.txt --by loss --out -
+same "--out - is standard output" lines out
+grep -q "^no similarity for [23] of them; number [0-9]*: " out && good || bad "no word on similarities: $(cat out)"
+runs rank short.csv --formula '1*a + 1'
+grep -q '^no rows held out: the table has fewer than 12' out && good || bad "no word on rows held out: $(cat out)"
 
 # Libraries: build, add, info, and both ways to find.
 runs index build --count 300 -o lib.db --quiet

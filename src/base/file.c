@@ -91,6 +91,11 @@ int file_out_open(file_out *o, const char *path)
 {
     struct stat info;
     *o = (file_out){ .path = path };
+    if (strcmp(path, "-") == 0) {
+        int copy = dup(STDOUT_FILENO);
+        o->f = copy >= 0 ? fdopen(copy, "w") : NULL;
+        return o->f != NULL;
+    }
     /* Not through links: /dev/stdout is one, and a new file must not take its place. */
     int plain = lstat(path, &info) != 0 || S_ISREG(info.st_mode);
     if (plain && asprintf(&o->fresh, "%s.tmp", path) < 0) {

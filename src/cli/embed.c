@@ -168,6 +168,9 @@ int cli_embed(const cli_command *self, int argc, char **argv)
         return cli_fail(self, CLI_MISUSED,
                         "wants --out FILE and either --formulas FILE or --table FILE ...; see snip "
                         "embed --help");
+    if (strcmp(path, "-") == 0)
+        return cli_fail(self, CLI_MISUSED,
+                        "the vectors need a file; standard output lists their rows");
     code = CLI_FAILED;
     if (!cli_task_start(self, &task)) {
         cli_task_close(&task);

@@ -114,7 +114,9 @@ const cli_command cli_commands[] = {
       "it; -\n"
       "is standard input. Variables are the table's column names, or x0, x1, ... in order. `front` "
       "marks\n"
-      "formulas than which nothing simpler is better on the rows held out.\n",
+      "formulas than which nothing simpler is better on the rows held out. Whole exponents (x^2, "
+      "x^3.0) are\n"
+      "part of the form and not refitted; x^2.1 is. With fewer than 12 rows none are held out.\n",
       "snip rank data.csv formulas.txt\n"
       "snip rank data.csv --formula 'a*sin(b)' --formula 'a*b + 1.5'\n"
       "snip rank data.csv hall_of_fame.csv --format csv --out ranked.csv\n"
@@ -158,7 +160,7 @@ const cli_command cli_commands[] = {
       "With\n"
       "--formula it lists the formulas nearest to one, taken as a function of inputs of mean 0 "
       "and\n"
-      "deviation 1.\n",
+      "deviation 1; --format, --out and what concerns the table do not go with it.\n",
       "snip find data.csv --index lib.db -k 20 --refit\n"
       "snip find data.csv --index lib.db --format csv --out found.csv\n"
       "snip find --formula 'sin(x0)/x0' --index lib.db\n",

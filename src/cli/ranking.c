@@ -30,6 +30,17 @@ static void as_table(FILE *f, const tools_candidate *c, size_t n, const cli_task
                 cli_short_number(b[3], c[i].errors.loss[1]), c[i].complexity, c[i].front ? "*" : "",
                 formula(&c[i], SNIP_INFIX, &task->p.names, 5, task->a));
     }
+    size_t first = 0, without = 0;
+    for (size_t i = n; i-- > 0;)
+        if (c[i].why) {
+            first = i;
+            without++;
+        }
+    if (without)
+        fprintf(f, "no similarity for %zu of them; number %zu: %s\n", without, first + 1,
+                c[first].why);
+    if (task->p.train == task->p.rows)
+        fprintf(f, "no rows held out: the table has fewer than %d\n", TOOLS_HOLD_OUT_MIN);
 }
 
 /* A number of a CSV cell: empty where there is none. */
