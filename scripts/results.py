@@ -85,7 +85,7 @@ def disturbed(folder, models):
     for file in folder.glob("noise-*-rows-*/results.json"):
         results = json.loads(file.read_text())
         noise, rows = results["noise"], results["rows"]
-        title = ", ".join(([f"{noise:g} % noise"] if noise else []) + ([f"{rows} rows"] if rows else []))
+        title = ", ".join(([f"{100 * noise:g} % noise"] if noise else []) + ([f"{rows} rows"] if rows else []))
         columns.append((title, {m["name"]: m for m in results["models"]}, rows == 0, -rows, noise))
     columns[1:] = sorted(columns[1:], key=lambda c: (not c[2], c[3], c[4]))
     yield "| | " + " | ".join(c[0] for c in columns) + " |"
