@@ -23,8 +23,8 @@ int file_make_folders(const char *path);
  *         good = file_out_close(&o, 1);
  *     }
  *
- * Until then it is called PATH.tmp. "-" is standard output. What is no plain file (a device, a pipe, a link such as
- * /dev/stdout) is written as it is. `path` must live as long. */
+ * Until then it is called PATH.tmp. "-" is standard output. What is no plain file (a device, a
+ * pipe, a link such as /dev/stdout) is written as it is. `path` must live as long. */
 typedef struct file_out {
     FILE *f;
     const char *path;

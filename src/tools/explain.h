@@ -3,8 +3,8 @@
  *
  * Each node is edited alone: its operator exchanged, its operands swapped, one of them dropped, a
  * function put around it, its variable replaced. Edited formulas that are not finite in all rows
- * that constants are fitted on, or have the same values there, are left out. The gain of an edit is the rise of the cosine between
- * formula and table; that of a node is the best among its edits. */
+ * that constants are fitted on, or have the same values there, are left out. The gain of an edit is
+ * the rise of the cosine between formula and table; that of a node is the best among its edits. */
 #ifndef TOOLS_EXPLAIN_H
 #define TOOLS_EXPLAIN_H
 
