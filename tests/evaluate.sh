@@ -93,8 +93,8 @@ fi
 
 # The same with another number of threads, and with the work split between ranks.
 for n in 1 2 3; do
-    mpirun -n $n "$snip" evaluate --model S5/model.safetensors --suite global --pairs 700 --threads 1 \
-        --out mpi$n --quiet >/dev/null 2>err && good || bad "$n ranks: $(head -3 err)"
+    ranks $n mpi$n "$snip" evaluate --model S5/model.safetensors --suite global --pairs 700 --threads 1 \
+        --out mpi$n --quiet && good || bad "$n ranks: $(head -3 mpi$n.err)"
 done
 python3 - <<'PY' && good || bad "ranks or threads change the figures"
 import json

@@ -12,8 +12,8 @@ settings="--preset tiny --stage S5 --steps 20 --batch-size 10 --threads 1 --quie
     --set points=24 --set d=32 --set ff=64 --set channels=1 --set schedule=constant --warmup 5 --lr 2e-4
     --set decay=8 --set centre=1"
 for n in 1 2 3; do
-    if ! mpirun -n $n "$snip" train $settings --out run$n >out$n 2>&1; then
-        echo "FAILED: $n ranks"; cat out$n; exit 1
+    if ! ranks $n run$n "$snip" train $settings --out run$n; then
+        echo "FAILED: $n ranks"; cat run$n.out run$n.err; exit 1
     fi
 done
 # Without mpirun it is the same program.

@@ -4,3 +4,14 @@ export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_
 export OMPI_MCA_btl=self,vader,tcp OMPI_MCA_btl_tcp_if_include=lo OMPI_MCA_oob_tcp_if_include=lo
 export OMPI_MCA_btl_vader_single_copy_mechanism=none OMPI_MCA_mpi_yield_when_idle=1
 export ASAN_OPTIONS=detect_leaks=0 # OpenMPI keeps some memory to its end
+
+# ranks N FOLDER COMMAND...: N ranks of a command that makes FOLDER; what they say is in FOLDER.out and FOLDER.err.
+# OpenMPI may lose track of a rank at the very end, when all is done ("PID 0 ... exiting improperly", once in some
+# hundred runs on a busy machine); then they run again.
+ranks() {
+    ranks_n=$1 ranks_folder=$2; shift 2
+    mpirun -n "$ranks_n" "$@" >"$ranks_folder.out" 2>"$ranks_folder.err" && return
+    grep -q 'with PID 0 on' "$ranks_folder.err" || return 1
+    rm -rf "$ranks_folder"
+    mpirun -n "$ranks_n" "$@" >"$ranks_folder.out" 2>"$ranks_folder.err"
+}
