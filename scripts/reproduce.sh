@@ -18,9 +18,12 @@ all="$main$all"
 
 "$snip" evaluate $all --pairs 10000 --out $report
 "$snip" evaluate $all --suite global --pairs 100000 --out $report/large
+work=$(mktemp -d) # pages of these are not kept
+trap 'rm -rf "$work"' EXIT
 for disturbed in "1 0" "10 0" "0 50" "0 20" "10 20"; do
     set -- $disturbed
-    "$snip" evaluate $main --suite global --pairs 10000 --noise "$1" --rows "$2" --out "$report/noise-$1-rows-$2"
+    "$snip" evaluate $main --suite global --pairs 10000 --noise "$1" --rows "$2" --out "$work" --json \
+        >"$report/noise-$1-rows-$2.json"
 done
 scripts/curves.py page $report
 scripts/results.py $report >docs/results.md

@@ -4,7 +4,7 @@
     scripts/results.py REPORT_FOLDER > docs/results.md
 
 REPORT_FOLDER holds results.json of all suites (10,000 pairs) for all models, large/results.json of
-the retrieval among 100,000 pairs, and noise-P-rows-N/results.json of the retrieval on disturbed
+the retrieval among 100,000 pairs, and noise-P-rows-N.json of the retrieval on disturbed
 tables.
 """
 import json
@@ -82,7 +82,7 @@ def table(models, large, paper):
 def disturbed(folder, models):
     """Retrieval on noisy and short tables, beside that on clean ones."""
     columns = [("clean", {m["name"]: m for m in models})]
-    for file in folder.glob("noise-*-rows-*/results.json"):
+    for file in folder.glob("noise-*-rows-*.json"):
         results = json.loads(file.read_text())
         noise, rows = results["noise"], results["rows"]
         title = ", ".join(([f"{100 * noise:g} % noise"] if noise else []) + ([f"{rows} rows"] if rows else []))
@@ -114,7 +114,7 @@ trained: [models/README.md](../models/README.md).
 """)
     print("## The default model" + (" and its control" if len(main_models) > 1 else "") + "\n")
     print("\n".join(table(main_models, large, paper)))
-    if any(folder.glob("noise-*-rows-*/results.json")):
+    if any(folder.glob("noise-*-rows-*.json")):
         print("\n## Noise and rows\n\nnDCG@10 in % among 10,000, tables of 200 rows but where it says otherwise; noise in % of y's deviation.\n")
         print("\n".join(disturbed(folder, main_models)))
     if ladder:

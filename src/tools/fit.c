@@ -287,7 +287,8 @@ static int start(problem *p, workspace *w, const double *given, int index, uint6
     rng r;
     rng_init(&r, seed, RNG_FIT, (uint64_t)index);
     for (int k = 0; k < (index == 0 ? 1 : DRAWS) && !p->no_memory; k++) {
-        if (index > (k == 0))
+        int drawn = index > 1 || (index == 1 && k > 0);
+        if (drawn)
             draw(w->at, given, p->n, &r, w->wa4);
         else
             for (size_t j = 0; j < p->n; j++) /* as given, and once with all signs turned */
