@@ -522,7 +522,8 @@ class _Ranking(_Owned):
             out.append(Ranked(Formula._of(r.formula, names, self), r.place, r.similarity,
                               r.loss_train, r.loss_val, r.r2_train, r.r2_val, r.complexity,
                               r.model_size, bool(r.pareto), r.score,
-                              r.no_similarity.decode() if r.no_similarity else None))
+                              r.no_similarity.decode("utf-8", "replace")
+                              if r.no_similarity else None))
         return out
 
 
