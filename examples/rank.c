@@ -21,7 +21,7 @@ static const char *const text[CANDIDATES] = { "2*a + 1", "0.1*a^2", "2*a*sqrt(a)
 
 static void print(const snip_ranking *r)
 {
-    printf("%10s %10s %10s  %s\n", "similarity", "R2 fitted", "R2 held", "formula");
+    printf("%10s %10s %10s  %s\n", "similarity", "R2 train", "R2 held", "formula");
     for (size_t i = 0; i < snip_ranking_count(r); i++) {
         const snip_ranked *one = snip_ranking_at(r, i);
         char formula[200];

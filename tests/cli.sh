@@ -195,8 +195,8 @@ refuses 2 "there is no configuration key 'frob'" train $small --out r --set frob
 refuses 2 '2 \* channels \* levels = 8, but d = 16' train $small --out r --set levels=4
 refuses 2 'd = 16 is not a multiple of heads = 3' train $small --out r --set heads=3
 refuses 2 'heads is a whole number' train $small --out r --set heads=two
-refuses 2 "there is no preset 'huge'" train --preset huge --out r
-refuses 2 "there is no stage 'S6'" train $small --out r --stage S6
+refuses 2 "preset wants one of paper.*not 'huge'" train --preset huge --out r
+refuses 2 "stage wants one of S0.*not 'S6'" train $small --out r --stage S6
 refuses 2 'leave nothing after warmup' train $small --out r --steps 10
 refuses 2 'needs --out' train $small
 refuses 2 '--memory wants a size' train $small --out r --memory lots

@@ -104,6 +104,16 @@ for n in (1, 2, 3):
     assert got["f2y"] == want["f2y"] and got["y2f"] == want["y2f"], n
 PY
 
+# Some suites: the same figures as among all.
+"$snip" evaluate --model S5/model.safetensors --suite edits --suite=geometry --pairs 700 --targets 6 \
+    --out some --quiet >/dev/null && python3 - <<'PY' && good || bad "two suites are not those asked for"
+import json
+some, all = (json.load(open(f"{d}/results.json"))["models"][0]["suites"] for d in ("some", "eval"))
+for s in (*some.values(), *all.values()):
+    del s["seconds"]
+assert some == {k: all[k] for k in ("geometry", "edits")}
+PY
+
 # Bad input.
 refuses 2 'needs --model' evaluate
 refuses 1 'No such file' evaluate --model missing.safetensors --out e

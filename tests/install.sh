@@ -113,6 +113,9 @@ completes '--stage --steps' train --st
 completes '--resume' train --preset tiny --r
 completes 'S0 S1 S2 S3 S4 S5' bench --stage ''
 completes 'S0 S1 S2 S3 S4 S5' bench --stage =
+completes 'paper' train --preset p
+completes 'S5' train --stage S5
+completes 'edits' evaluate --suite probes --suite ed
 completes 'unary_swap' edits x0 --family = un
 completes 'unary_swap' edits x0 --family un
 completes 'published' corpora --sampling p

@@ -165,7 +165,7 @@ cut -d, -f3- out | grep -q '"sin(a)"' && grep -q '"Max(a, b) - ' out && [ "$(wc 
 runs rank t.csv want.csv --format csv --as-given --by loss # its own output
 [ "$(wc -l <out)" -eq 13 ] && good || bad "does not read its own CSV file"
 runs rank t.csv formulas.txt --top 2
-{ [ "$(wc -l <out)" -eq 3 ] && grep -q '^ *similarity *R2 fitted' out; } && good || bad "--top 2: $(cat out)"
+{ [ "$(wc -l <out)" -eq 3 ] && grep -q '^ *similarity *R2 train' out; } && good || bad "--top 2: $(cat out)"
 "$snip" rank holes.csv formulas.txt --drop-nan --format csv >out 2>err &&
     grep -q '^snip rank: 2 rows with missing' err && [ "$(wc -l <err)" -eq 1 ] && good || bad "--drop-nan: $(cat err)"
 runs rank holes.csv formulas.txt --drop-nan -q
@@ -507,8 +507,9 @@ refuses 1 'cut.db: the library is damaged or cut off' index info cut.db --check
 echo precious >kept
 for call in "embed --formulas badformula.txt -o kept" "embed --table t.csv garbage -o kept" \
     "rank t.csv syntax.txt --out kept" "explain t.csv log(b) --svg kept"; do
-    "$snip" $call >/dev/null 2>&1 && bad "$call succeeds"
+    "$snip" $call >printed 2>&1 && bad "$call succeeds"
     [ "$(cat kept)" = precious ] && good || bad "$call spoils an older file"
+    [ "$(wc -l <printed)" -eq 1 ] && good || bad "$call prints more than its error: $(cat printed)"
 done
 printf 'tanh(x0)*floor(x0)\n' >wordless.txt
 "$snip" embed --formulas wordless.txt --skip-bad -o left >/dev/null 2>err; code=$?

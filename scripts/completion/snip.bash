@@ -27,7 +27,7 @@ _snip_commands() {
 _snip_value() {
     local kind=$1 value=$2 choices=$3
     case $kind in
-        choice) _snip_offer $choices ;;
+        choice | choices) _snip_offer $choices ;;
         count) ;;
         *) compopt -o "$([[ $value == DIR ]] && echo dirnames || echo default)" 2>/dev/null ;;
     esac

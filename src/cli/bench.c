@@ -97,8 +97,6 @@ static int run(const cli_command *self, int i, const request *q, int json)
 
 int cli_bench(const cli_command *self, int argc, char **argv)
 {
-    static const char *const presets[] = { "paper", "base", "small", "tiny", NULL };
-    static const char *const stages[] = { "S0", "S1", "S2", "S3", "S4", "S5", NULL };
     uint64_t seconds = 3, batch = 0, rows = 1000000, threads = 0;
     int json = 0, code, found = 0, preset = 2, stage = 5;
     const char *out = NULL, *model = NULL;
@@ -114,13 +112,13 @@ int cli_bench(const cli_command *self, int argc, char **argv)
           .kind = CLI_CHOICE,
           .to = &preset,
           .value = "NAME",
-          .choices = presets,
+          .choices = cli_presets,
           .help = "train, embed, batch: the model" },
         { .name = "stage",
           .kind = CLI_CHOICE,
           .to = &stage,
           .value = "S",
-          .choices = stages,
+          .choices = cli_stages,
           .help = "train, embed, batch: the objective" },
         { .name = "batch-size",
           .kind = CLI_COUNT,
@@ -165,8 +163,8 @@ int cli_bench(const cli_command *self, int argc, char **argv)
     if (!a)
         return cli_fail(self, CLI_FAILED, "out of memory");
     const request q = { .seconds = (double)seconds,
-                        .preset = presets[preset],
-                        .stage = stages[stage],
+                        .preset = cli_presets[preset],
+                        .stage = cli_stages[stage],
                         .batch = batch,
                         .rows = rows,
                         .threads = cli_threads(threads),

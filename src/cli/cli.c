@@ -13,6 +13,9 @@
 #include "base/file.h"
 #include "base/text.h"
 
+const char *const cli_presets[] = { "paper", "base", "small", "tiny", NULL };
+const char *const cli_stages[] = { "S0", "S1", "S2", "S3", "S4", "S5", NULL };
+
 int cli_fail(const cli_command *self, int exit_code, const char *format, ...)
 {
     char line[512];
@@ -68,7 +71,10 @@ static int set_choice(const cli_command *self, const cli_option *o, const char *
 {
     for (int i = 0; o->choices[i]; i++)
         if (strcmp(o->choices[i], value) == 0) {
-            *(int *)o->to = i;
+            if (o->kind == CLI_CHOICES)
+                *(unsigned *)o->to |= 1u << i;
+            else
+                *(int *)o->to = i;
             return CLI_DONE;
         }
     char list[256] = "";
@@ -97,6 +103,7 @@ static int set_option(const cli_command *self, const cli_option *o, const char *
     case CLI_COUNT:
         return set_count(self, o, value);
     case CLI_CHOICE:
+    case CLI_CHOICES:
         return set_choice(self, o, value);
     case CLI_LIST:
         return add_value(self, o, value);

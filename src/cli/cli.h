@@ -14,6 +14,9 @@
 #include "base/table.h"
 #include "expr/expr.h"
 
+/* Choices of --preset and --stage, as they are numbered everywhere. */
+extern const char *const cli_presets[], *const cli_stages[];
+
 /* Exit codes. */
 enum { CLI_DONE = 0, CLI_FAILED = 1, CLI_MISUSED = 2 };
 
@@ -22,7 +25,8 @@ typedef enum cli_kind {
     CLI_COUNT, /* uint64_t *to, within [low, high] */
     CLI_TEXT,  /* const char **to */
     CLI_LIST,  /* cli_list *to: may be given many times */
-    CLI_CHOICE /* int *to becomes the place in `choices`, which ends with NULL */
+    CLI_CHOICE, /* int *to becomes the place in `choices`, which ends with NULL */
+    CLI_CHOICES /* unsigned *to: bit i for choice i; may be given many times */
 } cli_kind;
 
 /* The values of an option that may be given many times. */

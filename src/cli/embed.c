@@ -10,9 +10,10 @@
 
 enum { BATCH = 2048 }; /* vectors held at a time */
 
-/* Where rows go: the matrix, and a line for each on standard output. */
+/* Where rows go: the matrix, and a line for each on standard output, when all are there. */
 typedef struct sink {
     file_out to;
+    FILE *lines; /* holds them until then */
     size_t rows, latent;
     int json, error; /* error: errno of the first row that could not be written, or 0 */
 } sink;
@@ -29,7 +30,8 @@ static void put_line(const sink *s, size_t row, const char *source, size_t numbe
                      long long node, const char *text)
 {
     if (!s->json) {
-        printf("%zu\t%s\t%zu\t%s\t%lld\t%s\n", row, source, number, name ? name : "", node, text);
+        fprintf(s->lines, "%zu\t%s\t%zu\t%s\t%lld\t%s\n", row, source, number, name ? name : "",
+                node, text);
         return;
     }
     json_t *o =
@@ -38,9 +40,21 @@ static void put_line(const sink *s, size_t row, const char *source, size_t numbe
     if (name)
         json_object_set_new(o, "name", cli_string(name));
     char *line = o ? json_dumps(o, JSON_COMPACT) : NULL;
-    puts(line ? line : "");
+    fprintf(s->lines, "%s\n", line ? line : "");
     free(line);
     json_decref(o);
+}
+
+/* Prints the lines. Returns 0, with errno set, if they could not be kept. */
+static int print_lines(const sink *s)
+{
+    char part[1 << 14];
+    size_t n;
+    if (fflush(s->lines) != 0 || fseek(s->lines, 0, SEEK_SET) != 0)
+        return 0;
+    while ((n = fread(part, 1, sizeof part, s->lines)) > 0)
+        fwrite(part, 1, n, stdout);
+    return !ferror(s->lines);
 }
 
 /* The formula in the model's words, or NULL with the reason printed. */
@@ -182,6 +196,8 @@ int cli_embed(const cli_command *self, int argc, char **argv)
     int opened = file_out_open(&out.to, path);
     if (!opened)
         good = cli_fail(self, 0, "%s: cannot write: %s", path, strerror(errno));
+    else if (!(out.lines = tmpfile()))
+        good = cli_fail(self, 0, "cannot make a temporary file: %s", strerror(errno));
     else if (!space || !z)
         good = cli_fail(self, 0, "out of memory");
     else if (!npy_head(out.to.f, 0, out.latent))
@@ -192,6 +208,8 @@ int cli_embed(const cli_command *self, int argc, char **argv)
         good = embed_table(self, &task, &out, tables.value[i], z);
     for (int i = 0; i < n && good; i++)
         good = embed_table(self, &task, &out, argv[i], z);
+    if (good && !print_lines(&out))
+        good = cli_fail(self, 0, "cannot keep a temporary file: %s", strerror(errno));
     good = good && cli_finish(self) == CLI_DONE;
     if (opened) {
         /* The number of rows is known only now. */
@@ -204,6 +222,8 @@ int cli_embed(const cli_command *self, int argc, char **argv)
     }
     if (good)
         code = CLI_DONE;
+    if (out.lines)
+        fclose(out.lines);
     model_space_free(space);
     free(z);
     cli_task_close(&task);

@@ -219,11 +219,10 @@ int cli_evaluate(const cli_command *self, int argc, char **argv)
 {
     cli_list models = { .count = 0 };
     const char *out = "evaluation", *dump = NULL;
-    static const char *const suites[] = { "all",      "global", "geometry", "edits",
-                                          "subtrees", "ood",    "probes",   NULL };
     uint64_t pairs = 10000, targets = 128, variants = 16, seed = 0, threads = 0, noise = 0,
              rows = 0;
-    int suite = 0, json = 0, quiet = 0, code;
+    unsigned suites = 0;
+    int json = 0, quiet = 0, code;
     arena *a = arena_new(0);
     eval_how how = { 0 };
     /* What was asked, before parsing moves it about. */
@@ -238,11 +237,11 @@ int cli_evaluate(const cli_command *self, int argc, char **argv)
           .value = "FILE",
           .help = "a model; give several to put them side by side" },
         { .name = "suite",
-          .kind = CLI_CHOICE,
-          .to = &suite,
+          .kind = CLI_CHOICES,
+          .to = &suites,
           .value = "NAME",
-          .choices = suites,
-          .help = "only this part" },
+          .choices = eval_suite_names,
+          .help = "only this part, or these: global, geometry, edits, subtrees, ood, probes" },
         { .name = "pairs",
           .kind = CLI_COUNT,
           .to = &pairs,
@@ -330,8 +329,8 @@ int cli_evaluate(const cli_command *self, int argc, char **argv)
         (!make_folder(self, out) || (dump && !make_folder(self, dump))))
         code = CLI_FAILED;
     if (ranks_max(how.ranks, code) == CLI_DONE) {
-        unsigned mask = suite ? 1u << (suite - 1) : (1u << EVAL_SUITES) - 1;
-        code = run_models(self, results, opened, open, mask, me == 0 ? dump : NULL,
+        unsigned all = (1u << EVAL_SUITES) - 1;
+        code = run_models(self, results, opened, open, suites ? suites : all, me == 0 ? dump : NULL,
                           cli_threads(threads), &how);
     }
     while (open-- > 0)

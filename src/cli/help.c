@@ -108,11 +108,12 @@ static void show_completion(const cli_command *self, const cli_option *options, 
                                          [CLI_COUNT] = "count",
                                          [CLI_TEXT] = "text",
                                          [CLI_LIST] = "list",
-                                         [CLI_CHOICE] = "choice" };
+                                         [CLI_CHOICE] = "choice",
+                                         [CLI_CHOICES] = "choices" };
     list_words(self->arguments);
     for (const cli_option *o = options; o < options + count; o++) {
         printf("--%s\t%s\t%s\t", o->name, kinds[o->kind], o->value ? o->value : "-");
-        if (o->kind == CLI_CHOICE)
+        if (o->choices)
             for (int i = 0; o->choices[i]; i++)
                 printf("%s%s", i ? " " : "", o->choices[i]);
         else

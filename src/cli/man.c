@@ -131,7 +131,7 @@ static void put_option(const cli_option *o)
         put(usual, strlen(usual));
         putchar(']');
     }
-    if (o->kind == CLI_CHOICE)
+    if (o->choices)
         put_choices(o);
     putchar('\n');
 }

@@ -20,7 +20,7 @@ static char *formula(const tools_candidate *c, snip_format format, const expr_na
 
 static void as_table(FILE *f, const tools_candidate *c, size_t n, const cli_task *task)
 {
-    fprintf(f, "%4s %10s %9s %9s %10s %5s %5s  %s\n", "", "similarity", "R2 fitted", "R2 held",
+    fprintf(f, "%4s %10s %9s %9s %10s %5s %5s  %s\n", "", "similarity", "R2 train", "R2 held",
             "loss held", "nodes", "front", "formula");
     for (size_t i = 0; i < n; i++) {
         char b[4][32];

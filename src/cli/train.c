@@ -48,8 +48,8 @@ static snip_code set_key(model_config *m, train_config *c, const char *setting, 
 
 int cli_train(const cli_command *self, int argc, char **argv)
 {
-    const char *preset = "small", *out = NULL, *memory = "4G", *stage = NULL, *rate = NULL,
-               *clip = NULL;
+    const char *out = NULL, *memory = "4G", *rate = NULL, *clip = NULL;
+    int preset = 2, stage = 5;
     cli_list sets = { .count = 0 };
     uint64_t steps = 0, batch = 0, seed = 0, warmup = 0, minutes = 5, every = 0, threads = 0,
              pairs = 256;
@@ -57,14 +57,16 @@ int cli_train(const cli_command *self, int argc, char **argv)
 
     const cli_option options[] = {
         { .name = "preset",
-          .kind = CLI_TEXT,
+          .kind = CLI_CHOICE,
           .to = &preset,
           .value = "NAME",
+          .choices = cli_presets,
           .help = "paper, base, small or tiny" },
         { .name = "stage",
-          .kind = CLI_TEXT,
+          .kind = CLI_CHOICE,
           .to = &stage,
           .value = "S",
+          .choices = cli_stages,
           .help = "S0 (plain SNIP) to S5 (full SNIP++)" },
         { .name = "steps",
           .kind = CLI_COUNT,
@@ -165,17 +167,15 @@ int cli_train(const cli_command *self, int argc, char **argv)
                           .threads = cli_threads(threads) };
     if (watch.memory == 0)
         return cli_fail(self, CLI_MISUSED, "--memory wants a size such as 4G, not '%.40s'", memory);
-    if (model_config_preset(&m, preset, &st) != SNIP_OK ||
-        train_config_preset(&c, preset, &st) != SNIP_OK)
+    if (model_config_preset(&m, cli_presets[preset], &st) != SNIP_OK ||
+        train_config_preset(&c, cli_presets[preset], &st) != SNIP_OK)
         return cli_fail(self, CLI_MISUSED, "%s", st.msg);
     size_t usual_points = c.train_points;
     c.seed = seed;
     c.steps = steps ? steps : c.steps;
     c.batch = batch ? batch : c.batch;
     c.warmup = warmup ? warmup : c.warmup;
-    snip_code good = SNIP_OK;
-    if (stage)
-        good = train_config_set(&c, "stage", stage, &st);
+    snip_code good = train_config_set(&c, "stage", cli_stages[stage], &st);
     if (good == SNIP_OK && rate)
         good = train_config_set(&c, "lr", rate, &st);
     if (good == SNIP_OK && clip)
