@@ -20,6 +20,15 @@ static int add(bench_case *c, size_t *n, expr e, const tools_table *table, arena
     return code != SNIP_NOMEM;
 }
 
+/* Whether the function of case n is among those before it. */
+static int is_there(const bench_case *c, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (strcmp(c[i].function, c[n].function) == 0)
+            return 1;
+    return 0;
+}
+
 static int add_corpus(bench_case *c, size_t *n, const data_corpus *k, const tools_model *t,
                       arena *a)
 {
@@ -30,7 +39,8 @@ static int add_corpus(bench_case *c, size_t *n, const data_corpus *k, const tool
         size_t rows;
         expr normal;
         snip_status st;
-        if (strcmp(f->same_as, "-") != 0)
+        c[*n].function = data_formula_function(f);
+        if (is_there(c, *n))
             continue;
         snip_code code =
             data_formula_sample(k, i, DATA_SAMPLE_RANGE, DATA_POINTS, SEED, &x, &y, &rows, a, &st);
@@ -59,6 +69,7 @@ static int add_generated(bench_case *c, size_t *n, size_t i, arena *a)
     const tools_table table = { (size_t)s.dim, s.points, names, s.x, s.y };
     c[*n].source = "generated";
     c[*n].id = id;
+    c[*n].function = NULL;
     return add(c, n, s.e, &table, a);
 }
 

@@ -8,7 +8,7 @@
 
 typedef struct bench_case {
     const char *source; /* the corpus, or "generated" */
-    const char *id;
+    const char *id, *function; /* as in the corpus; the function is NULL for generated ones */
     expr e; /* in the table's inputs */
     tools_problem p;
 } bench_case;

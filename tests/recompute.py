@@ -121,6 +121,10 @@ def check_probes(suite, symbols, values, index):
     rows = [row for row, _ in of["taylor"]]
     check("taylor", (symbols[rows] * values[rows]).sum(axis=1).mean(),
           suite["taylor"]["average"]["value"])
+    orders = 3
+    cosines = values[rows[::orders]] @ symbols[rows].T
+    others = np.repeat(~np.eye(len(rows) // orders, dtype=bool), orders, axis=1)
+    check("taylor, unrelated", cosines[others].mean(), suite["taylor"]["unrelated"]["value"])
 
 
 def main():

@@ -14,6 +14,11 @@ const char *const data_corpus_names[DATA_CORPORA] = { "feynman", "classic", "str
 
 enum { FIELDS = 6, GRID_MAX = 1 << 20 };
 
+const char *data_formula_function(const data_formula *f)
+{
+    return strcmp(f->same_as, "-") == 0 ? f->id : f->same_as;
+}
+
 snip_code data_corpus_builtin(data_corpus *out, const char *name, arena *a, snip_status *st)
 {
     const char *const texts[DATA_CORPORA] = { data_embedded_feynman, data_embedded_classic,

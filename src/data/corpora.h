@@ -25,6 +25,10 @@ typedef struct data_corpus {
     size_t count;
 } data_corpus;
 
+/* What tells functions apart: the id of f, or of the formula that it is the same as. Usually one
+ * formula of a function is wanted, the first that can be used. */
+const char *data_formula_function(const data_formula *f);
+
 enum { DATA_CORPORA = 3 };
 extern const char *const data_corpus_names[DATA_CORPORA]; /* feynman, classic, strogatz */
 

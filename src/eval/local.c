@@ -47,6 +47,21 @@ static int varies(const double *y, size_t n)
     return square >= variance_least;
 }
 
+expr eval_as_read(const eval_target *t, expr e, arena *a)
+{
+    return t->inputs ? expr_substitute(e, t->inputs, (size_t)t->dim, a) : e;
+}
+
+/* Where e's node `node` stands in eval_as_read's. */
+static size_t node_as_read(const eval_target *t, expr e, size_t node)
+{
+    size_t at = node;
+    for (size_t i = 0; i < node && node != MODEL_WHOLE && t->inputs; i++)
+        if (e.node[i].op == EXPR_VARIABLE)
+            at += t->inputs[e.node[i].var].count - 1;
+    return at;
+}
+
 /* The items of one target: each original is followed by its variants, family by family. */
 typedef struct pool {
     model_item *item;
@@ -58,9 +73,17 @@ typedef struct pool {
     size_t parts;
 } pool;
 
-static int pool_add(pool *p, const eval_target *t, size_t target, expr e, size_t node,
-                    const double *y, int family, arena *a)
+/* Adds e, or its part at `node`, unless it is too long for the model: then *fits is 0. Returns 0
+ * when memory is out. */
+static int pool_add(pool *p, const model_space *s, const eval_target *t, size_t target, expr e,
+                    size_t node, const double *y, int family, int *fits, arena *a)
 {
+    expr read = eval_as_read(t, e, a);
+    if (!read.node)
+        return 0;
+    *fits = model_space_fits(s, read, a);
+    if (!*fits)
+        return 1;
     if (p->count == p->room) {
         size_t room = p->room ? 2 * p->room : 256;
         model_item *more = arena_array(a, room, sizeof *more);
@@ -74,8 +97,8 @@ static int pool_add(pool *p, const eval_target *t, size_t target, expr e, size_t
     text label = { .a = a };
     text_add(&label, "\"pool\":\"%s\",\"target\":%zu,\"part\":%zu,\"family\":\"%s\"", t->label,
              target, p->parts, family < 0 ? "original" : data_family_names[family]);
-    p->item[p->count++] = (model_item){ .e = e,
-                                        .node = node,
+    p->item[p->count++] = (model_item){ .e = read,
+                                        .node = node_as_read(t, e, node),
                                         .x = t->view,
                                         .dim = t->dim,
                                         .rows = t->rows,
@@ -99,9 +122,12 @@ static int add_part(pool *p, const model_space *s, const eval_target *t, size_t 
         return 1;
     struct part *part = &p->part[p->parts];
     size_t before = p->count;
+    int fits;
     *part = (struct part){ .first = p->count };
-    if (!pool_add(p, t, target, t->e, node, y, -1, a))
+    if (!pool_add(p, s, t, target, t->e, node, y, -1, &fits, a))
         return 0;
+    if (!fits)
+        return 1;
     data_variant *v = arena_array(a, DATA_VARIANTS_MAX, sizeof *v);
     if (!v)
         return 0;
@@ -113,11 +139,9 @@ static int add_part(pool *p, const model_space *s, const eval_target *t, size_t 
             expr whole_edited = whole ? v[k].e : expr_splice(t->e, node, v[k].e, a);
             if (!whole_edited.node)
                 return 0;
-            if (!model_space_fits(s, whole_edited, a))
-                continue;
-            if (!pool_add(p, t, target, whole_edited, node, v[k].y, f, a))
+            if (!pool_add(p, s, t, target, whole_edited, node, v[k].y, f, &fits, a))
                 return 0;
-            part->variants[f]++;
+            part->variants[f] += (size_t)fits;
         }
     }
     if (p->count == before + 1)
@@ -134,8 +158,6 @@ static int fill_pool(pool *p, const model_space *s, const eval_target *t, size_t
     rng r;
     rng_init(&r, how->seed, RNG_EDITS, t->id * 2 + (uint64_t)(subtrees != 0));
     *p = (pool){ 0 };
-    if (!model_space_fits(s, t->e, a))
-        return 1;
     if (!subtrees)
         return add_part(p, s, t, target, MODEL_WHOLE, most, &r, a);
     int *nodes = arena_array(a, t->e.count, sizeof *nodes);

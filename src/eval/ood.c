@@ -1,8 +1,9 @@
 /* ood.c - formulas that the generator did not make: Feynman, Classic, Strogatz; see suites.h.
  *
  * Inputs are standardised for the numeric encoder. In the paper's protocol the formula stays in its
- * own units; in the consistent view it is rewritten as a function of the standardised inputs, as
- * all formulas are in training. */
+ * own units; in the consistent view the symbolic encoder reads it, and each edit of it, as a
+ * function of the standardised inputs, as all formulas are in training. What is edited is the
+ * formula itself, so both views have the same edits and values. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,7 +21,8 @@ static const char *const view_names[VIEWS] = { "paper", "consistent" };
 /* The usable formulas of all corpora, in their order. */
 typedef struct collection {
     eval_target *target[VIEWS];
-    size_t count; /* the same formulas in both views */
+    const char **function; /* data_formula_function of each */
+    size_t count;          /* the same formulas in both views */
     size_t first[DATA_CORPORA + 1];
 } collection;
 
@@ -48,42 +50,26 @@ static int standardise(double ***out, double *mean, double *deviation, const dou
     return *out ? 1 : 0;
 }
 
-/* mean + deviation * x_j */
-static int affine(expr *out, double mean, double deviation, size_t j, arena *a)
+/* mean + deviation * x_j for each input. NULL when memory is out. */
+static expr *raw_inputs(const double *mean, const double *deviation, size_t n, arena *a)
 {
-    out->count = 5;
-    out->node = arena_zero(a, 5 * sizeof *out->node);
-    if (!out->node)
-        return 0;
-    out->node[0].op = EXPR_ADD;
-    out->node[1] = (expr_node){ .op = EXPR_NUMBER, .value = mean };
-    out->node[2].op = EXPR_MUL;
-    out->node[3] = (expr_node){ .op = EXPR_NUMBER, .value = deviation };
-    out->node[4] = (expr_node){ .op = EXPR_VARIABLE, .var = (uint16_t)j };
-    return expr_measure(*out);
+    expr *by = arena_array(a, n, sizeof *by);
+    for (size_t j = 0; by && j < n; j++) {
+        by[j] = expr_affine(mean[j], deviation[j], j, a);
+        if (!by[j].node)
+            return NULL;
+    }
+    return by;
 }
 
-/* The formula as a function of standardised inputs, in the model's words. */
-static snip_code rewrite(expr *out, const data_formula *f, const double *mean,
-                         const double *deviation, const data_vocab *v, arena *a)
+/* Whether a formula of the same function is there: then its counterpart would not be the only right
+ * one. Ids of different corpora differ. */
+static int is_there(const collection *all, const char *function)
 {
-    size_t n = f->names.count;
-    expr *by = arena_array(a, n, sizeof *by);
-    double *low = arena_array(a, n, sizeof *low), *high = arena_array(a, n, sizeof *high);
-    if (!by || !low || !high)
-        return SNIP_NOMEM;
-    for (size_t j = 0; j < n; j++) {
-        if (!affine(&by[j], mean[j], deviation[j], j, a))
-            return SNIP_NOMEM;
-        low[j] = (f->low[j] - mean[j]) / deviation[j];
-        high[j] = (f->high[j] - mean[j]) / deviation[j];
-    }
-    expr e = expr_substitute(f->e, by, n, a);
-    const expr_domain domain = { .low = low, .high = high, .count = n };
-    data_tokens tokens;
-    snip_status st;
-    snip_code code = e.node ? expr_normal(out, e, &domain, a, &st) : SNIP_NOMEM;
-    return code == SNIP_OK ? data_tokens_make(&tokens, *out, v, a, &st) : code;
+    for (size_t i = 0; i < all->count; i++)
+        if (strcmp(all->function[i], function) == 0)
+            return 1;
+    return 0;
 }
 
 /* Adds formula i of the corpus if both views can use it. Returns SNIP_NOMEM, or SNIP_OK. */
@@ -93,10 +79,11 @@ static snip_code add_formula(collection *all, const data_corpus *c, size_t i, ui
     const data_formula *f = &c->formula[i];
     size_t n = f->names.count, rows;
     const double **x;
-    double *y, *mean = arena_array(a, n, sizeof *mean), **view, *again;
+    double *y, *mean = arena_array(a, n, sizeof *mean), **view;
     double *deviation = arena_array(a, n, sizeof *deviation);
-    expr e[VIEWS];
-    if (strcmp(f->same_as, "-") != 0) /* its counterpart would not be the only right one */
+    const char *function = data_formula_function(f);
+    expr e;
+    if (is_there(all, function))
         return SNIP_OK;
     if (!mean || !deviation)
         return status_nomem(st);
@@ -105,34 +92,37 @@ static snip_code add_formula(collection *all, const data_corpus *c, size_t i, ui
         data_formula_sample(c, i, DATA_SAMPLE_RANGE, POINTS, seed, &x, &y, &rows, a, st);
     if (code != SNIP_OK)
         return code;
-    code = data_formula_usable(&e[PAPER], f, y, rows, v, a, &why);
+    code = data_formula_usable(&e, f, y, rows, v, a, &why);
     int varies = code == SNIP_OK ? standardise(&view, mean, deviation, x, n, rows, a) : -1;
-    if (varies == 1)
-        code = rewrite(&e[CONSISTENT], f, mean, deviation, v, a);
     if (code == SNIP_NOMEM || varies == 0)
         return status_nomem(st);
-    if (code != SNIP_OK || varies < 0)
+    if (varies < 0)
         return SNIP_OK;
-    again = arena_array(a, rows, sizeof *again);
-    if (!again ||
-        expr_eval(e[CONSISTENT], (const double *const *)view, rows, again, a) == (size_t)-1)
+    const expr *inputs = raw_inputs(mean, deviation, n, a);
+    data_tokens tokens;
+    expr read = inputs ? expr_substitute(e, inputs, n, a) : (expr){ 0 };
+    if (!read.node)
         return status_nomem(st);
+    code = data_tokens_make(&tokens, read, v, a, &why);
+    if (code != SNIP_OK)
+        return code == SNIP_NOMEM ? status_nomem(st) : SNIP_OK;
     for (int k = 0; k < VIEWS; k++) {
         eval_target *t = &all->target[k][all->count];
         char label[64];
         snprintf(label, sizeof label, "%s/%s/%s", view_names[k], c->name, f->id);
-        *t = (eval_target){ .e = e[k],
-                            .x = k == PAPER ? x : (const double *const *)view,
+        *t = (eval_target){ .e = e,
+                            .x = x,
+                            .inputs = k == CONSISTENT ? inputs : NULL,
                             .view = (const double *const *)view,
                             .dim = (int)n,
                             .rows = rows,
-                            .y = k == PAPER ? y : again,
+                            .y = y,
                             .id = ((uint64_t)1 << 32) + all->count,
                             .label = arena_text(a, label, strlen(label)) };
         if (!t->label)
             return status_nomem(st);
     }
-    all->count++;
+    all->function[all->count++] = function;
     return SNIP_OK;
 }
 
@@ -148,6 +138,8 @@ static snip_code collect(collection *all, const data_vocab *v, uint64_t seed, ar
         most += corpus[k].count;
     }
     *all = (collection){ 0 };
+    if (!(all->function = arena_array(a, most, sizeof *all->function)))
+        return status_nomem(st);
     for (int k = 0; k < VIEWS; k++)
         if (!(all->target[k] = arena_array(a, most, sizeof **all->target)))
             return status_nomem(st);
@@ -243,9 +235,14 @@ static snip_code run_view(json_t *pools[POOLS], view k, model_space *s, const co
         return status_nomem(st);
     for (size_t i = 0; i < n; i++) {
         const eval_target *t = &all->target[k][i];
-        item[i] = (model_item){
-            .e = t->e, .node = MODEL_WHOLE, .x = t->view, .dim = t->dim, .rows = t->rows, .y = t->y
-        };
+        item[i] = (model_item){ .e = eval_as_read(t, t->e, a),
+                                .node = MODEL_WHOLE,
+                                .x = t->view,
+                                .dim = t->dim,
+                                .rows = t->rows,
+                                .y = t->y };
+        if (!item[i].e.node)
+            return status_nomem(st);
         char label[96];
         int length = snprintf(label, sizeof label,
                               "\"pool\":\"%s\",\"target\":%zu,\"family\":\"whole\"", t->label, i);

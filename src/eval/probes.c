@@ -116,11 +116,12 @@ static snip_code consequences(json_t **out, model_space *s, const eval_how *how,
     if (code == SNIP_OK && (!item || !z || !row || !same || !other))
         code = status_nomem(st);
     for (size_t i = 0; i < n && code == SNIP_OK; i++) {
-        data_edit *edits;
+        data_variant v[DATA_VARIANTS_MAX]; /* their behaviour is another: that is checked */
         rng r;
         rng_init(&r, how->seed, RNG_EDITS, ((uint64_t)1 << 33) + i);
         size_t node = draw_commutative(t[i].e, &r);
-        size_t k = data_edits_list(&edits, t[i].e, DATA_OPERAND_REORDERING, a);
+        size_t k = data_edits_evaluation(v, t[i].e, DATA_OPERAND_REORDERING, DATA_VARIANTS_MAX,
+                                         t[i].x, t[i].rows, t[i].y, &r, a);
         same[i] = other[i] = NAN;
         if (k == (size_t)-1)
             return status_nomem(st);
@@ -130,8 +131,7 @@ static snip_code consequences(json_t **out, model_space *s, const eval_how *how,
         for (int kind = 1; kind <= 2; kind++) {
             if (kind == 1 ? node == t[i].e.count : k == 0)
                 continue;
-            expr e = kind == 1 ? exchange(t[i].e, node, a)
-                               : data_edit_apply(t[i].e, &edits[rng_below(&r, (uint32_t)k)], a);
+            expr e = kind == 1 ? exchange(t[i].e, node, a) : v[rng_below(&r, (uint32_t)k)].e;
             if (!e.node)
                 return status_nomem(st);
             row[i][kind] = count;
@@ -194,6 +194,43 @@ static snip_code draw_parts(expr out[3], int positive, rng *r, arena *a, snip_st
     return code;
 }
 
+/* Single small edits of e, at any place, that change its behaviour: up to WRONG of them, drawn at
+ * random. Returns their number, or (size_t)-1 when memory is out. */
+static size_t near_misses(expr out[WRONG], expr e, const double *const *x, rng *r, arena *a)
+{
+    data_edit *edits[DATA_SUBTREE_REWRITING];
+    size_t of_family[DATA_SUBTREE_REWRITING], total = 0, n = 0;
+    double *y = arena_array(a, DATA_POINTS, sizeof *y);
+    data_behaviours seen = { .rows = DATA_POINTS, .a = a };
+    for (int f = 0; f < DATA_SUBTREE_REWRITING; f++) {
+        of_family[f] = data_edits_list(&edits[f], e, (data_family)f, a);
+        if (of_family[f] == (size_t)-1)
+            return (size_t)-1;
+        total += of_family[f];
+    }
+    int *order = arena_array(a, total + 1, sizeof *order);
+    if (!y || !order || expr_eval(e, x, DATA_POINTS, y, a) == (size_t)-1 ||
+        data_behaviours_add(&seen, y) < 0)
+        return (size_t)-1;
+    for (size_t i = 0; i < total; i++)
+        order[i] = (int)i;
+    rng_shuffle(r, order, (int)total);
+    for (size_t i = 0; i < total && n < WRONG; i++) {
+        size_t k = (size_t)order[i], f = 0;
+        while (k >= of_family[f])
+            k -= of_family[f++];
+        expr edited = data_edit_apply(e, &edits[f][k], a);
+        if (!edited.node || expr_eval(edited, x, DATA_POINTS, y, a) == (size_t)-1)
+            return (size_t)-1;
+        int is_new = data_values_fit(y, DATA_POINTS) ? data_behaviours_add(&seen, y) : 0;
+        if (is_new < 0)
+            return (size_t)-1;
+        if (is_new)
+            out[n++] = edited;
+    }
+    return n;
+}
+
 /* One case: the left side, then the right side, then wrong alternatives to it; their number is
  * returned in *count. */
 static snip_code make_case(model_item *item, size_t *count, int identity, const expr part[3],
@@ -219,30 +256,11 @@ static snip_code make_case(model_item *item, size_t *count, int identity, const 
             symbol_item(e[k], a, "\"probe\":\"rewritings\",\"family\":\"%s\",\"role\":\"%s\"",
                         identities[identity].name, k ? "rewriting" : "formula");
     }
-    data_variant *v = arena_array(a, DATA_VARIANTS_MAX, sizeof *v);
-    double *y = arena_array(a, DATA_POINTS, sizeof *y);
-    expr *wrong = arena_array(a, DATA_FAMILIES * DATA_VARIANTS_MAX, sizeof *wrong);
-    if (!v || !y || !wrong || expr_eval(e[1], x, DATA_POINTS, y, a) == (size_t)-1)
+    expr wrong[WRONG];
+    size_t n = near_misses(wrong, e[1], x, r, a);
+    if (n == (size_t)-1)
         return status_nomem(st);
-    /* The smallest changes first; new subtrees only where those are not enough. */
-    size_t n = 0;
-    for (int f = 0; f < DATA_FAMILIES && (f < DATA_SUBTREE_REWRITING || n < WRONG); f++) {
-        size_t k = data_edits_evaluation(v, e[1], (data_family)f, DATA_VARIANTS_MAX, x, DATA_POINTS,
-                                         y, r, a);
-        if (k == (size_t)-1)
-            return status_nomem(st);
-        if (f == DATA_SUBTREE_REWRITING && k > WRONG - n)
-            k = WRONG - n;
-        for (size_t i = 0; i < k; i++)
-            wrong[n++] = v[i].e;
-    }
-    for (size_t i = n; i > 1; i--) {
-        size_t j = rng_below(r, (uint32_t)i);
-        expr t = wrong[i - 1];
-        wrong[i - 1] = wrong[j];
-        wrong[j] = t;
-    }
-    for (size_t i = 0; i < n && i < WRONG; i++)
+    for (size_t i = 0; i < n; i++)
         item[(*count)++] = symbol_item(
             wrong[i], a, "\"probe\":\"rewritings\",\"family\":\"%s\",\"role\":\"wrong\"",
             identities[identity].name);
@@ -358,7 +376,7 @@ static char *polynomial(int k, int terms, arena *a)
 static snip_code taylor(json_t **out, model_space *s, const eval_how *how, arena *a,
                         snip_status *st)
 {
-    double x[DATA_POINTS], similarity[SERIES], y[SERIES][DATA_POINTS];
+    double x[DATA_POINTS], similarity[SERIES], unrelated[SERIES], y[SERIES][DATA_POINTS];
     const double *columns[1] = { x };
     model_item item[SERIES * ORDERS];
     float *symbols = arena_array(a, SERIES * ORDERS * s->latent, sizeof *symbols);
@@ -389,7 +407,12 @@ static snip_code taylor(json_t **out, model_space *s, const eval_how *how, arena
         code = model_space_embed(s, item, SERIES * ORDERS, symbols, values, st);
     for (int k = 0; k < SERIES && code == SNIP_OK; k++) {
         json_t *by_order = json_object(), *words = json_object();
-        similarity[k] = 0;
+        similarity[k] = unrelated[k] = 0;
+        for (int o = 0; o < SERIES * ORDERS; o++) /* the other functions' series, for comparison */
+            if (o / ORDERS != k)
+                unrelated[k] += model_dot(symbols + (size_t)o * s->latent,
+                                          values + (size_t)(k * ORDERS) * s->latent, s->latent) /
+                                ((SERIES - 1) * ORDERS);
         for (int o = 0; o < ORDERS; o++) {
             size_t at = (size_t)(k * ORDERS + o) * s->latent;
             double v = model_dot(symbols + at, values + at, s->latent);
@@ -403,9 +426,10 @@ static snip_code taylor(json_t **out, model_space *s, const eval_how *how, arena
         json_array_append_new(functions, json_pack("{s:s,s:o,s:o}", "name", series[k].name,
                                                    "similarity", by_order, "series", words));
     }
-    *out =
-        json_pack("{s:o,s:o}", "functions", functions, "average",
-                  eval_figure_json(eval_mean(similarity, code == SNIP_OK ? SERIES : 0, how->seed)));
+    size_t count = code == SNIP_OK ? SERIES : 0;
+    *out = json_pack("{s:o,s:o,s:o}", "functions", functions, "average",
+                     eval_figure_json(eval_mean(similarity, count, how->seed)), "unrelated",
+                     eval_figure_json(eval_mean(unrelated, count, how->seed)));
     return code;
 }
 

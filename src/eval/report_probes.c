@@ -178,8 +178,10 @@ static void rewritings(eval_page *g)
         return;
     }
     eval_put(
-        g, "<h3>Equivalent rewritings</h3><p>A correct rewriting against wrong ones that differ as "
-           "little. Percentile rank: the share of the wrong ones that score lower.</p>\n");
+        g, "<h3>Equivalent rewritings</h3><p>A correct rewriting against wrong ones, each a single "
+           "small edit of it: up to 35, or as many as it has. Percentile rank: the share of the "
+           "wrong ones that score lower. The identities are ours; the paper does not list its "
+           "own.</p>\n");
     for (void *it = json_object_iter((json_t *)all); it && i < n;
          it = json_object_iter_next((json_t *)all, it), i++) {
         const char *name = json_object_iter_key(it);
@@ -207,6 +209,8 @@ static void taylor(eval_page *g)
     static const char *const orders[] = { "2", "3", "4" };
     static const eval_measure mean[] = {
         { "mean of all", "probes.taylor.average", NULL, EVAL_SHARE, 0 },
+        { "data of a function, series of the others", "probes.taylor.unrelated", NULL, EVAL_SHARE,
+          0 },
     };
     const json_t *all = eval_page_common(g, "probes.taylor.functions");
     size_t n = json_array_size(all);
@@ -217,8 +221,9 @@ static void taylor(eval_page *g)
     }
     eval_put(
         g, "<h3>Taylor series</h3><p>Similarity of the data of a function and the formula of its "
-           "Taylor series up to order <i>K</i>. Higher means that the space knows an approximation "
-           "when it sees one.</p>\n");
+           "Taylor series, its first <i>K</i> terms. Higher means that the space knows an "
+           "approximation when it sees one, as far as it is higher than with the series of the "
+           "other functions. The functions are ours; the paper does not list its own.</p>\n");
     eval_legend(g, 0);
     eval_put(g, "<div class='panels'>");
     double low = 0;

@@ -38,17 +38,23 @@ typedef struct eval_scores {
     size_t *owner;           /* their targets */
 } eval_scores;
 
-/* An expression to edit: its values y on x, and `view`, the inputs as the numeric encoder sees
- * them (x itself in training). */
+/* An expression to edit: its values y on x; `view`, the inputs as the numeric encoder sees them (x
+ * itself in training); `inputs`, what the symbolic encoder reads in place of each variable (NULL:
+ * the variable). */
 typedef struct eval_target {
     expr e;
     const double *const *x, *const *view;
+    const expr *inputs;
     int dim;
     size_t rows;
     const double *y;
     uint64_t id;       /* chooses its random numbers */
     const char *label; /* for dumps: a JSON string's inside */
 } eval_target;
+
+/* e, which is t's expression or an edit of it, as the symbolic encoder reads it. In `a`; node is
+ * NULL when memory is out. */
+expr eval_as_read(const eval_target *t, expr e, arena *a);
 
 /* Scores of whole expressions, or of up to EVAL_SUBTREES_MAX subtrees each, in context. Everything
  * lives in `a`. */

@@ -107,6 +107,21 @@ static snip_code chunk_symbols(const model_space *s, const model_item *item, siz
     return model_formulas_embed(s->m, &f, z, a) ? SNIP_OK : SNIP_NOMEM;
 }
 
+/* A copy of v[0..rows) that starts with `points` values, evenly spaced, and goes on with the rest.
+ * Rows of a sample stand cluster by cluster, so its first ones would be no fair part of it. NULL
+ * when memory is out. */
+static const double *spread(const double *v, size_t rows, size_t points, arena *a)
+{
+    double *out = arena_array(a, rows, sizeof *out);
+    size_t taken = 0, rest = points;
+    for (size_t i = 0; i < rows && out; i++)
+        if (taken < points && i == taken * rows / points)
+            out[taken++] = v[i];
+        else
+            out[rest++] = v[i];
+    return out;
+}
+
 /* Values of a chunk of items; z has a row for each. */
 static snip_code chunk_values(const model_space *s, const model_item *item, size_t n, float *z,
                               arena *a)
@@ -124,7 +139,19 @@ static snip_code chunk_values(const model_space *s, const model_item *item, size
         *g = (model_table_group){ .points = points < rows ? points : rows,
                                   .dim = item[first].dim,
                                   .count = end - first };
-        snip_code code = model_group_fill(g, s->m, item[first].x, rows, y + first, a);
+        const double *const *x = item[first].x;
+        if (points && points < rows) {
+            const double **some = arena_array(a, (size_t)g->dim, sizeof *some);
+            int good = some != NULL;
+            for (int j = 0; j < g->dim && good; j++)
+                good = (some[j] = spread(x[j], rows, points, a)) != NULL;
+            for (size_t k = first; k < end && good; k++)
+                good = (y[k] = spread(y[k], rows, points, a)) != NULL;
+            if (!good)
+                return SNIP_NOMEM;
+            x = some;
+        }
+        snip_code code = model_group_fill(g, s->m, x, rows, y + first, a);
         if (code != SNIP_OK)
             return code;
     }
