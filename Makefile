@@ -19,8 +19,8 @@
 BUILD_PACKAGES = gcc libc6-dev meson ninja-build pkg-config python3 libsleef-dev libjansson-dev libsqlite3-dev \
                  libxxhash-dev zlib1g-dev libdnnl-dev liblapacke-dev libcminpack-dev libopenmpi-dev openmpi-bin libcmocka-dev \
                  python3-numpy
-LINT_PACKAGES  = clang-format clang-tidy cppcheck
-FUZZ_PACKAGES  = clang
+LINT_PACKAGES  = clang-format clang-tidy cppcheck libomp-dev
+FUZZ_PACKAGES  = clang libclang-rt-dev libomp-dev
 TORCH_PACKAGES = python3-torch python3-numpy libopenblas0
 PREFIX  ?= /usr/local
 FUZZ_SECONDS ?= 600

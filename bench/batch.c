@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "model/file.h"
 #include "train/trainer.h"
 
@@ -165,10 +166,10 @@ static json_t *write_batch(const model *m, const train_batch *b, const json_t *m
         return NULL;
     const char *preset = json_string_value(json_object_get(metadata, "preset"));
     const char *stage = json_string_value(json_object_get(metadata, "stage"));
-    return json_pack("{s:s,s:s,s:s,s:s,s:I,s:I,s:I,s:f,s:f}", "bench", "batch", "file", path,
-                     "preset", preset, "stage", stage, "samples", (json_int_t)b->tables, "variants",
-                     (json_int_t)b->variants, "formulas", (json_int_t)b->formulas, "loss", loss,
-                     "gradient_norm", norm);
+    return json_pack("{s:s,s:o,s:s,s:s,s:I,s:I,s:I,s:f,s:f}", "bench", "batch", "file",
+                     text_json(path), "preset", preset, "stage", stage, "samples",
+                     (json_int_t)b->tables, "variants", (json_int_t)b->variants, "formulas",
+                     (json_int_t)b->formulas, "loss", loss, "gradient_norm", norm);
 }
 
 json_t *bench_batch(const char *preset, const char *stage, size_t batch, int threads,

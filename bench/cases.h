@@ -7,9 +7,9 @@
 #include "tools/problem.h"
 
 typedef struct bench_case {
-    const char *source; /* the corpus, or "generated" */
+    const char *source;        /* the corpus, or "generated" */
     const char *id, *function; /* as in the corpus; the function is NULL for generated ones */
-    expr e; /* in the table's inputs */
+    expr e;                    /* in the table's inputs */
     tools_problem p;
 } bench_case;
 

@@ -14,6 +14,7 @@ import concurrent.futures
 import json
 import os
 import pathlib
+import shutil
 import signal
 import subprocess
 import sys
@@ -69,9 +70,10 @@ def train(snip, variant, folder, seconds):
     run = subprocess.Popen(command(snip, variant, folder), env=env, stdout=subprocess.DEVNULL)
     while run.poll() is None and cpu_seconds(run.pid) < seconds:
         time.sleep(0.2)
-    if run.poll() is None:
+    early = run.poll() is not None
+    if not early:
         run.send_signal(signal.SIGINT)
-    if run.wait():
+    if run.wait() or early:
         sys.exit(f"study.py: {variant}: training failed")
 
 
@@ -89,7 +91,8 @@ def study(snip, variant, out, seconds):
     done = folder / "figures.json"
     if done.exists():
         return variant, json.loads(done.read_text())
-    folder.mkdir(parents=True, exist_ok=True)
+    shutil.rmtree(folder, ignore_errors=True)  # what was interrupted starts again, to be of equal time
+    folder.mkdir(parents=True)
     train(snip, variant, folder, seconds)
     figures = {}
     for name, options in MEASURES.items():

@@ -182,12 +182,27 @@ shows 'done after 160 of 160 steps' train $small --out run
 shows '"finished":true' train $small --out run --resume --json
 shows 'stage *S5' info run/model.safetensors
 shows '"samples":"640"' info run/model.safetensors --json
+# Fewer threads than asked for make no difference.
+OMP_THREAD_LIMIT=1 "$snip" train $small --threads 2 --out limited >/dev/null 2>&1
+"$snip" train $small --threads 2 --out free >/dev/null 2>&1
+loss() { grep -o '"loss":[^,]*' $1/log.jsonl | tail -n 1; }
+[ -n "$(loss free)" ] && [ "$(loss limited)" = "$(loss free)" ] && good ||
+    bad "OMP_THREAD_LIMIT changes the loss: $(loss limited) for $(loss free)"
+# More points than a sample has; and what is asked for is kept.
+shows 'done after 20 of 20' train $small --steps 20 --warmup 5 --set points=400 --out many
+shows 'done after 20 of 20' train $small --steps 20 --warmup 5 --set first=9 --set first_points=4 --out run2
+# The decay ends with the last step, so that step can be moved before it begins, not after.
+decays="$small --warmup 5 --set schedule=constant --set decay=30"
+shows 'done after 20 of 20' train $decays --steps 20 --set decay=0 --out decays
+shows 'done after 40 of 40' train $decays --steps 40 --out decays --resume
+refuses 1 "another 'steps'" train $decays --steps 60 --out decays --resume
 [ -s run/log.jsonl ] && [ -s run/curves.html ] && good || bad "train leaves no log or curves"
 before=$(cksum run/*)
 refuses 1 'holds a training run already' train $small --out run
 refuses 1 "another 'lr'" train $small --out run --resume --lr 0.5
 refuses 1 'another model configuration' train $small --out run --resume --set ff=64
 [ "$before" = "$(cksum run/*)" ] && good || bad "a refused run was touched"
+shows 'first_points..:4' info run2/model.safetensors --json
 refuses 1 'holds no training run' train $small --out nothing --resume
 refuses 1 'cannot make this folder' train $small --out t.csv/run
 shows 'done after' train $small --out deep/er/run

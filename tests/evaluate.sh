@@ -118,6 +118,9 @@ PY
 refuses 2 'needs --model' evaluate
 refuses 1 'No such file' evaluate --model missing.safetensors --out e
 [ -e e ] && bad "a wrong model leaves a folder" || good
+timeout 60 mpirun -n 2 "$snip" evaluate --model S5/model.safetensors --suite global --pairs 100 --dump d --out e \
+    >out 2>&1
+{ [ $? -ne 124 ] && grep -q 'dump needs a single process' out; } && good || bad "--dump with two ranks: $(cat out)"
 refuses 2 "takes no argument 'x'" evaluate --model S5/model.safetensors x
 refuses 2 'no suite\|not a\|suite' evaluate --model S5/model.safetensors --suite everything
 refuses 1 'cannot make this folder' evaluate --model S5/model.safetensors --suite probes --out table/x

@@ -15,19 +15,19 @@ while IFS= read -r line; do
         bad "docs/api.md: no example has $line"
 done < <(sed -n '/^```c$/,/^```$/{/^```/d;p}' "$here/../docs/api.md")
 
-run=
+run=()
 if [ -n "$how" ]; then
     command -v valgrind >/dev/null || { echo "there is no valgrind here"; exit 77; }
     # Valgrind hides AVX-512, and the program takes AVX2 then. oneDNN's own AVX2 kernels load up to
     # 64 bytes behind their packed operands, so it is held to SSE 4.1, whose kernels do not.
     export DNNL_MAX_CPU_ISA=SSE41 ONEDNN_MAX_CPU_ISA=SSE41
-    run="valgrind -q --error-exitcode=99 --leak-check=full --suppressions=$here/valgrind.supp"
+    run=(valgrind -q --error-exitcode=99 --leak-check=full "--suppressions=$here/valgrind.supp")
 fi
 
 # says EXIT_CODE PATTERN NAME ARGUMENT...: the example ends so and prints such a line.
 says() {
     local code=$1 pattern=$2 name=$3 got; shift 3
-    $run "$folder/$name" "$@" >out 2>&1
+    "${run[@]}" "$folder/$name" "$@" >out 2>&1
     got=$?
     { [ $got -eq "$code" ] && grep -qE -- "$pattern" out; } && good ||
         bad "$name $* gives $got: $(tail -n 20 out)"

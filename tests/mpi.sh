@@ -57,5 +57,14 @@ code=$?
 
 # A batch that cannot be shared out is refused, and nobody hangs.
 timeout 60 mpirun -n 3 "$snip" train $settings --batch-size 2 --out tiny >out 2>&1
-[ $? -ne 0 ] && [ $? -ne 124 ] && grep -q 'too small for 3 ranks' out || { echo "FAILED: small batch"; cat out; code=1; }
+got=$?
+[ $got -ne 0 ] && [ $got -ne 124 ] && grep -q 'too small for 3 ranks' out || { echo "FAILED: small batch"; cat out; code=1; }
+
+# Only rank 0 sees the folder of the run that goes on.
+sed 's/--steps 20/--steps 12/' <<<"$settings" >shorter
+"$snip" train $(cat shorter) --set decay=0 --set centre=0 --out split >out 2>&1 || { echo "FAILED: a short run"; cat out; code=1; }
+timeout 60 mpirun -n 1 "$snip" train $settings --set decay=13 --out split --resume : \
+    -n 1 "$snip" train $settings --set decay=13 --out elsewhere --resume >out 2>&1 &&
+    [ ! -e elsewhere ] && "$snip" info split/model.safetensors --json | grep -q '"steps":"20"' ||
+    { echo "FAILED: a rank that does not see the folder"; cat out; code=1; }
 exit $code

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <libgen.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -12,12 +13,13 @@
 
 enum { READ_MAX = 1 << 30 }; /* zlib counts in ints */
 
-#define SIZE_LIMIT ((size_t)4 << 30) /* a table that large was not meant to be read whole */
+#define SIZE_LIMIT ((size_t)4 << 30)
 
-static snip_code read_all(char **out, size_t *size, gzFile f, const char *path, arena *a,
-                          snip_status *st)
+/* `room` is a guess of the size. */
+static snip_code read_all(char **out, size_t *size, gzFile f, const char *path, size_t room,
+                          size_t most, arena *a, snip_status *st)
 {
-    size_t room = 1 << 16, used = 0;
+    size_t used = 0;
     char *buffer = arena_alloc(a, room);
     for (;;) {
         if (!buffer)
@@ -36,7 +38,7 @@ static snip_code read_all(char **out, size_t *size, gzFile f, const char *path, 
         if (n == 0)
             break;
         used += (size_t)n;
-        if (used > SIZE_LIMIT)
+        if (used > most)
             return status_fail(st, SNIP_IO, 0, "%s: larger than 4 GB", path);
         if (room - used < 2) {
             char *more = arena_alloc(a, 2 * room);
@@ -52,22 +54,38 @@ static snip_code read_all(char **out, size_t *size, gzFile f, const char *path, 
     return SNIP_OK;
 }
 
-snip_code file_read(char **out, size_t *size, const char *path, arena *a, snip_status *st)
+static snip_code read_file(char **out, size_t *size, const char *path, size_t most, arena *a,
+                           snip_status *st)
 {
     int standard_input = strcmp(path, "-") == 0;
     struct stat info;
-    if (!standard_input && stat(path, &info) == 0 && S_ISDIR(info.st_mode))
-        return status_fail(st, SNIP_IO, 0, "%s: is a directory", path);
+    size_t room = 1 << 16;
+    if (!standard_input && stat(path, &info) == 0) {
+        if (S_ISDIR(info.st_mode))
+            return status_fail(st, SNIP_IO, 0, "%s: is a directory", path);
+        if (S_ISREG(info.st_mode) && (size_t)info.st_size < most)
+            room += (size_t)info.st_size;
+    }
     errno = 0;
     gzFile f = standard_input ? gzdopen(dup(0), "rb") : gzopen(path, "rb");
     if (!f)
         return status_fail(st, SNIP_IO, 0, "%s: %s", path,
                            errno ? strerror(errno) : "out of memory");
-    snip_code code = read_all(out, size, f, path, a, st);
+    snip_code code = read_all(out, size, f, path, room, most, a, st);
     int closed = gzclose(f);
     if (code == SNIP_OK && closed == Z_BUF_ERROR) /* the stream ended inside a compressed block */
         return status_fail(st, SNIP_IO, 0, "%s: compressed file is cut off", path);
     return code;
+}
+
+snip_code file_read(char **out, size_t *size, const char *path, arena *a, snip_status *st)
+{
+    return read_file(out, size, path, SIZE_LIMIT, a, st);
+}
+
+snip_code file_read_large(char **out, size_t *size, const char *path, arena *a, snip_status *st)
+{
+    return read_file(out, size, path, SIZE_MAX / 4, a, st);
 }
 
 int file_make_folders(const char *path)

@@ -12,6 +12,10 @@
  * does not count, and lives in `a`. A truncated or damaged .gz is an error. */
 snip_code file_read(char **out, size_t *size, const char *path, arena *a, snip_status *st);
 
+/* The same for files of any size. file_read refuses what is larger than 4 GB: a table that large
+ * was not meant to be read whole. */
+snip_code file_read_large(char **out, size_t *size, const char *path, arena *a, snip_status *st);
+
 /* Makes a folder and those above it. Returns 0 with errno set on failure. */
 int file_make_folders(const char *path);
 

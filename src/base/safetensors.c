@@ -165,7 +165,7 @@ snip_code safetensors_read(safetensors_file *out, const char *path, arena *a, sn
     char *bytes;
     size_t size;
     *out = (safetensors_file){ 0 };
-    snip_code code = file_read(&bytes, &size, path, a, st);
+    snip_code code = file_read_large(&bytes, &size, path, a, st);
     return code == SNIP_OK ? safetensors_parse(out, path, bytes, size, a, st) : code;
 }
 

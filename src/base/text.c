@@ -3,6 +3,7 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 void text_put(text *t, const char *s, size_t length)
@@ -54,4 +55,19 @@ char *text_end(text *t)
 {
     text_put(t, "", 0);
     return t->failed ? NULL : t->s;
+}
+
+json_t *text_json(const char *s)
+{
+    json_t *o = json_string(s);
+    if (o)
+        return o;
+    /* Not UTF-8: bytes beyond ASCII are shown as question marks. */
+    char *copy = strdup(s);
+    for (char *c = copy; c && *c; c++)
+        if ((unsigned char)*c >= 0x80)
+            *c = '?';
+    o = copy ? json_string(copy) : NULL;
+    free(copy);
+    return o ? o : json_null();
 }

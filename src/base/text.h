@@ -7,6 +7,7 @@
 #ifndef BASE_TEXT_H
 #define BASE_TEXT_H
 
+#include <jansson.h>
 #include <stddef.h>
 
 #include "base/arena.h"
@@ -25,5 +26,8 @@ void text_put(text *t, const char *s, size_t length);
 
 /* The string, terminated, or NULL when memory ran out. */
 char *text_end(text *t);
+
+/* A JSON string, whatever bytes s holds. */
+json_t *text_json(const char *s);
 
 #endif

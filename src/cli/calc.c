@@ -21,7 +21,7 @@ int cli_calc(const cli_command *self, int argc, char **argv)
         { .name = "json",
           .kind = CLI_FLAG,
           .to = &json,
-          .help = "17 significant digits, a JSON value a line" },
+          .help = "17 significant digits; NaN and Infinity as Python's json has them" },
     };
     int n = cli_parse(self, options, sizeof options / sizeof *options, argc, argv, &code);
     if (n < 0)

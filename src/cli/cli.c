@@ -280,21 +280,6 @@ const char *cli_model_path(const char *asked, arena *a)
     return NULL;
 }
 
-json_t *cli_string(const char *s)
-{
-    json_t *o = json_string(s);
-    if (o)
-        return o;
-    /* Not UTF-8: bytes beyond ASCII are shown as question marks. */
-    char *copy = strdup(s);
-    for (char *c = copy; c && *c; c++)
-        if ((unsigned char)*c >= 0x80)
-            *c = '?';
-    o = copy ? json_string(copy) : NULL;
-    free(copy);
-    return o ? o : json_null();
-}
-
 json_t *cli_real(double v)
 {
     return isfinite(v) ? json_real(v) : json_null();

@@ -12,6 +12,7 @@
 
 #include "base/rng.h"
 #include "base/table.h"
+#include "base/text.h"
 #include "expr/expr.h"
 
 /* Choices of --preset and --stage, as they are numbered everywhere. */
@@ -21,10 +22,10 @@ extern const char *const cli_presets[], *const cli_stages[];
 enum { CLI_DONE = 0, CLI_FAILED = 1, CLI_MISUSED = 2 };
 
 typedef enum cli_kind {
-    CLI_FLAG,  /* int *to becomes 1 */
-    CLI_COUNT, /* uint64_t *to, within [low, high] */
-    CLI_TEXT,  /* const char **to */
-    CLI_LIST,  /* cli_list *to: may be given many times */
+    CLI_FLAG,   /* int *to becomes 1 */
+    CLI_COUNT,  /* uint64_t *to, within [low, high] */
+    CLI_TEXT,   /* const char **to */
+    CLI_LIST,   /* cli_list *to: may be given many times */
     CLI_CHOICE, /* int *to becomes the place in `choices`, which ends with NULL */
     CLI_CHOICES /* unsigned *to: bit i for choice i; may be given many times */
 } cli_kind;
@@ -132,9 +133,6 @@ const volatile sig_atomic_t *cli_stop_on_signals(void);
 /* The model to use: `asked`, else $SNIP_MODEL, else the one that came with the program, installed
  * or in its source tree. In `a`; NULL if there is none. */
 const char *cli_model_path(const char *asked, arena *a);
-
-/* A JSON string, whatever bytes s holds. */
-json_t *cli_string(const char *s);
 
 /* A JSON number; NaN and infinities, which JSON has not, become null. */
 json_t *cli_real(double v);

@@ -59,12 +59,12 @@ static snip_code show_formula(const data_corpus *c, size_t i, const request *q, 
     *usable += (size_t)good;
     if (q->json) {
         const char *prefix = good ? expr_print(normal, SNIP_PREFIX, NULL, 0, a) : NULL;
-        json_t *o = json_pack("{s:o,s:o,s:o,s:o,s:I,s:I,s:b}", "corpus", cli_string(c->name), "id",
-                              cli_string(f->id), "group", cli_string(f->group), "formula",
-                              cli_string(f->text), "inputs", (json_int_t)f->names.count, "points",
+        json_t *o = json_pack("{s:o,s:o,s:o,s:o,s:I,s:I,s:b}", "corpus", text_json(c->name), "id",
+                              text_json(f->id), "group", text_json(f->group), "formula",
+                              text_json(f->text), "inputs", (json_int_t)f->names.count, "points",
                               (json_int_t)rows, "usable", good);
         json_object_set_new(o, "same_as",
-                            strcmp(f->same_as, "-") ? cli_string(f->same_as) : json_null());
+                            strcmp(f->same_as, "-") ? text_json(f->same_as) : json_null());
         if (good) {
             json_object_set_new(o, "normal", json_string(prefix));
             json_object_set_new(o, "tokens", json_integer((json_int_t)tokens));

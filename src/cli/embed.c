@@ -35,10 +35,10 @@ static void put_line(const sink *s, size_t row, const char *source, size_t numbe
         return;
     }
     json_t *o =
-        json_pack("{s:I,s:o,s:I,s:I,s:o}", "row", (json_int_t)row, "source", cli_string(source),
-                  "line", (json_int_t)number, "node", (json_int_t)node, "text", cli_string(text));
+        json_pack("{s:I,s:o,s:I,s:I,s:o}", "row", (json_int_t)row, "source", text_json(source),
+                  "line", (json_int_t)number, "node", (json_int_t)node, "text", text_json(text));
     if (name)
-        json_object_set_new(o, "name", cli_string(name));
+        json_object_set_new(o, "name", text_json(name));
     char *line = o ? json_dumps(o, JSON_COMPACT) : NULL;
     fprintf(s->lines, "%s\n", line ? line : "");
     free(line);

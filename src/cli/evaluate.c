@@ -176,7 +176,7 @@ static json_t *start_results(int argc, char **argv, const eval_how *how, arena *
     struct tm utc;
     strftime(when, sizeof when, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&now, &utc));
     return json_pack(
-        "{s:o,s:s,s:I,s:s,s:I,s:f,s:I,s:I,s:I}", "command", cli_string(line ? line : ""), "version",
+        "{s:o,s:s,s:I,s:s,s:I,s:f,s:I,s:I,s:I}", "command", text_json(line ? line : ""), "version",
         SNIP_VERSION, "seed", (json_int_t)how->seed, "started", when, "pairs",
         (json_int_t)how->pairs, "noise", how->noise, "rows", (json_int_t)how->rows, "targets",
         (json_int_t)how->targets, "subtree_variants", (json_int_t)how->subtree_variants);
@@ -325,6 +325,8 @@ int cli_evaluate(const cli_command *self, int argc, char **argv)
     eval_result opened[CLI_LIST_MAX];
     size_t open = open_models(self, opened, &models);
     code = open == models.count ? CLI_DONE : CLI_FAILED;
+    if (code == CLI_DONE && dump && ranks_count(how.ranks) > 1)
+        code = cli_fail(self, CLI_MISUSED, "--dump needs a single process, not mpirun");
     if (code == CLI_DONE && me == 0 &&
         (!make_folder(self, out) || (dump && !make_folder(self, dump))))
         code = CLI_FAILED;
@@ -332,6 +334,8 @@ int cli_evaluate(const cli_command *self, int argc, char **argv)
         unsigned all = (1u << EVAL_SUITES) - 1;
         code = run_models(self, results, opened, open, suites ? suites : all, me == 0 ? dump : NULL,
                           cli_threads(threads), &how);
+        if (!json_object_get(results, "models"))
+            ranks_abort(how.ranks, code); /* the others may be waiting for us */
     }
     while (open-- > 0)
         eval_result_free(&opened[open]);

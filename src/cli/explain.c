@@ -167,7 +167,7 @@ static json_t *errors_json(const tools_errors *e)
 static json_t *formula_json(expr e, const tools_problem *p, arena *a)
 {
     const char *s = expr_print(e, SNIP_SYMPY, &p->names, 0, a);
-    return cli_string(s ? s : "");
+    return text_json(s ? s : "");
 }
 
 static json_t *edit_json(const tools_explanation *x, size_t k, const cli_task *task)
@@ -176,7 +176,7 @@ static json_t *edit_json(const tools_explanation *x, size_t k, const cli_task *t
     const tools_problem *p = &task->p;
     const char *what = tools_edit_text(e, x->e, &p->names, task->a);
     return json_pack("{s:I,s:o,s:f,s:o,s:o,s:o,s:o}", "node", (json_int_t)e->node, "edit",
-                     cli_string(what ? what : ""), "gain", score(e->gain), "equation",
+                     text_json(what ? what : ""), "gain", score(e->gain), "equation",
                      formula_json(e->e, p, task->a), "errors", errors_json(&e->errors),
                      "refitted_equation", formula_json(e->fitted, p, task->a), "refitted_errors",
                      errors_json(&e->refitted));
@@ -223,7 +223,7 @@ static double arrange(place *at, expr e, size_t i, int depth, int *leaves)
 /* Names are whatever bytes the table's header has; a page is UTF-8 without control characters. */
 static void put_escaped(FILE *f, const char *text)
 {
-    json_t *clean = cli_string(text);
+    json_t *clean = text_json(text);
     const char *s = json_string_value(clean);
     for (; s && *s; s++)
         if (*s == '<' || *s == '>' || *s == '&' || *s == '"')

@@ -52,9 +52,9 @@ static int near_formula(const cli_command *self, const cli_task *task, tools_ind
             cli_print_json(self,
                            json_pack("{s:f,s:I,s:o,s:i,s:i,s:o,s:s}", "similarity", cosine, "id",
                                      (json_int_t)row.id, "name",
-                                     row.name ? cli_string(row.name) : json_null(), "dimension",
+                                     row.name ? text_json(row.name) : json_null(), "dimension",
                                      row.dimension, "complexity", row.complexity, "equation",
-                                     cli_string(text ? text : ""), "prefix", row.formula));
+                                     text_json(text ? text : ""), "prefix", row.formula));
         else
             printf("%4zu %10.5f %10llu %6d %6d  %s%s%s\n", i + 1, cosine,
                    (unsigned long long)row.id, row.dimension, row.complexity,

@@ -104,12 +104,10 @@ static void print_joined(const char *s)
  * a dash stands for nothing: a shell's `read` would skip an empty field. */
 static void show_completion(const cli_command *self, const cli_option *options, size_t count)
 {
-    static const char *const kinds[] = { [CLI_FLAG] = "flag",
-                                         [CLI_COUNT] = "count",
-                                         [CLI_TEXT] = "text",
-                                         [CLI_LIST] = "list",
-                                         [CLI_CHOICE] = "choice",
-                                         [CLI_CHOICES] = "choices" };
+    static const char *const kinds[] = {
+        [CLI_FLAG] = "flag", [CLI_COUNT] = "count",   [CLI_TEXT] = "text",
+        [CLI_LIST] = "list", [CLI_CHOICE] = "choice", [CLI_CHOICES] = "choices"
+    };
     list_words(self->arguments);
     for (const cli_option *o = options; o < options + count; o++) {
         printf("--%s\t%s\t%s\t", o->name, kinds[o->kind], o->value ? o->value : "-");

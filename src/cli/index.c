@@ -38,7 +38,7 @@ static int show_built(const cli_command *self, const request *q, const tools_ind
     int finished = b->count >= q->count;
     if (q->json)
         return cli_print_json(
-            self, json_pack("{s:o,s:I,s:I,s:I,s:I,s:b,s:f,s:f}", "library", cli_string(q->out),
+            self, json_pack("{s:o,s:I,s:I,s:I,s:I,s:b,s:f,s:f}", "library", text_json(q->out),
                             "formulas", (json_int_t)b->count, "added", (json_int_t)b->added,
                             "duplicates", (json_int_t)b->duplicates, "unusable",
                             (json_int_t)b->unusable, "finished", finished, "seconds", seconds,
@@ -138,9 +138,9 @@ static json_t *outcome_json(const line *l, const tools_index_outcome *o)
 {
     static const char *const fates[] = { "added", "duplicate", "unusable" };
     json_t *out = json_pack("{s:I,s:o,s:s}", "line", (json_int_t)l->number, "name",
-                            cli_string(l->name), "fate", fates[o->fate]);
+                            text_json(l->name), "fate", fates[o->fate]);
     if (o->fate == TOOLS_UNUSABLE)
-        json_object_set_new(out, "why", cli_string(o->why.msg));
+        json_object_set_new(out, "why", text_json(o->why.msg));
     else
         json_object_set_new(out, "id", json_integer((json_int_t)o->id));
     return out;
@@ -174,7 +174,7 @@ static int show_added(const cli_command *self, const request *q, const char *pat
     }
     int code;
     if (q->json) {
-        code = cli_print_json(self, json_pack("{s:o,s:I,s:I,s:I,s:o}", "library", cli_string(path),
+        code = cli_print_json(self, json_pack("{s:o,s:I,s:I,s:I,s:o}", "library", text_json(path),
                                               "added", (json_int_t)fates[TOOLS_ADDED], "duplicates",
                                               (json_int_t)fates[TOOLS_DUPLICATE], "unusable",
                                               (json_int_t)fates[TOOLS_UNUSABLE], "formulas", list));

@@ -83,12 +83,12 @@ static void as_csv(FILE *f, const tools_candidate *c, size_t n, const cli_task *
 json_t *cli_candidate_json(const tools_candidate *c, const expr_names *names, arena *a)
 {
     json_t *o = json_object();
-    json_object_set_new(o, "equation", cli_string(formula(c, SNIP_SYMPY, names, 0, a)));
-    json_object_set_new(o, "given", cli_string(c->text ? c->text : ""));
+    json_object_set_new(o, "equation", text_json(formula(c, SNIP_SYMPY, names, 0, a)));
+    json_object_set_new(o, "given", text_json(c->text ? c->text : ""));
     json_object_set_new(o, "place", json_integer((json_int_t)c->place));
     json_object_set_new(o, "similarity", cli_real(c->similarity));
     if (c->why)
-        json_object_set_new(o, "no_similarity", cli_string(c->why));
+        json_object_set_new(o, "no_similarity", text_json(c->why));
     json_object_set_new(o, "loss_train", cli_real(c->errors.loss[0]));
     json_object_set_new(o, "loss_val", cli_real(c->errors.loss[1]));
     json_object_set_new(o, "r2_train", cli_real(c->errors.r2[0]));

@@ -184,7 +184,9 @@ int cli_train(const cli_command *self, int argc, char **argv)
         good = set_key(&m, &c, sets.value[i], &st);
     /* Points per table in training are at most the model's, unless asked for. */
     if (c.train_points == usual_points && c.train_points > (size_t)m.points)
-        c.train_points = c.first_points = (size_t)m.points;
+        c.train_points = (size_t)m.points;
+    if (c.first_points == usual_points && c.first_points > (size_t)m.points)
+        c.first_points = (size_t)m.points;
     if (good == SNIP_OK)
         good = model_config_check(&m, &st);
     if (good == SNIP_OK)
@@ -211,9 +213,9 @@ int cli_train(const cli_command *self, int argc, char **argv)
     if (me)
         return CLI_DONE;
     if (json)
-        return cli_print_json(self, json_pack("{s:I,s:I,s:b,s:s}", "steps", (json_int_t)done,
+        return cli_print_json(self, json_pack("{s:I,s:I,s:b,s:o}", "steps", (json_int_t)done,
                                               "samples", (json_int_t)(done * c.batch), "finished",
-                                              done >= c.steps, "out", out));
+                                              done >= c.steps, "out", text_json(out)));
     printf("%s after %llu of %llu steps; the model is %s/model.safetensors\n",
            done >= c.steps ? "done" : "stopped", (unsigned long long)done,
            (unsigned long long)c.steps, out);

@@ -22,7 +22,7 @@ const double *data_noisy(const double *y, size_t n, double level, rng *r, arena 
         square += (y[i] - mean) * (y[i] - mean) / (double)n;
     for (size_t i = 0; i < n; i++)
         g[i] = y[i] + (level > 0 ? level * sqrt(square) * g[i] : 0);
-    return g;
+    return data_values_fit(g, n) ? g : y; /* beyond the tokens: as it was */
 }
 
 /* Whether y is more than a constant and rounding. */

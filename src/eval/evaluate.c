@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/text.h"
 #include "eval/dump.h"
 #include "model/file.h"
 
@@ -63,7 +64,9 @@ static json_t *name_of(const char *path)
         file = from;
         length = (size_t)(slash - from);
     }
-    return json_stringn(file, length);
+    char name[256];
+    snprintf(name, sizeof name, "%.*s", (int)(length < 200 ? length : 200), file);
+    return text_json(name);
 }
 
 static double number_in(const json_t *metadata, const char *key)
@@ -124,10 +127,11 @@ snip_code eval_open(eval_result *out, const char *path, snip_status *st)
     if (code == SNIP_OK) {
         const char *stage = json_string_value(json_object_get(metadata, "stage"));
         out->m = m;
-        out->o = json_pack("{s:o,s:s,s:s,s:I,s:f,s:f,s:o}", "name", name_of(path), "path", path,
-                           "stage", stage ? stage : "S0", "parameters", (json_int_t)m->size,
-                           "samples", number_in(metadata, "samples"), "train_seconds",
-                           number_in(metadata, "seconds"), "config", model_config_json(&m->config));
+        out->o = json_pack("{s:o,s:o,s:s,s:I,s:f,s:f,s:o}", "name", name_of(path), "path",
+                           text_json(path), "stage", stage ? stage : "S0", "parameters",
+                           (json_int_t)m->size, "samples", number_in(metadata, "samples"),
+                           "train_seconds", number_in(metadata, "seconds"), "config",
+                           model_config_json(&m->config));
         if (!out->o)
             code = status_nomem(st);
     }

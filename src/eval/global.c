@@ -151,6 +151,8 @@ snip_code eval_global(json_t **out, model_space *s, const eval_how *how, snip_st
     snip_code code = symbols && values && above[0] && above[1] ? SNIP_OK : status_nomem(st);
     double start = clock_now();
     *out = NULL;
+    if (ranks_max(how->ranks, code != SNIP_OK) && code == SNIP_OK)
+        code = status_nomem(st); /* of another rank */
     if (code == SNIP_OK)
         code = embed_shares(s, symbols, values, n, how, st);
     double embedded = clock_now(), ranked = embedded;
@@ -162,6 +164,8 @@ snip_code eval_global(json_t **out, model_space *s, const eval_how *how, snip_st
             code = status_nomem(st);
         progress_end(&bar);
         ranked = clock_now();
+        if (ranks_max(how->ranks, code != SNIP_OK) && code == SNIP_OK)
+            code = status_nomem(st);
     }
     eval_retrieval figures[EVAL_DIRECTIONS];
     for (int d = 0; d < EVAL_DIRECTIONS && code == SNIP_OK; d++) {

@@ -219,11 +219,11 @@ static void taylor(eval_page *g)
         g->t.failed = 1;
         return;
     }
-    eval_put(
-        g, "<h3>Taylor series</h3><p>Similarity of the data of a function and the formula of its "
-           "Taylor series, its first <i>K</i> terms. Higher means that the space knows an "
-           "approximation when it sees one, as far as it is higher than with the series of the "
-           "other functions. The functions are ours; the paper does not list its own.</p>\n");
+    eval_put(g,
+             "<h3>Taylor series</h3><p>Similarity of the data of a function and the formula of its "
+             "Taylor series, its first <i>K</i> terms. Higher means that the space knows an "
+             "approximation when it sees one, as far as it is higher than with the series of the "
+             "other functions. The functions are ours; the paper does not list its own.</p>\n");
     eval_legend(g, 0);
     eval_put(g, "<div class='panels'>");
     double low = 0;

@@ -135,7 +135,7 @@ static snip_code make_group(model_table_group *g, const double *const *y, const 
 static snip_code make_tables(drawn *d, context *c)
 {
     const train_batch_how *how = c->how;
-    size_t all = c->s.points, rows = all;
+    size_t all = c->s.points, rows = all, points = how->points < all ? how->points : all;
     int *chosen = arena_array(c->a, all, sizeof *chosen);
     const double **y = arena_array(c->a, 2 * d->variants, sizeof *y);
     train_row *row = arena_array(c->a, 2 * d->variants, sizeof *row);
@@ -145,7 +145,7 @@ static snip_code make_tables(drawn *d, context *c)
         chosen[i] = (int)i;
     if (how->rows && how->rows < all && rng_uniform(&c->r) < 0.5)
         rows = how->rows + (size_t)rng_below(&c->r, (uint32_t)(all - how->rows + 1));
-    if (how->points < all || rows < all)
+    if (points < all || rows < all)
         rng_shuffle(&c->r, chosen, (int)all);
     size_t count = 0;
     for (size_t i = 0, variant = 0; i < c->subtrees; i++)
@@ -162,7 +162,7 @@ static snip_code make_tables(drawn *d, context *c)
                 row[count++] = (train_row){ .view = view, .variant = variant };
             }
     d->table.row = row;
-    d->table.group = (model_table_group){ .points = how->points, .dim = c->s.dim, .count = count };
+    d->table.group = (model_table_group){ .points = points, .dim = c->s.dim, .count = count };
     return make_group(&d->table.group, y, chosen, rows, c);
 }
 

@@ -332,12 +332,12 @@ static int embed_all(work *w, train_step *s, const model *m, int keep)
 {
     size_t latent = (size_t)m->config.latent;
     int failed = 0;
-#pragma omp parallel num_threads(s->threads)
-    {
-        if (!run_thread(s, m, w->c, w->n, omp_get_thread_num(), keep, FORWARD, NULL))
+    /* Shares, not threads, are counted: OpenMP may give fewer threads than asked for. */
+#pragma omp parallel for num_threads(s->threads) schedule(static, 1)
+    for (int t = 0; t < s->threads; t++)
+        if (!run_thread(s, m, w->c, w->n, t, keep, FORWARD, NULL))
 #pragma omp atomic write
             failed = 1;
-    }
     for (size_t i = 0; i < w->n; i++)
         for (size_t r = 0; r < w->c[i].rows; r++)
             memcpy(w->row[w->c[i].row[r].view] + w->c[i].row[r].variant * latent,
@@ -351,15 +351,16 @@ static int encoder_gradient(work *w, train_step *s, const model *m, int keep, in
                             float *grad, size_t from, size_t to)
 {
     int failed = 0;
-#pragma omp parallel num_threads(s->threads)
-    {
-        int t = omp_get_thread_num();
+#pragma omp parallel for num_threads(s->threads) schedule(static, 1)
+    for (int t = 0; t < s->threads; t++) {
         float *own = t ? s->grad[t] : grad;
         memset(own + from, 0, (to - from) * sizeof *own);
         if (!run_thread(s, m, w->c, w->n, t, keep, which, own))
 #pragma omp atomic write
             failed = 1;
-#pragma omp barrier
+    }
+#pragma omp parallel for num_threads(s->threads) schedule(static, 1)
+    for (int t = 0; t < s->threads; t++) {
         size_t first = from + (to - from) * (size_t)t / (size_t)s->threads;
         size_t end = from + (to - from) * ((size_t)t + 1) / (size_t)s->threads;
         for (int other = 1; other < s->threads; other++)

@@ -148,7 +148,8 @@ static snip_code same_run(const json_t *theirs, const train_config *ours, uint64
     for (void *at = json_object_iter(mine); at && code == SNIP_OK;
          at = json_object_iter_next(mine, at)) {
         const char *key = json_object_iter_key(at);
-        if (strcmp(key, "steps") == 0 && ours->schedule != TRAIN_LINEAR)
+        if (strcmp(key, "steps") == 0 && ours->schedule != TRAIN_LINEAR &&
+            lies_ahead("decay", theirs, mine, t)) /* the decay ends with the last step */
             continue;
         if (!same_value(json_object_get(theirs, key), json_object_iter_value(at)) &&
             !lies_ahead(key, theirs, mine, t))
@@ -201,6 +202,27 @@ static snip_code load_state(run *r, const char *path, snip_status *st)
     safetensors_close(&f);
     arena_free(a);
     return code;
+}
+
+/* What rank 0 read goes to all: the others need not see its folder. */
+static snip_code share_state(run *r, snip_status *st)
+{
+    ranks *all = r->watch->ranks;
+    size_t n = (size_t)ranks_count(all), *size = arena_zero(r->a, n * sizeof *size);
+    float *part[] = { r->m->w, r->moment1, r->moment2 };
+    if (!size)
+        return status_nomem(st);
+    if (n == 1)
+        return SNIP_OK;
+    ranks_share_size(all, (size_t)r->t, size);
+    r->t = size[0];
+    memset(size, 0, n * sizeof *size);
+    size[0] = r->m->size;
+    for (int k = 0; k < 3; k++) {
+        ranks_gather_floats(all, part[k], r->grad, size, 1);
+        memcpy(part[k], r->grad, r->m->size * sizeof *r->grad);
+    }
+    return SNIP_OK;
 }
 
 /* Opens the log for appending; lines beyond step r->t, from a run that was killed, are left out. */
@@ -408,7 +430,7 @@ static snip_code loop(run *r, snip_status *st)
     double start = clock_now(), earlier = r->seconds, logged = start, saved = start;
     uint64_t logged_at = r->t;
     snip_code code = SNIP_OK;
-    int unsaved = r->t == 0;
+    int unsaved = 1; /* a kill may have come after the state was saved and before the model was */
     while (r->t < r->c->steps && code == SNIP_OK && !asked_to_stop(r)) {
         train_terms terms;
         double norm = 0, rate = 0;
@@ -484,10 +506,12 @@ snip_code train_run(const model_config *m, const train_config *c, const char *ou
     if (code == SNIP_OK && c->batch < (size_t)ranks_count(watch->ranks))
         code = status_fail(st, SNIP_FORMAT, 0, "a batch of %zu samples is too small for %d ranks",
                            c->batch, ranks_count(watch->ranks));
+    if (code == SNIP_OK && resume && ranks_me(watch->ranks) == 0)
+        code = load_state(&r, state, st);
     if (ranks_max(watch->ranks, code != SNIP_OK) && code == SNIP_OK)
         code = status_fail(st, SNIP_IO, 0, "another rank could not start");
     if (code == SNIP_OK && resume)
-        code = load_state(&r, state, st);
+        code = share_state(&r, st);
     else if (code == SNIP_OK)
         model_start(r.m, c->seed);
     if (code == SNIP_OK && ranks_me(watch->ranks) == 0)
