@@ -13,8 +13,8 @@
  *
  * A model: formulas and tables in one space.
  *
- *     snip_model *m;
- *     snip_ranking *r;
+ *     snip_model *m = NULL;
+ *     snip_ranking *r = NULL;
  *     const snip_table t = { .inputs = 2, .rows = rows, .names = names, .x = columns, .y = y };
  *     if (snip_model_open(&m, "default.safetensors", &st) == SNIP_OK &&
  *         snip_rank(&r, m, &t, candidates, n, NULL, &st) == SNIP_OK)

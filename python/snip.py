@@ -34,6 +34,7 @@ import dataclasses
 import glob
 import operator
 import os
+import re
 import threading
 
 import numpy as np
@@ -181,10 +182,27 @@ def library_version():
     return _lib.snip_version().decode()
 
 
+def _ask(name, *arguments):
+    """Calls a function of the library. What is _Owned, alone or in a list, is passed by its handle
+    and cannot be released by another thread meanwhile."""
+    held = []
+    try:
+        passed = []
+        for a in arguments:
+            if isinstance(a, list):
+                passed.append((ctypes.c_void_p * (len(a) + 1))(*[f._hold(held) for f in a]))
+            else:
+                passed.append(a._hold(held) if isinstance(a, _Owned) else a)
+        return getattr(_lib, "snip_" + name)(*passed)
+    finally:
+        for a in held:
+            a._let_go()
+
+
 def _call(name, *arguments):
     """Calls a function that reports by a status; its failure becomes an Error."""
     st = _Status()
-    code = getattr(_lib, "snip_" + name)(*arguments, ctypes.byref(st))
+    code = _ask(name, *arguments, ctypes.byref(st))
     if code:
         raise Error(st.msg.decode("utf-8", "replace"), _CODES[code], st.pos)
 
@@ -208,17 +226,16 @@ def _names(names):
         return None, None
     if isinstance(names, (str, bytes)):
         raise Error("names must be a list of names, not one text")
-    names = [str(n) for n in names]
+    try:
+        names = [str(n) for n in names]
+    except TypeError as e:
+        raise Error("names must be a list of names") from e
     if "" in names:
         raise Error("a name is empty")
     twice = [n for i, n in enumerate(names) if n in names[:i]]
     if twice:
         raise Error(f"two variables are called '{twice[0]}'")
     return names, (ctypes.c_char_p * (len(names) + 1))(*[_bytes(n, "a name") for n in names])
-
-
-def _handles(things):
-    return (ctypes.c_void_p * (len(things) + 1))(*[t._handle for t in things])
 
 
 def _path(path):
@@ -234,26 +251,48 @@ def _path(path):
 
 
 class _Owned:
-    """Something of the library's that is released once: when closed, or when nobody has it."""
+    """Something of the library's that is released once: when closed, or when nobody has it. While
+    calls use it, in other threads, closing it only makes sure that the last of them releases it."""
 
     _free = None  # name of the function that does
 
     def __init__(self):
         self._pointer = ctypes.c_void_p()  # filled by the library itself, so nothing is ever lost
-        self._release = getattr(_lib, "snip_" + self._free)
+        self._guard = threading.Lock()
+        self._calls = 0
+        self._closed = False
 
-    @property
-    def _handle(self):
-        if not self._pointer:
-            raise Error(f"this {type(self).__name__.strip('_')} is closed")
+    def _hold(self, held):
+        """The handle, for a call; joins the list of those to _let_go after it."""
+        with self._guard:
+            if self._closed or not self._pointer:
+                raise Error(f"this {type(self).__name__.strip('_')} is closed")
+            self._calls += 1
+        held.append(self)
         return self._pointer.value
 
-    def close(self):
-        """Releases the memory now instead of later; the object is of no use afterwards."""
-        pointer = getattr(self, "_pointer", None)
+    def _let_go(self):
+        with self._guard:
+            self._calls -= 1
+            last = self._closed and self._calls == 0
+        if last:
+            self._release()
+
+    def _release(self):
+        pointer, self._pointer = self._pointer, ctypes.c_void_p()
         if pointer:
-            value, pointer.value = pointer.value, None
-            self._release(value)
+            getattr(_lib, "snip_" + self._free)(pointer.value)
+
+    def close(self):
+        """Releases the memory, at once or after the calls that use it; the object is of no use
+        afterwards."""
+        if not hasattr(self, "_guard"):  # never made
+            return
+        with self._guard:
+            idle = not self._closed and self._calls == 0
+            self._closed = True
+        if idle:
+            self._release()
 
     def __enter__(self):
         return self
@@ -282,8 +321,8 @@ class Formula(_Owned):
 
     def __init__(self, text, names=None):
         super().__init__()
-        self.names, array = _names(names)
         self._owner = None
+        self.names, array = _names(names)
         _call("expr_parse", ctypes.byref(self._pointer), _bytes(text, "a formula"), array,
               len(self.names or ()))
 
@@ -292,14 +331,14 @@ class Formula(_Owned):
         """A formula that lives in `owner`, or one of its own, yet to be filled."""
         f = cls.__new__(cls)
         _Owned.__init__(f)
+        f._owner = owner
         f._pointer.value = pointer
         f.names = names
-        f._owner = owner
         return f
 
-    def close(self):
-        if getattr(self, "_owner", None) is None:
-            super().close()
+    def _release(self):
+        if self._owner is None:
+            super()._release()
         else:  # the owner releases it
             self._pointer = ctypes.c_void_p()
             self._owner = None
@@ -311,7 +350,7 @@ class Formula(_Owned):
         size = 256
         while True:
             buffer = ctypes.create_string_buffer(size)
-            length = _lib.snip_expr_print(self._handle, form, buffer, size)
+            length = _ask("expr_print", self, form, buffer, size)
             if length == 0:
                 raise Error("out of memory", "NOMEM")
             if length < size:
@@ -322,7 +361,7 @@ class Formula(_Owned):
         return self._text(_INFIX)
 
     def __repr__(self):
-        if not self._pointer:
+        if self._closed:
             return "<closed Formula>"
         return f"Formula({str(self)!r}{'' if self.names is None else f', names={self.names!r}'})"
 
@@ -345,17 +384,17 @@ class Formula(_Owned):
     @property
     def nodes(self):
         """Operators, variables and constants, each counted once."""
-        return _lib.snip_expr_nodes(self._handle)
+        return _ask("expr_nodes", self)
 
     @property
     def inputs(self):
         """One more than the largest variable's place: the arguments that a call needs."""
-        return _lib.snip_expr_inputs(self._handle)
+        return _ask("expr_inputs", self)
 
     def normal(self, assume_positive=True):
         """The formula with the model's operators only; snip.Error where there is no exact way."""
         f = Formula._of(None, self.names)
-        _call("expr_normal", ctypes.byref(f._pointer), self._handle, bool(assume_positive))
+        _call("expr_normal", ctypes.byref(f._pointer), self, bool(assume_positive))
         return f
 
     def __call__(self, *columns, **by_name):
@@ -380,7 +419,7 @@ class Formula(_Owned):
         arrays = [np.ascontiguousarray(np.broadcast_to(a, shape)) for a in arrays]
         y = np.empty(shape)
         x = (ctypes.c_void_p * (len(arrays) + 1))(*[a.ctypes.data for a in arrays])
-        _call("expr_eval", self._handle, x, len(arrays), y.size, y.ctypes.data, None)
+        _call("expr_eval", self, x, len(arrays), y.size, y.ctypes.data, None)
         return y if shape else y.item()
 
 
@@ -392,7 +431,7 @@ def _floats(values, what):
         array = np.asarray(values)
         if array.dtype.kind not in "biufO":
             raise TypeError(f"it holds {array.dtype}")
-        return np.asarray(array, dtype=np.float64)
+        return np.require(array, np.float64, "A")
     except (TypeError, ValueError, OverflowError) as e:
         raise Error(f"{what} is not an array of numbers: {e}") from e
 
@@ -463,9 +502,19 @@ def _cores(threads):
     return 1 if _forked else number
 
 
+def _in_place(formula, names):
+    """Whether a formula's variables are the columns of these names in their order. Without names of
+    its own they are x0, x1, ...: that is said of columns which have such names elsewhere, too."""
+    if formula.names is not None:
+        used = formula.inputs
+        return list(formula.names[:used]) == list(names[:used])
+    numbers = [re.fullmatch("[xX]_?([0-9]+)", n) for n in names]
+    return all(n is None or int(n[1]) == k for k, n in enumerate(numbers))
+
+
 def _formulas(formulas, names):
-    """A list of formulas, of which texts are read with these names. Formulas that have other names
-    of their own are read again: variables are matched by name, not by place."""
+    """A list of formulas, of which texts are read with these names. Formulas whose variables have
+    these names in other places are read again: they are matched by name, not by place."""
     if isinstance(formulas, (str, Formula)):
         formulas = [formulas]
     out = []
@@ -475,8 +524,7 @@ def _formulas(formulas, names):
         raise Error("formulas must be a list of texts or Formulas") from e
     for i, f in enumerate(formulas):
         if isinstance(f, Formula):
-            n = f.inputs
-            if names is None or f.names is None or list(f.names[:n]) == list(names[:n]):
+            if names is None or _in_place(f, names):
                 out.append(f)
                 continue
             f = str(f)
@@ -517,8 +565,8 @@ class _Ranking(_Owned):
 
     def list(self, names):
         out = []
-        for i in range(_lib.snip_ranking_count(self._handle)):
-            r = _lib.snip_ranking_at(self._handle, i).contents
+        for i in range(_ask("ranking_count", self)):
+            r = _ask("ranking_at", self, i).contents
             out.append(Ranked(Formula._of(r.formula, names, self), r.place, r.similarity,
                               r.loss_train, r.loss_val, r.r2_train, r.r2_val, r.complexity,
                               r.model_size, bool(r.pareto), r.score,
@@ -543,6 +591,12 @@ def _model_places():
                    for up in ([".."], ["..", ".."])]
     places.append(os.path.join(here, "..", "models", "default.safetensors"))
     return places
+
+
+def _model(model):
+    if not isinstance(model, Model):
+        raise Error(f"model must be a Model, not {type(model).__name__}")
+    return model
 
 
 def _one(formula, names, what):
@@ -590,23 +644,23 @@ class Model(_Owned):
     @property
     def width(self):
         """Numbers in a vector."""
-        return _lib.snip_model_width(self._handle)
+        return _ask("model_width", self)
 
     @property
     def inputs(self):
         """The most inputs that a table may have."""
-        return _lib.snip_model_inputs(self._handle)
+        return _ask("model_inputs", self)
 
     @property
     def hash(self):
         """What tells the model from others."""
-        return _lib.snip_model_hash(self._handle).decode()
+        return _ask("model_hash", self).decode()
 
     def embed_formulas(self, formulas, names=None, threads=0):
-        """Vectors of formulas, (n, width). An Error's pos is the place of the one it is about."""
+        """Vectors of formulas, (n, width)."""
         formulas = _formulas(formulas, names)
         out = np.zeros((len(formulas), self.width), np.float32)
-        _call("embed_formulas", self._handle, _handles(formulas), len(formulas),
+        _call("embed_formulas", self, formulas, len(formulas),
               _cores(threads), out.ctypes.data)
         return out
 
@@ -615,14 +669,14 @@ class Model(_Owned):
         width) array), a row for the subtree at each node in prefix order."""
         normal = _one(formula, names, "embedded in parts").normal()
         out = np.zeros((normal.nodes, self.width), np.float32)
-        _call("embed_parts", self._handle, normal._handle, _cores(threads), out.ctypes.data)
+        _call("embed_parts", self, normal, _cores(threads), out.ctypes.data)
         return normal, out
 
     def embed_table(self, X, y, seed=0, threads=0):
         """The vector of a table, (width,)."""
         data = _Data(X, y, seed=seed)
         out = np.zeros(self.width, np.float32)
-        _call("embed_table", self._handle, ctypes.byref(data.c), _cores(threads), out.ctypes.data)
+        _call("embed_table", self, ctypes.byref(data.c), _cores(threads), out.ctypes.data)
         return out
 
     def rank(self, X, y, formulas, names=None, refit=True, order="similarity", starts=4, seed=0,
@@ -640,8 +694,8 @@ class Model(_Owned):
         options = _options(refit, order, starts, threads)
         formulas = _formulas(formulas, data.names)
         ranking = _Ranking()
-        _call("rank", ctypes.byref(ranking._pointer), self._handle, ctypes.byref(data.c),
-              _handles(formulas), len(formulas), ctypes.byref(options))
+        _call("rank", ctypes.byref(ranking._pointer), self, ctypes.byref(data.c),
+              formulas, len(formulas), ctypes.byref(options))
         return ranking.list(data.names)
 
 
@@ -658,15 +712,15 @@ class Index(_Owned):
     def __init__(self, path, model):
         super().__init__()
         self.path, encoded = _path(path)
-        self.model = model
+        self.model = _model(model)
         self._lock = threading.Lock()  # the library lets one thread search at a time
-        _call("index_open", ctypes.byref(self._pointer), encoded, model._handle)
+        _call("index_open", ctypes.byref(self._pointer), encoded, model)
 
     def __reduce__(self):
         return Index, (self.path, self.model)
 
     def __len__(self):
-        return _lib.snip_index_count(self._handle)
+        return _ask("index_count", self)
 
     def __repr__(self):
         return f"Index({self.path!r}, {self.model!r})"
@@ -678,7 +732,7 @@ class Index(_Owned):
         options = _options(refit, order or ("balance" if refit else "similarity"), starts, threads)
         ranking = _Ranking()
         with self._lock:
-            _call("find", ctypes.byref(ranking._pointer), self.model._handle, self._handle,
+            _call("find", ctypes.byref(ranking._pointer), self.model, self,
                   ctypes.byref(data.c), _count(k, "k", 2**63), ctypes.byref(options))
         return ranking.list(data.names)
 
@@ -711,7 +765,7 @@ class _Explained(_Owned):
     _free = "explanation_free"
 
 
-def explain(model, X, y, formula, names=None, edits=10, refit=True, seed=0, threads=0):
+def explain(model, X, y, formula, names=None, edits=10, refit=True, starts=4, seed=0, threads=0):
     """Which part of a formula is wrong? The gain in similarity that single edits would bring.
 
         >>> x = snip.explain(model, X, y, "2*x0 + x1")
@@ -720,21 +774,20 @@ def explain(model, X, y, formula, names=None, edits=10, refit=True, seed=0, thre
         >>> x.edits[0].text, x.edits[0].refitted_r2_val
     """
     data = _Data(X, y, names, seed)
-    options = _options(refit, "similarity", 0, threads)
+    options = _options(refit, "similarity", starts, threads)
     one = _one(formula, data.names, "explained")
     found = _Explained()
-    _call("explain", ctypes.byref(found._pointer), model._handle, ctypes.byref(data.c),
-          one._handle, _count(edits, "edits"), ctypes.byref(options))
-    x = found._handle
-    f = Formula._of(_lib.snip_explanation_formula(x), data.names, found)
-    gains = np.array([_lib.snip_explanation_gain(x, i) for i in range(f.nodes)])
+    _call("explain", ctypes.byref(found._pointer), _model(model), ctypes.byref(data.c),
+          one, _count(edits, "edits"), ctypes.byref(options))
+    f = Formula._of(_ask("explanation_formula", found), data.names, found)
+    gains = np.array([_ask("explanation_gain", found, i) for i in range(f.nodes)])
     best = []
-    for i in range(_lib.snip_explanation_count(x)):
-        e = _lib.snip_explanation_at(x, i).contents
+    for i in range(_ask("explanation_count", found)):
+        e = _ask("explanation_at", found, i).contents
         best.append(Edit(e.node, e.text.decode("utf-8", "replace"),
                          Formula._of(e.formula, data.names, found), e.gain, e.r2_train, e.r2_val,
                          e.refitted_r2_train, e.refitted_r2_val))
-    return Explanation(f, _lib.snip_explanation_similarity(x), gains, best)
+    return Explanation(f, _ask("explanation_similarity", found), gains, best)
 
 
 class Ranker:

@@ -123,6 +123,9 @@ class Tests(unittest.TestCase):
         self.refuses("pow|log|positive", snip.Formula("x0^x1").normal, False, code="UNSUPPORTED")
         long = " + ".join(["x0"] * 400)
         self.assertEqual(str(snip.Formula(long)), long)
+        hidden = snip.Formula("np.e*e + `1` + np.pi*pi", names=["e", "1", "pi"])
+        self.assertEqual(pickle.loads(pickle.dumps(hidden))(10, 7, 3), hidden(10, 7, 3))
+        self.assertEqual(snip.Formula(hidden.prefix(), hidden.names)(10, 7, 3), hidden(10, 7, 3))
         for twin in (copy.copy(f), copy.deepcopy(f), pickle.loads(pickle.dumps(f))):
             self.assertEqual((repr(twin), twin(2, 1)), (repr(f), 2.0))
 
@@ -135,6 +138,9 @@ class Tests(unittest.TestCase):
             self.refuses("must be text", snip.Formula, text)
         self.refuses("list of names", snip.Formula, "u", names="uvw")
         self.refuses("zero byte", snip.Formula, "u", names=["u\0"])
+        self.refuses("list of names", snip.Formula, "u", names=5)
+        self.refuses("must be a Model", snip.Index, "lib.db", None)
+        self.refuses("must be a Model", snip.explain, None, [[1.0], [2.0], [4.0]], [1, 2, 3], "x0")
         f = snip.Formula("a + b", names=["a", "b"])
         self.refuses("needs 2 columns, there are 1", f, 1.0, code="FORMAT")
         self.refuses("no variable 'c'", f, a=1, c=2)
@@ -383,6 +389,27 @@ class Tests(unittest.TestCase):
         self.assertEqual(set(results), {want.tobytes()})
         self.assertEqual(len(results), 40)
 
+    def test_closing_waits_for_calls(self):
+        x = np.linspace(1, 3, 400)[:, None]
+        formulas = [f"{k + 1}.5*x0 + sin({k}.5*x0)" for k in range(60)]
+        for _ in range(3):
+            got, started = [], threading.Event()
+            model = snip.Model(MODEL)
+
+            def work():
+                started.set()
+                got.append(len(model.rank(x, x[:, 0] ** 2, formulas, threads=1)))
+
+            thread = threading.Thread(target=work)
+            thread.start()
+            started.wait()
+            time.sleep(0.02)
+            model.close()
+            thread.join()
+            self.assertEqual(got, [60])
+            self.refuses("this Model is closed", lambda: model.width)
+            model.close()
+
     def test_a_forked_child_works_on(self):
         many = [f"sin({k}.5*x0) + x1" for k in range(64)]
         want = self.model.embed_formulas(many, threads=2)  # there are threads now
@@ -399,6 +426,11 @@ class Tests(unittest.TestCase):
         self.assertEqual(by_name.equation, same_text.equation)
         self.assertEqual(snip.explain(self.model, X, Y, turned, names=NAMES).formula.sympy(),
                          snip.explain(self.model, X, Y, "2*v + u", names=NAMES).formula.sympy())
+        # Without names of its own a formula goes by place, unless columns say otherwise.
+        for names in (["x1", "x0", "w"], ["a", "b", "c"]):
+            given = self.model.rank(X, Y, [snip.Formula("2*x0 + x1")], names=names)[0]
+            read = self.model.rank(X, Y, ["2*x0 + x1"], names=names)[0]
+            self.assertEqual(given.equation, read.equation)
         self.refuses("unknown name 'q'", self.model.rank, X, Y,
                      [snip.Formula("q + 1", names=["q"])], names=NAMES)
         self.refuses("two variables are called 'u'", self.model.rank, X, Y, ["u"],

@@ -211,13 +211,16 @@ static void prints_read_back_to_the_same_tree(void **state)
         expr e = { nodes, random_tree(&r, nodes, 1 + (int)rng_below(&r, 40)) }, back;
         assert_true(expr_measure(e));
         for (size_t f = 0; f < COUNT(formats); f++)
-            for (int named = 0; named < 2; named++) {
-                /* The name `e` of a column would hide the constant. */
-                const expr_names *n = named ? &(expr_names){ (const char *[]){ "v", "m_1", "theta",
-                                                                               "q", "speed [m/s]" },
-                                                             5 }
-                                            : NULL;
-                if (named && formats[f] == SNIP_PREFIX)
+            for (int named = 0; named < 3; named++) {
+                static const char *const plain[] = { "v", "m_1", "theta", "q", "speed [m/s]" };
+                static const char *const odd[] = { "e", "pi", "sin", "1", "mass, kg" };
+                const expr_names names = { named == 1 ? plain : odd, 5 };
+                const expr_names *n = named ? &names : NULL;
+                /* Where a column is called e, LaTeX has exp(1) for the constant. */
+                int hidden = 0;
+                for (size_t k = 0; k < e.count; k++)
+                    hidden |= nodes[k].op == EXPR_E;
+                if (named == 2 && hidden && formats[f] == SNIP_LATEX)
                     continue;
                 const char *text = expr_print(e, formats[f], n, 0, a);
                 snip_status st = { 0 };
@@ -305,6 +308,11 @@ static void c_text_is_c(void **state)
     const expr_names alike = { twins, 4 };
     expr_parse(&e, "x0 + x1*x2 + x3", NULL, a, NULL);
     assert_string_equal(expr_print(e, SNIP_C, &alike, 0, a), "a_b_0 + a_b_1*a_ + y_1_____");
+    static const char *const clashes[] = { "1a",  "_1a", "long",  "long_",
+                                           "a b", "a_b", "a_b_4", "M PI" };
+    expr_parse(&back, "x0 - x1 + x2*x3 - x4 + x5 + x6*x7", NULL, a, NULL);
+    assert_string_equal(expr_print(back, SNIP_C, &(expr_names){ clashes, 8 }, 0, a),
+                        "_1a_0 - _1a_1 + long__2*long__3 - a_b_4_ + a_b_5 + a_b_4*M_PI_");
     const char *latex = expr_print(e, SNIP_LATEX, &alike, 0, a);
     assert_string_equal(latex, "\\mathrm{a b} + \\mathrm{a\\_b} \\cdot \\mathrm{a\\_} + "
                                "\\mathrm{y\\%1 \\& \\#\\$}");

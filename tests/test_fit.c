@@ -252,6 +252,10 @@ static void huge_and_constant_columns_are_fitted(void **state)
     expr got = fit(&r, "1.0*x0 + 1.0", t, ROWS, 1, a);
     assert_true(fabs(got.node[2].value - 1e200) < 1e191); /* add mul c x0 c */
     assert_true(fabs(got.node[4].value - 3e200) < 1e191);
+    /* Factors whose squares are too large for a double are no reason to give up. */
+    t = make_table("3*x0 + 1", -2, 2, a);
+    fit(&r, "1e200*x0 + 1e180", t, ROWS, 1, a);
+    assert_true(r.loss < 1e-18 && r.loss_before == INFINITY);
     for (int i = 0; i < ROWS; i++)
         t->y[i] = 42;
     got = fit(&r, "1.0 + 0.5*x0", t, ROWS, 1, a);

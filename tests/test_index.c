@@ -93,7 +93,7 @@ static tools_index *opened(bench *b, const char *path)
 {
     tools_index *ix;
     snip_status st;
-    if (tools_index_open(&ix, path, b->m->hash, &st) != SNIP_OK)
+    if (tools_index_open(&ix, path, b->m, &st) != SNIP_OK)
         fail_msg("%s", st.msg);
     return ix;
 }
@@ -447,7 +447,7 @@ static void refuse(bench *b, const char *path, const char *why)
 {
     tools_index *ix;
     snip_status st = { 0 };
-    assert_int_not_equal(tools_index_open(&ix, path, b->m->hash, &st), SNIP_OK);
+    assert_int_not_equal(tools_index_open(&ix, path, b->m, &st), SNIP_OK);
     assert_null(ix);
     if (!strstr(st.msg, why))
         fail_msg("'%s' instead of '%s'", st.msg, why);
@@ -475,6 +475,8 @@ static void damage_is_refused(void **state)
         { "UPDATE meta SET value = 'one' WHERE key = 'format'", "damaged: 'format'" },
         { "UPDATE meta SET value = -1 WHERE key = 'latent'", "damaged: 'latent'" },
         { "UPDATE meta SET value = 1 << 40 WHERE key = 'latent'", "damaged: 'latent'" },
+        { "UPDATE meta SET value = 1 WHERE key = 'latent'", "damaged: 'latent'" },
+        { "UPDATE meta SET value = 1 - value WHERE key = 'tree'", "damaged: 'latent' or 'tree'" },
         { "UPDATE meta SET value = hex(zeroblob(99)) WHERE key = 'model'", "damaged: 'model'" },
         { "DELETE FROM meta WHERE key = 'seed'", "no 'seed'" },
         { "UPDATE meta SET value = 'by hand' WHERE key = 'behaviour'", "in another way" },
@@ -491,7 +493,7 @@ static void damage_is_refused(void **state)
     tools_index *ix;
     snip_status st;
     char *lib = build(b, "lib.db", &how), command[600], why[128];
-    assert_int_equal(tools_index_open(&ix, lib, b->other->hash, &st), SNIP_FORMAT);
+    assert_int_equal(tools_index_open(&ix, lib, b->other, &st), SNIP_FORMAT);
     assert_non_null(strstr(st.msg, "made with another model"));
     snprintf(why, sizeof why, "(%.8s) than this one (%.8s)", b->m->hash, b->other->hash);
     assert_non_null(strstr(st.msg, why));
@@ -505,6 +507,57 @@ static void damage_is_refused(void **state)
         change(bad, changes[i].sql);
         refuse(b, bad, changes[i].why);
     }
+}
+
+/* A formula with more inputs than it says, or none at all, is found out when it is read. */
+static void damaged_formulas_are_refused(void **state)
+{
+    static const char *const wrong[] = { "mul,x_9,x_9", "mul,x_0", "" };
+    bench *b = *state;
+    tools_index_how how = usual;
+    how.count = 20;
+    char *path = build(b, "wrong.db", &how), sql[128];
+    for (size_t i = 0; i < COUNT(wrong); i++) {
+        snprintf(sql, sizeof sql, "UPDATE formulas SET formula = '%s', dimension = 1 WHERE id = 7",
+                 wrong[i]);
+        change(path, sql);
+        tools_index *ix = opened(b, path);
+        tools_index_row row;
+        snip_status st;
+        assert_int_equal(tools_index_formula(&row, ix, 6, b->a, &st), SNIP_OK);
+        assert_int_equal(tools_index_formula(&row, ix, 7, b->a, &st), SNIP_FORMAT);
+        assert_non_null(strstr(st.msg, "formula 7 is damaged"));
+        assert_int_equal(tools_index_check(ix, &st), SNIP_FORMAT);
+        tools_index_close(ix);
+    }
+}
+
+/* A library that was killed and removed leaves a journal; the next of its name is not its
+ * business. */
+static void old_journals_are_forgotten(void **state)
+{
+    bench *b = *state;
+    tools_index_how how = usual;
+    how.count = 20;
+    char *path = path_of(b, "anew.db"), *journal = path_of(b, "anew.db-journal");
+    char *other = build(b, "old.db", &how);
+    sqlite3 *db;
+    assert_int_equal(sqlite3_open(other, &db), SQLITE_OK);
+    assert_int_equal(
+        sqlite3_exec(db, "PRAGMA cache_size = 1; BEGIN; DELETE FROM formulas;", NULL, NULL, NULL),
+        SQLITE_OK);
+    assert_int_equal(sqlite3_db_cacheflush(db), SQLITE_OK);
+    char *bytes;
+    size_t size;
+    assert_int_equal(file_read(&bytes, &size, path_of(b, "old.db-journal"), b->a, NULL), SNIP_OK);
+    sqlite3_close(db);
+    assert_true(size > 512);
+    FILE *f = fopen(journal, "wb");
+    assert_non_null(f);
+    assert_int_equal(fwrite(bytes, 1, size, f), size);
+    fclose(f);
+    tools_index_close(opened(b, build(b, "anew.db", &how)));
+    assert_string_equal(dump(b, path), dump(b, other));
 }
 
 static void write_file(const char *path, const char *bytes, size_t size)
@@ -676,6 +729,8 @@ int main(void)
         BENCH_TEST(behaviour_tells_functions_apart),
         BENCH_TEST(add_tells_what_became_of_each),
         BENCH_TEST(damage_is_refused),
+        BENCH_TEST(damaged_formulas_are_refused),
+        BENCH_TEST(old_journals_are_forgotten),
         BENCH_TEST(broken_files_are_refused),
         BENCH_TEST(a_full_disk_loses_nothing),
         BENCH_TEST(one_writes_at_a_time),

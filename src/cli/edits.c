@@ -166,7 +166,8 @@ static int count_pool(double (*counts)[DATA_FAMILIES], uint64_t targets, uint64_
         arena *a = arena_new(0);
         data_variant kept[DATA_VARIANTS_MAX];
         data_sample s;
-        int good = a && data_sample_draw(&s, &gen, seed, RNG_HELD_OUT, i, a) == SNIP_OK;
+        int good = a && data_sample_draw(&s, &gen, seed, RNG_HELD_OUT, DATA_TARGETS_FROM + i, a) ==
+                            SNIP_OK;
         int used = good && varies(s.y, s.points);
         for (int f = 0; f < DATA_FAMILIES && good; f++) {
             counts[i][f] = -1;

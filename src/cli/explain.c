@@ -360,7 +360,9 @@ int cli_explain(const cli_command *self, int argc, char **argv)
                  expr_inputs(e) - 1, task.p.dim);
         goto done;
     }
-    const tools_explain_how how = { !as_given, (size_t)(tried > top ? tried : top), task.cores };
+    const tools_explain_how how = { .refit = !as_given,
+                                    .list = (size_t)(tried > top ? tried : top),
+                                    .threads = task.cores };
     if (tools_explain(&x, e, &task.p, task.t, &how, task.a, &st) != SNIP_OK) {
         cli_fail_status(self, &st);
         goto done;

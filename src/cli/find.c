@@ -40,14 +40,11 @@ static int near_formula(const cli_command *self, const cli_task *task, tools_ind
         printf("%4s %10s %10s %6s %6s  %s\n", "", "similarity", "id", "inputs", "nodes", "formula");
     for (size_t i = 0; i < found && code == SNIP_OK; i++) {
         tools_index_row row;
-        expr one;
         code = tools_index_formula(&row, ix, hit[i].id, task->a, &st);
-        if (code == SNIP_OK)
-            code = expr_parse(&one, row.formula, NULL, task->a, &st);
         if (code != SNIP_OK)
             break;
         double cosine = fmin(1, hit[i].score); /* stored vectors are of length 1 up to rounding */
-        const char *text = expr_print(one, SNIP_SYMPY, NULL, json ? 0 : 5, task->a);
+        const char *text = expr_print(row.e, SNIP_SYMPY, NULL, json ? 0 : 5, task->a);
         if (json)
             cli_print_json(self,
                            json_pack("{s:f,s:I,s:o,s:i,s:i,s:o,s:s}", "similarity", cosine, "id",
@@ -113,7 +110,7 @@ int cli_find(const cli_command *self, int argc, char **argv)
     tools_index *ix = NULL;
     code = CLI_FAILED;
     int ready = formula ? cli_task_start(self, &task) : cli_task_open(self, &task, argv[0]);
-    if (ready && tools_index_open(&ix, library, task.t->hash, &st) != SNIP_OK)
+    if (ready && tools_index_open(&ix, library, task.t, &st) != SNIP_OK)
         ready = cli_fail(self, 0, "%s", st.msg);
     if (ready && formula) {
         code = near_formula(self, &task, ix, formula, (size_t)k, show.json);

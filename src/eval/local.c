@@ -9,9 +9,6 @@
 
 const char *const eval_direction_names[EVAL_DIRECTIONS] = { "f2y", "y2f" };
 
-/* Targets stand in the held-out stream far behind the pairs of global retrieval. */
-static const uint64_t targets_from = (uint64_t)1 << 40;
-
 static const double variance_least = 1e-10;
 
 snip_code eval_targets(eval_target **out, const eval_how *how, arena *a, snip_status *st)
@@ -22,7 +19,8 @@ snip_code eval_targets(eval_target **out, const eval_how *how, arena *a, snip_st
         return status_nomem(st);
     for (size_t i = 0; i < how->targets; i++) {
         data_sample s;
-        if (data_sample_draw(&s, &gen, how->seed, RNG_HELD_OUT, targets_from + i, a) != SNIP_OK)
+        if (data_sample_draw(&s, &gen, how->seed, RNG_HELD_OUT, DATA_TARGETS_FROM + i, a) !=
+            SNIP_OK)
             return status_nomem(st);
         t[i] = (eval_target){ .e = s.e,
                               .x = s.x,

@@ -559,6 +559,11 @@ static int prefix_word(parser *p, const char *s, size_t length, size_t pos)
     int shown = length > 60 ? 60 : (int)length;
     if (length == 0)
         return fail_at(p, pos, "empty word between commas");
+    if (length > 2 && s[0] == '`' && s[length - 1] == '`') { /* a name that is no plain word */
+        int named = find_variable(p, s + 1, length - 2);
+        return named >= 0 ? add_variable(p, named, pos)
+                          : fail_at(p, pos, "unknown name %.*s", shown, s);
+    }
     int sign = s[0] == '-' || s[0] == '+', integer;
     size_t number = number_length(s + sign, &integer);
     if (number && number + (size_t)sign == length)
@@ -572,12 +577,21 @@ static int prefix_word(parser *p, const char *s, size_t length, size_t pos)
     return add_op(p, (expr_op)op, -1, -1);
 }
 
+/* Bytes up to the comma that ends a word, which may stand in backquotes. */
+static size_t prefix_length(const char *s)
+{
+    size_t blanks = strspn(s, " \t\n\r"), quoted = s[blanks] == '`' ? 1 : 0;
+    const char *end = quoted ? strchr(s + blanks + 1, '`') : NULL;
+    size_t from = end ? (size_t)(end - s) : 0;
+    return from + strcspn(s + from, ",");
+}
+
 static snip_code parse_prefix(expr *out, parser *p)
 {
     size_t wanted = 1, pos = 0; /* operands still to come */
     for (;;) {
-        size_t length = strcspn(p->text + pos, ",");
         const char *word = p->text + pos;
+        size_t length = prefix_length(word);
         size_t start = 0, end = length;
         while (start < end && isspace((unsigned char)word[start]))
             start++;

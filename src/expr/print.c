@@ -80,29 +80,65 @@ static char c_letter(char c)
     return isascii((unsigned char)c) && isalnum((unsigned char)c) ? c : '_';
 }
 
-/* Whether two names would be the same in C but for what is put before or behind them. */
-static int same_in_c(const char *a, const char *b)
+/* A name with letters that C takes, and none that means something there: `speed [m/s]` as
+ * speed__m_s_, `long` as long_. NULL when memory is out. */
+static char *c_name(const char *name, arena *a)
 {
-    while (*a && *b && c_letter(*a) == c_letter(*b))
-        a++, b++;
-    return !*a && !*b;
+    text t = { .a = a };
+    if (!isalpha((unsigned char)name[0]) && name[0] != '_')
+        text_put(&t, "_", 1);
+    for (const char *c = name; *c; c++)
+        text_put(&t, &(char){ c_letter(*c) }, 1);
+    const char *made = text_end(&t);
+    if (made && expr_taken_in_c(made))
+        text_put(&t, "_", 1);
+    return text_end(&t);
 }
 
-/* `speed [m/s]` as speed__m_s_, `long` as long_; `a b` beside a_b as a_b_0, with its index. */
+/* How many columns have that c_name; -1 when memory is out. */
+static int columns_called(const expr_names *names, const char *made, arena *a)
+{
+    int count = 0;
+    for (size_t j = 0; j < names->count; j++) {
+        const char *other = c_name(names->name[j], a);
+        if (!other)
+            return -1;
+        count += strcmp(made, other) == 0;
+    }
+    return count;
+}
+
+/* Columns that would have the same name in C have their index behind it. */
 static void put_c_name(printer *p, int index)
 {
-    const char *name = p->names->name[index];
-    if (!isalpha((unsigned char)name[0]) && name[0] != '_')
-        text_put(&p->t, "_", 1);
-    for (const char *c = name; *c; c++)
-        text_put(&p->t, &(char){ c_letter(*c) }, 1);
-    int twins = 0;
-    for (size_t j = 0; j < p->names->count; j++)
-        twins += same_in_c(name, p->names->name[j]);
-    if (twins > 1)
-        text_add(&p->t, "_%d", index);
-    else if (expr_taken_in_c(name))
-        text_put(&p->t, "_", 1);
+    text t = { .a = p->t.a };
+    const char *made = c_name(p->names->name[index], t.a);
+    int twins = made ? columns_called(p->names, made, t.a) : -1;
+    if (twins > 1) {
+        text_add(&t, "%s_%d", made, index);
+        while ((made = text_end(&t)) && columns_called(p->names, made, t.a) > 0)
+            text_put(&t, "_", 1);
+    }
+    if (!made || twins < 0)
+        p->t.failed = 1;
+    else
+        text_add(&p->t, "%s", made);
+}
+
+/* Whether a column is called that. */
+static int is_column(const printer *p, const char *name)
+{
+    for (size_t j = 0; p->names && j < p->names->count; j++)
+        if (strcmp(p->names->name[j], name) == 0)
+            return 1;
+    return 0;
+}
+
+/* Whether a word of prefix text is read as this name as it stands: there operators go first. */
+static int is_prefix_word(const char *name)
+{
+    int op = expr_op_find(name, strlen(name));
+    return expr_is_identifier(name) && (op < 0 || expr_ops[op].arity == 0);
 }
 
 static void put_variable(printer *p, int index)
@@ -131,10 +167,33 @@ static void put_variable(printer *p, int index)
             text_put(&p->t, c, 1);
         }
         text_add(&p->t, "')");
-    } else if (expr_is_identifier(name) || p->format == SNIP_PREFIX) {
+    } else if (p->format == SNIP_PREFIX && strchr(name, '`')) {
+        text_add(&p->t, "x_%d", index);
+    } else if (p->format == SNIP_PREFIX ? is_prefix_word(name) : expr_is_identifier(name)) {
         text_add(&p->t, "%s", name);
     } else {
         text_add(&p->t, "`%s`", name);
+    }
+}
+
+/* pi, e or euler_gamma; in a spelling that is no column's name, since columns go first. */
+static void put_constant(printer *p, expr_op op)
+{
+    static const char *const spellings[][4] = {
+        { "pi", "M_PI", "PI", "np.pi" },
+        { "e", "M_E", "np.e", "math.e" },
+        { "euler_gamma", "EulerGamma", "np.euler_gamma", "sympy.EulerGamma" },
+    };
+    const char *const *way = spellings[op == EXPR_PI ? 0 : op == EXPR_E ? 1 : 2];
+    if (p->format == SNIP_SYMPY) {
+        text_add(&p->t, "%s", expr_ops[op].sympy);
+    } else if (p->format == SNIP_LATEX) {
+        int taken = op == EXPR_E && is_column(p, "e");
+        text_add(&p->t, "%s", taken ? "\\exp\\left(1\\right)" : expr_ops[op].latex);
+    } else {
+        for (int k = 0; k < 3 && is_column(p, *way); k++)
+            way++;
+        text_add(&p->t, "%s", *way);
     }
 }
 
@@ -389,10 +448,7 @@ static void put(printer *p, size_t i)
     case EXPR_PI:
     case EXPR_E:
     case EXPR_GAMMA:
-        text_add(&p->t, "%s",
-                 latex                     ? expr_ops[n->op].latex
-                 : p->format == SNIP_SYMPY ? expr_ops[n->op].sympy
-                                           : expr_ops[n->op].name);
+        put_constant(p, (expr_op)n->op);
         break;
     case EXPR_ADD:
         put_binary(p, i, " + ", SUM, PRODUCT);
@@ -448,7 +504,7 @@ static void put(printer *p, size_t i)
         break;
     case EXPR_SQRT:
     case EXPR_EXP:
-        if (latex) {
+        if (latex && !(n->op == EXPR_EXP && is_column(p, "e"))) {
             text_add(&p->t, n->op == EXPR_SQRT ? "\\sqrt{" : "e^{");
             put(p, i + 1);
             text_add(&p->t, "}");
@@ -482,6 +538,8 @@ static void put_prefix(printer *p)
             put_number(p, n);
         else if (n->op == EXPR_VARIABLE)
             put_variable(p, n->var);
+        else if (n->op == EXPR_PI || n->op == EXPR_E || n->op == EXPR_GAMMA)
+            put_constant(p, (expr_op)n->op);
         else
             text_add(&p->t, "%s", expr_ops[n->op].name);
     }

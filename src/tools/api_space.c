@@ -189,12 +189,13 @@ static void free_handle(const snip_expr *e)
     snip_expr_free((snip_expr *)(uintptr_t)e);
 }
 
-/* The candidates, judged, as the caller sees them. Takes over `a` in any case. */
+/* The candidates, judged, as the caller sees them: copies, since the table goes away. */
 static snip_code ranking_of(snip_ranking **out, const tools_candidate *c, size_t n,
-                            const tools_problem *p, arena *a, snip_status *st)
+                            const tools_problem *p, snip_status *st)
 {
+    arena *a = arena_new(0);
     snip_ranking *r = calloc(1, sizeof *r);
-    snip_ranked *ranked = arena_zero(a, (n + 1) * sizeof *ranked);
+    snip_ranked *ranked = a ? arena_zero(a, (n + 1) * sizeof *ranked) : NULL;
     if (!r || !ranked) {
         free(r);
         arena_free(a);
@@ -202,10 +203,11 @@ static snip_code ranking_of(snip_ranking **out, const tools_candidate *c, size_t
     }
     *r = (snip_ranking){ a, n, ranked };
     for (size_t i = 0; i < n; i++) {
+        const char *why = c[i].why ? arena_text(a, c[i].why, strlen(c[i].why)) : NULL;
         ranked[i] = (snip_ranked){ .formula = handle(c[i].fitted, &p->names),
                                    .place = c[i].place,
                                    .similarity = c[i].similarity,
-                                   .no_similarity = c[i].why,
+                                   .no_similarity = why,
                                    .loss_train = c[i].errors.loss[0],
                                    .loss_val = c[i].errors.loss[1],
                                    .r2_train = c[i].errors.r2[0],
@@ -214,7 +216,7 @@ static snip_code ranking_of(snip_ranking **out, const tools_candidate *c, size_t
                                    .model_size = c[i].size,
                                    .pareto = c[i].front,
                                    .score = c[i].score };
-        if (!ranked[i].formula) {
+        if (!ranked[i].formula || (c[i].why && !why)) {
             snip_ranking_free(r);
             return status_nomem(st);
         }
@@ -265,7 +267,7 @@ snip_code snip_rank(snip_ranking **out, const snip_model *m, const snip_table *t
     if (code == SNIP_OK)
         code = tools_rank(c, n, &p, m->t, &how, a, st);
     if (code == SNIP_OK)
-        return ranking_of(out, c, n, &p, a, st);
+        code = ranking_of(out, c, n, &p, st);
     arena_free(a);
     return code;
 }
@@ -295,7 +297,7 @@ snip_code snip_index_open(snip_index **out, const char *path, const snip_model *
     clear(st);
     *out = NULL;
     snip_index *ix = calloc(1, sizeof *ix);
-    snip_code code = ix ? tools_index_open(&ix->ix, path, m->t->hash, st) : status_nomem(st);
+    snip_code code = ix ? tools_index_open(&ix->ix, path, m->t, st) : status_nomem(st);
     if (code == SNIP_OK)
         *out = ix;
     else
@@ -338,21 +340,21 @@ snip_code snip_find(snip_ranking **out, const snip_model *m, snip_index *ix, con
     if (plain)
         freelocale(plain);
     if (code == SNIP_OK)
-        return ranking_of(out, c, found, &p, a, st);
+        code = ranking_of(out, c, found, &p, st);
     arena_free(a);
     return code;
 }
 
-/* What was found, as the caller sees it; part of it lives in x->a. Returns 0 when memory is out. */
+/* What was found, as the caller sees it: copies. Returns 0 when memory is out. */
 static int fill_explanation(snip_explanation *x, const tools_explanation *from,
                             const tools_problem *p)
 {
     x->formula = handle(from->e, &p->names);
     x->similarity = from->similarity;
-    x->gain = from->gain;
+    x->gain = arena_copy(x->a, from->gain, from->e.count * sizeof *x->gain);
     x->nodes = from->e.count;
     x->edit = arena_zero(x->a, (from->listed + 1) * sizeof *x->edit);
-    if (!x->formula || !x->edit)
+    if (!x->formula || !x->gain || !x->edit)
         return 0;
     for (; x->count < from->listed; x->count++) {
         const tools_edit *e = &from->edit[x->count];
@@ -384,16 +386,19 @@ snip_code snip_explain(snip_explanation **out, const snip_model *m, const snip_t
     tools_problem p;
     tools_explanation found;
     const tools_rank_how rank = rank_how(options);
-    const tools_explain_how how = { rank.refit, edits, rank.threads };
+    const tools_explain_how how = {
+        .refit = rank.refit, .list = edits, .threads = rank.threads, .starts = rank.starts
+    };
     snip_code code = SNIP_NOMEM;
-    if (!x || !c || !(x->a = arena_new(0)))
+    arena *a = arena_new(0);
+    if (!x || !c || !a || !(x->a = arena_new(0)))
         status_nomem(st);
     else
         code = fits(e, 0, t, st);
     if (code == SNIP_OK)
-        code = problem_of(&p, t, m, x->a, st);
+        code = problem_of(&p, t, m, a, st);
     if (code == SNIP_OK)
-        code = tools_explain(&found, e->e, &p, m->t, &how, x->a, st);
+        code = tools_explain(&found, e->e, &p, m->t, &how, a, st);
     if (code == SNIP_OK) {
         locale_t before = uselocale(c);
         if (!fill_explanation(x, &found, &p))
@@ -402,6 +407,7 @@ snip_code snip_explain(snip_explanation **out, const snip_model *m, const snip_t
     }
     if (c)
         freelocale(c);
+    arena_free(a);
     if (code == SNIP_OK)
         *out = x;
     else

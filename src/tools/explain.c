@@ -256,10 +256,10 @@ static snip_code measure(tools_explanation *x, const tools_problem *p, const too
 }
 
 /* The listed edits' real errors, before and after a refit. */
-static snip_code try_edits(tools_explanation *x, const tools_problem *p, size_t list, int threads,
-                           arena *a, snip_status *st)
+static snip_code try_edits(tools_explanation *x, const tools_problem *p,
+                           const tools_explain_how *what, arena *a, snip_status *st)
 {
-    x->listed = x->edits < list ? x->edits : list;
+    x->listed = x->edits < what->list ? x->edits : what->list;
     tools_candidate *c = arena_zero(a, (x->listed + 1) * sizeof *c);
     if (!c)
         return status_nomem(st);
@@ -267,7 +267,9 @@ static snip_code try_edits(tools_explanation *x, const tools_problem *p, size_t 
         c[i].e = x->edit[i].e;
         c[i].place = i;
     }
-    const tools_rank_how how = { .refit = 1, .order = TOOLS_BY_LOSS, .threads = threads };
+    const tools_rank_how how = {
+        .refit = 1, .order = TOOLS_BY_LOSS, .starts = what->starts, .threads = what->threads
+    };
     snip_code code = tools_rank(c, x->listed, p, NULL, &how, a, st);
     for (size_t i = 0; i < x->listed && code == SNIP_OK; i++) {
         tools_edit *edit = &x->edit[c[i].place];
@@ -284,7 +286,9 @@ snip_code tools_explain(tools_explanation *out, expr e, const tools_problem *p,
 {
     tools_explanation x = { .e = e };
     tools_candidate whole = { .e = e };
-    const tools_rank_how first = { .refit = how->refit, .order = TOOLS_BY_LOSS, .threads = 1 };
+    const tools_rank_how first = {
+        .refit = how->refit, .order = TOOLS_BY_LOSS, .starts = how->starts, .threads = 1
+    };
     if (e.count > TOOLS_EXPLAIN_NODES_MAX)
         return status_fail(st, SNIP_UNSUPPORTED, 0,
                            "the formula has %zu nodes, at most %d can be explained", e.count,
@@ -306,7 +310,7 @@ snip_code tools_explain(tools_explanation *out, expr e, const tools_problem *p,
         return status_nomem(st);
     code = measure(&x, p, t, how->threads, a, st);
     if (code == SNIP_OK)
-        code = try_edits(&x, p, how->list, how->threads, a, st);
+        code = try_edits(&x, p, how, a, st);
     for (size_t i = 0; i < x.e.count; i++) {
         x.gain[i] = NAN;
         x.best[i] = (size_t)-1;

@@ -43,6 +43,7 @@ typedef struct tools_explain_how {
     int refit;   /* the formula's constants first */
     size_t list; /* edits to refit and list */
     int threads;
+    int starts; /* of each refit; 0: 4 */
 } tools_explain_how;
 
 /* Fails with SNIP_UNSUPPORTED where the model has no words for the formula, it is not finite on the

@@ -115,12 +115,9 @@ static snip_code restore(tools_candidate *c, const match *m, const tools_problem
                          tools_index *ix, arena *a, snip_status *st)
 {
     tools_index_row row;
-    expr e;
     snip_code code = tools_index_formula(&row, ix, m->hit.id, a, st);
     if (code == SNIP_OK)
-        code = expr_parse(&e, row.formula, NULL, a, st);
-    if (code == SNIP_OK)
-        code = tools_problem_restore(&c->e, e, m->inputs, p, a, st);
+        code = tools_problem_restore(&c->e, row.e, m->inputs, p, a, st);
     if (code == SNIP_OK) {
         c->text = row.formula;
         c->place = (size_t)m->hit.id;

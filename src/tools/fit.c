@@ -281,6 +281,14 @@ static void draw(double *at, const double *around, size_t n, rng *r, double *u)
     }
 }
 
+static int is_linear(const problem *p, size_t node)
+{
+    for (size_t k = 0; k < p->linears; k++)
+        if (p->linear[k] == node)
+            return 1;
+    return 0;
+}
+
 /* Puts the start of that index into w->at. Returns 0 if no values there are finite. */
 static int start(problem *p, workspace *w, const double *given, int index, uint64_t seed)
 {
@@ -297,7 +305,11 @@ static int start(problem *p, workspace *w, const double *given, int index, uint6
         if (loss(p) < INFINITY)
             return 1;
     }
-    return 0;
+    /* Without the factors that made it too large, there may be a way to the right ones. */
+    for (size_t j = 0; j < p->n && index == 0; j++)
+        w->at[j] = is_linear(p, p->node[j]) ? 0 : given[j];
+    set(p, w->at);
+    return index == 0 && loss(p) < INFINITY;
 }
 
 /* Returns 0 when memory is out. */

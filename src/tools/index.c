@@ -145,7 +145,7 @@ static snip_code read_count(uint64_t *out, sqlite3 *db, const char *path, snip_s
 }
 
 snip_code tools_index_facts_read(tools_index_facts *out, sqlite3 *db, const char *path,
-                                 const char *model, snip_status *st)
+                                 const tools_model *model, snip_status *st)
 {
     uint64_t format, latent, tree, dims, points;
     char how[sizeof TOOLS_BEHAVIOUR_HOW + 80];
@@ -170,10 +170,13 @@ snip_code tools_index_facts_read(tools_index_facts *out, sqlite3 *db, const char
     out->gen = (data_gen){ .dims = (int)dims, .points = points };
     if (strcmp(how, TOOLS_BEHAVIOUR_HOW) != 0)
         return status_fail(st, SNIP_FORMAT, 0, "%s: tells formulas apart in another way", path);
-    if (model && strcmp(model, out->model) != 0)
+    if (model && strcmp(model->hash, out->model) != 0)
         return status_fail(st, SNIP_FORMAT, 0,
                            "%s: made with another model (%.8s) than this one (%.8s)", path,
-                           out->model, model);
+                           out->model, model->hash);
+    if (model && (latent != (uint64_t)model->m->config.latent || out->tree != model->tree))
+        return status_fail(st, SNIP_FORMAT, 0, "%s: the library is damaged: 'latent' or 'tree'",
+                           path);
     return SNIP_OK;
 }
 
@@ -253,7 +256,7 @@ static snip_code map_vectors(tools_index *ix, snip_status *st)
 }
 
 /* All that is read at once, of one state of the database. */
-static snip_code load(tools_index *ix, const char *model, snip_status *st)
+static snip_code load(tools_index *ix, const tools_model *model, snip_status *st)
 {
     snip_code code = tools_index_db_run(ix->db, ix->path, "BEGIN", st);
     if (code == SNIP_OK)
@@ -273,7 +276,8 @@ static snip_code load(tools_index *ix, const char *model, snip_status *st)
     return code == SNIP_OK ? map_vectors(ix, st) : code;
 }
 
-snip_code tools_index_open(tools_index **out, const char *path, const char *model, snip_status *st)
+snip_code tools_index_open(tools_index **out, const char *path, const tools_model *model,
+                           snip_status *st)
 {
     tools_index *ix = calloc(1, sizeof *ix);
     *out = NULL;
@@ -342,6 +346,15 @@ snip_code tools_index_check(tools_index *ix, snip_status *st)
             code = status_fail(st, SNIP_FORMAT, 0, "%s: the vector of formula %zu is damaged",
                                ix->path, i + 1);
     }
+    arena *a = arena_new(0);
+    if (!a && code == SNIP_OK)
+        code = status_nomem(st);
+    for (uint64_t id = 1; id <= ix->facts.count && code == SNIP_OK; id++) {
+        tools_index_row row;
+        arena_reset(a, 0);
+        code = tools_index_formula(&row, ix, id, a, st);
+    }
+    arena_free(a);
     return code;
 }
 
@@ -374,7 +387,11 @@ snip_code tools_index_formula(tools_index_row *out, tools_index *ix, uint64_t id
                                   .name = text_at(s, 5, a) };
         if (sqlite3_column_type(s, 4) == SQLITE_INTEGER)
             out->stream_index = sqlite3_column_int64(s, 4);
-        if (!out->formula || !out->skeleton)
+        code = out->formula ? expr_parse(&out->e, out->formula, NULL, a, NULL) : SNIP_FORMAT;
+        if (code == SNIP_NOMEM)
+            code = status_nomem(st);
+        else if (code != SNIP_OK || !out->skeleton || out->dimension < 0 ||
+                 expr_inputs(out->e) > (size_t)out->dimension)
             code = status_fail(st, SNIP_FORMAT, 0, "%s: formula %llu is damaged", ix->path,
                                (unsigned long long)id);
     } else if (step == SQLITE_DONE) {

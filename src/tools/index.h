@@ -4,7 +4,7 @@
  *     tools_index_build("lib.db", model, &how, &built, &st);     // goes on where it was stopped
  *
  *     tools_index *ix;
- *     if (tools_index_open(&ix, "lib.db", model->hash, &st) == SNIP_OK) {
+ *     if (tools_index_open(&ix, "lib.db", model, &st) == SNIP_OK) {
  *         tools_index_search(ix, query, 20, dim, threads, hit, &found, &st);
  *         tools_index_formula(&row, ix, hit[0].id, a, &st);
  *     }
@@ -41,9 +41,10 @@ typedef struct tools_index_facts {
 /* An opened library. One thread at a time may use it. */
 typedef struct tools_index tools_index;
 
-/* Opens a library for reading. `model` is the hash that it must have been made with, NULL for any.
- * Refuses files that are no library, or of another format, damaged or cut off. */
-snip_code tools_index_open(tools_index **out, const char *path, const char *model, snip_status *st);
+/* Opens a library for reading. It must have been made with `model`, NULL for any. Refuses files
+ * that are no library, or of another format, damaged or cut off. */
+snip_code tools_index_open(tools_index **out, const char *path, const tools_model *model,
+                           snip_status *st);
 void tools_index_close(tools_index *ix);
 
 const tools_index_facts *tools_index_about(const tools_index *ix);
@@ -54,7 +55,8 @@ const tools_rows *tools_index_rows(const tools_index *ix);
 /* How many are the user's own. */
 snip_code tools_index_own(uint64_t *out, tools_index *ix, snip_status *st);
 
-/* Looks at all of it: the database's structure, and that every vector has length 1. */
+/* Looks at all of it: the database's structure, every formula, and that every vector has length
+ * 1. */
 snip_code tools_index_check(tools_index *ix, snip_status *st);
 
 /* The k formulas nearest to `query` (`latent` floats) among those of at most `max_dimension`
@@ -66,13 +68,14 @@ snip_code tools_index_search(tools_index *ix, const float *query, size_t k, int 
 typedef struct tools_index_row {
     uint64_t id;
     const char *formula;  /* in prefix form, with all digits */
+    expr e;               /* the same, read: it has at most `dimension` inputs */
     const char *skeleton; /* the same with `c` for every number */
     int dimension, complexity;
     int64_t stream_index; /* the sample of the generator, -1 for the user's own */
     const char *name;     /* NULL if it has none */
 } tools_index_row;
 
-/* Its text lives in `a`. */
+/* Its text and tree live in `a`. */
 snip_code tools_index_formula(tools_index_row *out, tools_index *ix, uint64_t id, arena *a,
                               snip_status *st);
 

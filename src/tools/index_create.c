@@ -47,6 +47,23 @@ static snip_code empty_library(unsigned char **out, size_t *size, const tools_in
     return code;
 }
 
+/* What a library of this name left beside it when it was removed: SQLite would take the new one
+ * for its own and roll it back. Returns 0 when memory is out. */
+static int forget_journals(const char *path)
+{
+    static const char *const ends[] = { "journal", "wal", "shm" };
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+        char *old;
+        if (asprintf(&old, "%s-%s", path, ends[i]) < 0) {
+            errno = ENOMEM;
+            return 0;
+        }
+        unlink(old);
+        free(old);
+    }
+    return 1;
+}
+
 /* Writes a new file whole: it is there after this, or it is not. */
 static int write_new(const char *path, const void *bytes, size_t size)
 {
@@ -62,6 +79,7 @@ static int write_new(const char *path, const void *bytes, size_t size)
         errno = EEXIST;
         good = 0;
     }
+    good = good && forget_journals(path);
     good = good && rename(temporary, path) == 0;
     int error = errno;
     if (good)

@@ -26,6 +26,6 @@ snip_code tools_index_db_run(sqlite3 *db, const char *path, const char *sql, sni
 /* Reads and checks what the library says of itself, within the transaction of the caller. `model`
  * is as in tools_index_open. */
 snip_code tools_index_facts_read(tools_index_facts *out, sqlite3 *db, const char *path,
-                                 const char *model, snip_status *st);
+                                 const tools_model *model, snip_status *st);
 
 #endif

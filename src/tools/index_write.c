@@ -97,14 +97,14 @@ static snip_code join(writer *w, snip_status *st)
 {
     struct stat file;
     tools_index *ix;
-    snip_code code = tools_index_open(&ix, w->path, w->m->hash, st);
+    snip_code code = tools_index_open(&ix, w->path, w->m, st);
     tools_index_close(ix);
     if (code == SNIP_OK && w->vectors < 0)
         code = open_vectors(w, 0, &file, st);
     if (code == SNIP_OK)
         code = tools_index_db(&w->db, w->path, st);
     if (code == SNIP_OK) /* now that nobody else writes */
-        code = tools_index_facts_read(&w->facts, w->db, w->path, w->m->hash, st);
+        code = tools_index_facts_read(&w->facts, w->db, w->path, w->m, st);
     return code;
 }
 
