@@ -5,26 +5,25 @@ set -eu
 snip=$(realpath "$1") report=docs/report
 cd "$(dirname "$0")/.."
 
-# The default model first: the others are compared with it.
-main="--model models/default.safetensors" all=
-for model in models/*.safetensors; do
-    case $model in
-    models/default.safetensors) ;;
-    models/ladder-*) all="$all --model $model" ;;
-    *) main="$main --model $model" ;;
-    esac
-done
-all="$main$all"
+# measure FOLDER MODEL...: all suites, and the retrieval among as many pairs as the paper's. The first
+# model is compared with each of the others.
+measure() {
+    out=$1 models=
+    shift
+    for model; do models="$models --model models/$model.safetensors"; done
+    "$snip" evaluate $models --pairs 10000 --out "$out"
+    "$snip" evaluate $models --suite global --pairs 100000 --out "$out/large"
+}
+measure $report default snip-control
+measure $report/ladder ladder-S5 ladder-S0 ladder-S1 ladder-S2 ladder-S3 ladder-S4
 
-"$snip" evaluate $all --pairs 10000 --out $report
-"$snip" evaluate $all --suite global --pairs 100000 --out $report/large
 work=$(mktemp -d) # pages of these are not kept
 trap 'rm -rf "$work"' EXIT
 for disturbed in "1 0" "10 0" "0 50" "0 20" "10 20"; do
     set -- $disturbed
-    "$snip" evaluate $main --suite global --pairs 10000 --noise "$1" --rows "$2" --out "$work" --json \
-        >"$report/noise-$1-rows-$2.json"
+    "$snip" evaluate --model models/default.safetensors --model models/snip-control.safetensors --suite global \
+        --pairs 10000 --noise "$1" --rows "$2" --out "$work" --json >"$report/noise-$1-rows-$2.json"
 done
 scripts/curves.py page $report
 scripts/results.py $report >docs/results.md
-echo "docs/results.md, $report/report.html and $report/curves.html written"
+echo "docs/results.md, $report/report.html, $report/ladder/report.html and $report/curves.html written"
