@@ -5,24 +5,31 @@ set -eu
 snip=$(realpath "$1") report=docs/report
 cd "$(dirname "$0")/.."
 
-# measure FOLDER MODEL...: all suites, and the retrieval among as many pairs as the paper's. The first
-# model is compared with each of the others.
-measure() {
-    out=$1 models=
-    shift
-    for model; do models="$models --model models/$model.safetensors"; done
-    "$snip" evaluate $models --pairs 10000 --out "$out"
-    "$snip" evaluate $models --suite global --pairs 100000 --out "$out/large"
+# options MODEL...: evaluate's options for those that are here. The first is compared with the others.
+options() {
+    for model; do
+        if [ -f "models/$model.safetensors" ]; then
+            printf ' --model models/%s.safetensors' "$model"
+        else
+            echo "reproduce.sh: without $model, which is not in models/" >&2
+        fi
+    done
 }
-measure $report default snip-control
-measure $report/ladder ladder-S5 ladder-S0 ladder-S1 ladder-S2 ladder-S3 ladder-S4
+main=$(options default snip-control)
+ladder=$(options ladder-S5 ladder-S0 ladder-S1 ladder-S2 ladder-S3 ladder-S4)
 
+"$snip" evaluate $main --pairs 10000 --out $report
+"$snip" evaluate $main --suite global --pairs 100000 --out $report/large
+if [ -n "$ladder" ]; then
+    "$snip" evaluate $ladder --pairs 10000 --out $report/ladder
+    "$snip" evaluate $ladder --suite global --pairs 100000 --out $report/ladder/large
+fi
 work=$(mktemp -d) # pages of these are not kept
 trap 'rm -rf "$work"' EXIT
 for disturbed in "1 0" "10 0" "0 50" "0 20" "10 20"; do
     set -- $disturbed
-    "$snip" evaluate --model models/default.safetensors --model models/snip-control.safetensors --suite global \
-        --pairs 10000 --noise "$1" --rows "$2" --out "$work" --json >"$report/noise-$1-rows-$2.json"
+    "$snip" evaluate $main --suite global --pairs 10000 --noise "$1" --rows "$2" --out "$work" --json \
+        >"$report/noise-$1-rows-$2.json"
 done
 scripts/curves.py page $report
 scripts/results.py $report >docs/results.md
