@@ -258,7 +258,7 @@ class _Owned:
 
     def __init__(self):
         self._pointer = ctypes.c_void_p()  # filled by the library itself, so nothing is ever lost
-        self._guard = threading.Lock()
+        self._guard = threading.RLock()  # a signal's handler may close it, too
         self._calls = 0
         self._closed = False
 
@@ -361,7 +361,7 @@ class Formula(_Owned):
         return self._text(_INFIX)
 
     def __repr__(self):
-        if self._closed:
+        if self._closed or not self._pointer:
             return "<closed Formula>"
         return f"Formula({str(self)!r}{'' if self.names is None else f', names={self.names!r}'})"
 
@@ -527,13 +527,28 @@ def _formulas(formulas, names):
             if names is None or _in_place(f, names):
                 out.append(f)
                 continue
-            f = str(f)
+            out.append(_read_again(f, names, i))
+            continue
         try:
             out.append(Formula(f, names))
         except Error as e:
-            at = f", byte {e.pos}" if e.code == "SYNTAX" else ""
-            raise Error(f"formula {i}{at}: {e}", e.code, e.pos) from None
+            raise _about(e, i) from None
     return out
+
+
+def _about(error, place):
+    at = f", byte {error.pos}" if error.code == "SYNTAX" else ""
+    return Error(f"formula {place}{at}: {error}", error.code, error.pos)
+
+
+def _read_again(formula, names, place):
+    """The formula for columns of these names. Those that are none of its variables' are hidden: they
+    might be called e or pi, as constants are."""
+    own = formula.names or [f"x{k}" for k in range(formula.inputs)]
+    try:
+        return Formula(str(formula), [n if n in own else f"\x7f{k}" for k, n in enumerate(names)])
+    except Error as e:
+        raise _about(e, place) from None
 
 
 @dataclasses.dataclass(frozen=True)

@@ -20,6 +20,7 @@ ladder=$(options ladder-S5 ladder-S0 ladder-S1 ladder-S2 ladder-S3 ladder-S4)
 
 "$snip" evaluate $main --pairs 10000 --out $report
 "$snip" evaluate $main --suite global --pairs 100000 --out $report/large
+rm -rf $report/ladder # of other models, perhaps
 if [ -n "$ladder" ]; then
     "$snip" evaluate $ladder --pairs 10000 --out $report/ladder
     "$snip" evaluate $ladder --suite global --pairs 100000 --out $report/ladder/large
@@ -33,4 +34,4 @@ for disturbed in "1 0" "10 0" "0 50" "0 20" "10 20"; do
 done
 scripts/curves.py page $report
 scripts/results.py $report >docs/results.md
-echo "docs/results.md, $report/report.html, $report/ladder/report.html and $report/curves.html written"
+echo "docs/results.md and the pages in $report written"

@@ -126,6 +126,10 @@ class Tests(unittest.TestCase):
         hidden = snip.Formula("np.e*e + `1` + np.pi*pi", names=["e", "1", "pi"])
         self.assertEqual(pickle.loads(pickle.dumps(hidden))(10, 7, 3), hidden(10, 7, 3))
         self.assertEqual(snip.Formula(hidden.prefix(), hidden.names)(10, 7, 3), hidden(10, 7, 3))
+        with self.assertRaises(snip.Error):
+            half_made = snip.Formula.__new__(snip.Formula)
+            half_made.__init__("x0 +")
+        self.assertEqual(repr(half_made), "<closed Formula>")
         for twin in (copy.copy(f), copy.deepcopy(f), pickle.loads(pickle.dumps(f))):
             self.assertEqual((repr(twin), twin(2, 1)), (repr(f), 2.0))
 
@@ -403,7 +407,9 @@ class Tests(unittest.TestCase):
             thread = threading.Thread(target=work)
             thread.start()
             started.wait()
-            time.sleep(0.02)
+            while not model._calls and thread.is_alive():
+                time.sleep(0.001)
+            self.assertTrue(model._calls)
             model.close()
             thread.join()
             self.assertEqual(got, [60])
@@ -431,6 +437,9 @@ class Tests(unittest.TestCase):
             given = self.model.rank(X, Y, [snip.Formula("2*x0 + x1")], names=names)[0]
             read = self.model.rank(X, Y, ["2*x0 + x1"], names=names)[0]
             self.assertEqual(given.equation, read.equation)
+        constant = self.model.rank(X, Y, [snip.Formula("e*t", names=["t"])], names=["e", "t", "w"],
+                                   refit=False)[0].formula
+        self.assertAlmostEqual(constant(5.0, 2.0), 2 * math.e)
         self.refuses("unknown name 'q'", self.model.rank, X, Y,
                      [snip.Formula("q + 1", names=["q"])], names=NAMES)
         self.refuses("two variables are called 'u'", self.model.rank, X, Y, ["u"],

@@ -331,6 +331,24 @@ static void c_text_is_c(void **state)
                                          "total_degree" };
     const expr_names own = { taken, 9 };
     expr_parse(&e, "x0*x1 + x2/x3 - max(x4, x5) + cbrt(x6*(x7 + x8))", NULL, a, NULL);
+    const expr_names hiding = { (const char *const[]){ "E", "pi", "M_E", "e", "M_PI" }, 5 };
+    expr hidden;
+    assert_int_equal(expr_parse(&hidden, "x0*math.e + x1*np.pi", &(expr_names){ NULL, 0 }, a, NULL),
+                     SNIP_SYNTAX);
+    assert_int_equal(expr_parse(&hidden, "x0*math.e + x1*np.pi", NULL, a, NULL), SNIP_OK);
+    assert_string_equal(expr_print(hidden, SNIP_SYMPY, &hiding, 0, a),
+                        "Symbol('E')*exp(1) + Symbol('pi')*acos(-1)");
+    assert_string_equal(expr_print(hidden, SNIP_PREFIX, &hiding, 0, a), "add,mul,E,np.e,mul,pi,PI");
+    for (size_t f = 0; f < 2; f++) {
+        const char *text = expr_print(hidden, f ? SNIP_PREFIX : SNIP_INFIX, &hiding, 0, a);
+        assert_int_equal(expr_parse(&back, text, &hiding, a, NULL), SNIP_OK);
+        assert_true(expr_same(hidden, back));
+    }
+    const expr_names brackets = { (const char *const[]){ "a)", "b,c" }, 2 };
+    expr_parse(&hidden, "x0 + x1", NULL, a, NULL);
+    const char *marked = expr_print(hidden, SNIP_LATEX, &brackets, 0, a);
+    assert_int_equal(expr_parse(&back, marked, &brackets, a, NULL), SNIP_OK);
+    assert_true(expr_same(hidden, back));
     const char *sympy = expr_print(e, SNIP_SYMPY, &own, 0, a);
     assert_string_equal(sympy, "Symbol('I')*Symbol('gamma') + Symbol('it\\'s, (\\\\ so)')/"
                                "Symbol('lambda') - Max(mass, gam) + "

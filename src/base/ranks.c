@@ -78,37 +78,37 @@ void ranks_share_size(ranks *r, size_t mine, size_t *sizes)
         sizes[0] = mine;
 }
 
-/* MPI counts in ints; rows of the shared space stay far below that. */
-static void set_counts(ranks *r, const size_t *sizes, size_t width)
+/* Gathers rows of `width` numbers of a type. MPI counts in ints: rows, here, not numbers. */
+static void gather(ranks *r, const void *mine, void *all, const size_t *sizes, size_t width,
+                   MPI_Datatype type)
 {
+    MPI_Datatype row;
     int place = 0;
     for (int k = 0; k < r->count; k++) {
-        r->counts[k] = (int)(sizes[k] * width);
+        r->counts[k] = (int)sizes[k];
         r->places[k] = place;
         place += r->counts[k];
     }
+    MPI_Type_contiguous((int)width, type, &row);
+    MPI_Type_commit(&row);
+    MPI_Allgatherv(mine, r->counts[r->me], row, all, r->counts, r->places, row, MPI_COMM_WORLD);
+    MPI_Type_free(&row);
 }
 
 void ranks_gather_floats(ranks *r, const float *mine, float *all, const size_t *sizes, size_t width)
 {
-    if (!r) {
+    if (r)
+        gather(r, mine, all, sizes, width, MPI_FLOAT);
+    else
         memcpy(all, mine, sizes[0] * width * sizeof *all);
-        return;
-    }
-    set_counts(r, sizes, width);
-    MPI_Allgatherv(mine, r->counts[r->me], MPI_FLOAT, all, r->counts, r->places, MPI_FLOAT,
-                   MPI_COMM_WORLD);
 }
 
 void ranks_gather_ints(ranks *r, const int *mine, int *all, const size_t *sizes, size_t width)
 {
-    if (!r) {
+    if (r)
+        gather(r, mine, all, sizes, width, MPI_INT);
+    else
         memcpy(all, mine, sizes[0] * width * sizeof *all);
-        return;
-    }
-    set_counts(r, sizes, width);
-    MPI_Allgatherv(mine, r->counts[r->me], MPI_INT, all, r->counts, r->places, MPI_INT,
-                   MPI_COMM_WORLD);
 }
 
 void ranks_sum_begin(ranks *r, float *x, size_t n)

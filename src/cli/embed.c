@@ -208,7 +208,9 @@ int cli_embed(const cli_command *self, int argc, char **argv)
         good = embed_table(self, &task, &out, tables.value[i], z);
     for (int i = 0; i < n && good; i++)
         good = embed_table(self, &task, &out, argv[i], z);
-    if (good && !print_lines(&out))
+    if (good && fflush(out.to.f) != 0 && !out.error)
+        out.error = errno;
+    if (good && !out.error && !print_lines(&out))
         good = cli_fail(self, 0, "cannot keep a temporary file: %s", strerror(errno));
     good = good && cli_finish(self) == CLI_DONE;
     if (opened) {

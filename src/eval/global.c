@@ -168,9 +168,9 @@ snip_code eval_global(json_t **out, model_space *s, const eval_how *how, snip_st
             code = status_nomem(st);
     }
     eval_retrieval figures[EVAL_DIRECTIONS];
+    for (int d = 0; d < EVAL_DIRECTIONS && code == SNIP_OK && count > 1; d++)
+        add_counts(above[d], n, symbols, how->ranks);
     for (int d = 0; d < EVAL_DIRECTIONS && code == SNIP_OK; d++) {
-        if (count > 1)
-            add_counts(above[d], n, symbols, how->ranks);
         for (size_t i = 0; i < n; i++)
             above[d][i]++; /* from how many are above to a rank */
         if (!eval_retrieval_of(&figures[d], above[d], n, how->seed, s->threads))

@@ -316,6 +316,16 @@ static int parse_call(parser *p, int op, const char *name, size_t length, size_t
     return add_op(p, (expr_op)op, kid[0], kid[1]);
 }
 
+/* np.sin, math.sqrt, sympy.Abs: the module says nothing new. Returns its length with the dot. */
+static size_t module_length(const char *name, size_t length)
+{
+    static const char *const modules[] = { "np.", "numpy.", "math.", "sp.", "sympy.", "torch." };
+    for (size_t i = 0; i < sizeof modules / sizeof *modules; i++)
+        if (length > strlen(modules[i]) && memcmp(name, modules[i], strlen(modules[i])) == 0)
+            return strlen(modules[i]);
+    return 0;
+}
+
 /* A variable, constant or function, by its name text[0..length) at `pos`. */
 static int parse_named(parser *p, const char *name, size_t length, size_t pos)
 {
@@ -326,12 +336,7 @@ static int parse_named(parser *p, const char *name, size_t length, size_t pos)
     if (variable >= 0 && !call)
         return add_variable(p, variable, pos);
 
-    /* np.sin, math.sqrt, sympy.Abs: the module says nothing new. */
-    static const char *const modules[] = { "np.", "numpy.", "math.", "sp.", "sympy.", "torch." };
-    size_t skip = 0;
-    for (size_t i = 0; i < sizeof modules / sizeof *modules; i++)
-        if (length > strlen(modules[i]) && memcmp(name, modules[i], strlen(modules[i])) == 0)
-            skip = strlen(modules[i]);
+    size_t skip = module_length(name, length);
     int op = expr_op_find(name + skip, length - skip);
     if (is_real_root(name + skip, length - skip))
         op = EXPR_CBRT;
@@ -568,7 +573,9 @@ static int prefix_word(parser *p, const char *s, size_t length, size_t pos)
     size_t number = number_length(s + sign, &integer);
     if (number && number + (size_t)sign == length)
         return add_number(p, strtod(s, NULL), integer, pos);
-    int op = expr_op_find(s, length); /* operators go first: prefix is a notation for programs */
+    size_t skip = module_length(s, length);
+    /* Operators go first: prefix is a notation for programs. */
+    int op = expr_op_find(s + skip, length - skip);
     int variable = op >= 0 && expr_ops[op].arity > 0 ? -1 : find_variable(p, s, length);
     if (variable >= 0)
         return add_variable(p, variable, pos);
@@ -632,7 +639,10 @@ static int is_prefix(const char *text)
     int depth = 0;
     char quote = 0; /* that will end what is quoted */
     for (const char *c = text; *c; c++) {
-        if (*c == '\\' && c[1] && quote != '`')
+        if (!quote && strncmp(c, "\\mathrm{", 8) == 0) {
+            quote = '}'; /* a name in LaTeX */
+            c += 7;
+        } else if (*c == '\\' && c[1] && quote != '`')
             c++; /* what follows is no sign of ours */
         else if (quote ? *c == quote : *c == '`' || *c == '\'')
             quote = quote ? 0 : *c;

@@ -186,7 +186,12 @@ static void put_constant(printer *p, expr_op op)
     };
     const char *const *way = spellings[op == EXPR_PI ? 0 : op == EXPR_E ? 1 : 2];
     if (p->format == SNIP_SYMPY) {
-        text_add(&p->t, "%s", expr_ops[op].sympy);
+        int taken = is_column(p, expr_ops[op].sympy);
+        text_add(&p->t, "%s",
+                 !taken          ? expr_ops[op].sympy
+                 : op == EXPR_E  ? "exp(1)"
+                 : op == EXPR_PI ? "acos(-1)"
+                                 : "0.5772156649015329");
     } else if (p->format == SNIP_LATEX) {
         int taken = op == EXPR_E && is_column(p, "e");
         text_add(&p->t, "%s", taken ? "\\exp\\left(1\\right)" : expr_ops[op].latex);

@@ -207,6 +207,7 @@ static snip_code load_state(run *r, const char *path, snip_status *st)
 /* What rank 0 read goes to all: the others need not see its folder. */
 static snip_code share_state(run *r, snip_status *st)
 {
+    enum { PIECE = 1 << 28 }; /* of what is sent at once */
     ranks *all = r->watch->ranks;
     size_t n = (size_t)ranks_count(all), *size = arena_zero(r->a, n * sizeof *size);
     float *part[] = { r->m->w, r->moment1, r->moment2 };
@@ -217,9 +218,11 @@ static snip_code share_state(run *r, snip_status *st)
     ranks_share_size(all, (size_t)r->t, size);
     r->t = size[0];
     memset(size, 0, n * sizeof *size);
-    size[0] = r->m->size;
     for (int k = 0; k < 3; k++) {
-        ranks_gather_floats(all, part[k], r->grad, size, 1);
+        for (size_t from = 0; from < r->m->size; from += size[0]) {
+            size[0] = r->m->size - from < PIECE ? r->m->size - from : PIECE;
+            ranks_gather_floats(all, part[k] + from, r->grad + from, size, 1);
+        }
         memcpy(part[k], r->grad, r->m->size * sizeof *r->grad);
     }
     return SNIP_OK;
