@@ -70,6 +70,15 @@ gives $'-1.0\n-3.0' calc '-a' t.csv
 gives '3.0' calc 'x1' target.csv
 gives '2.0' calc 'x1' target.csv --target b
 gives $'30.0' calc 'a*b' nan.csv --drop-nan
+printf 'name,x,note\nfoo,1,\nbar,2,"as, ever"\n' >words.csv
+gives $'1.0\n4.0' calc 'x^2' words.csv --columns x
+refuses 1 "'foo' is not a number" calc 'x^2' words.csv
+shows '^unary_swap' edits 'sin(x)' --table words.csv --columns x
+printf ',a,b\n1,2,3\n2,5,6\n' >nameless.csv
+"$snip" calc 'a*b' nameless.csv 2>err >out
+{ [ "$(cat out)" = $'6.0\n30.0' ] && grep -q 'is used as the input column_1' err; } && good || bad "no note: $(cat err)"
+printf '\xEF\xBB\xBFx^2' >marked.txt
+gives $'1.0\n4.0' calc @marked.txt words.csv --columns x
 [ "$(printf '1 2\n3 4\n' | "$snip" calc 'x0*x1' -)" = $'2.0\n12.0' ] && good || bad "calc from standard input"
 printf 'a*b\n' >formula.txt
 gives $'2.0\n12.0' calc @formula.txt t.csv
@@ -172,6 +181,14 @@ printf 'mine\tg\tsin(u)*w\tu=0:1 w=1:2\trange\t-\n' >mine.tsv
 shows 'mine.tsv: 1 of 1 usable' corpora --file mine.tsv
 printf 'mine\tg\tsin(u\tu=0:1\trange\t-\n' >broken.tsv
 refuses 1 'line 1, byte 5' corpora --file broken.tsv
+printf 'a\tg\tu\tu=0:1\trange\t-\na\tg\tsin(u)\tu=0:1\trange\t-\n' >twice.tsv
+refuses 1 "line 2: there is a 'a' already" corpora --file twice.tsv
+printf 'a\tg\tu\tu=0:1\trange\tb\n' >alone.tsv
+refuses 1 "line 1: there is no 'b' before it" corpora --file alone.tsv
+printf '\xEF\xBB\xBF# mine\na\tg\tu*w\tu=0:1 w=0:1\tu:E[0,1,0.5] w:U[0,1,9]\t-\n' >mixed.tsv
+shows 'mixed.tsv: 1 of 1 usable' corpora --file mixed.tsv
+refuses 1 'a design is a grid of all variables' corpora --file mixed.tsv --sampling published --sample a
+refuses 2 'it takes no --json' corpora --sample I.6.2 --json
 refuses 1 "there is no formula 'nobody'" corpora --sample nobody
 refuses 2 "there is no corpus 'nobody'" corpora nobody
 
@@ -236,6 +253,8 @@ shows '"added":100,.*"finished":true' index build --count 600 --out lib.db $mine
 shows 'formulas   600, 0 of them your own' index info lib.db
 shows '"formulas":600,.*"checked":true' index info lib.db --check --json
 printf '# mine\n\nwave\tsin(3*x0)/x1\r\n  x0 + x1\nx1 + x0\nfoo(x0)\nx7\nfloor(x0)' >mine.txt
+printf '\xEF\xBB\xBFx7' >marked.txt
+"$snip" index add lib.db marked.txt $mine 2>&1 | grep -q 'has 8 inputs' && good || bad "index add reads a byte order mark"
 shows 'line 3: added as 601: wave' index add lib.db mine.txt $mine
 shows 'line 4: the same as 602: x0 + x1' index add lib.db mine.txt $mine
 shows "line 6: unusable: foo(x0): unknown function 'foo'" index add lib.db mine.txt $mine

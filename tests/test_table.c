@@ -33,6 +33,10 @@ static const struct {
     { "a.csv", "# run 7, of May\n\n# a,b\n1,2\n3,4\n", 2, 2, 4, "b" },
     { "a.csv", "# it's \"open\n1,2\n", 1, 2, 2, "x1" },
     { "a.csv", "#\n1\n", 1, 1, 1, "x0" },
+    { "a.txt", "# x y\n#1.0 99.0\n2.0 3.0\n", 1, 2, 3, "y" }, /* a row taken out */
+    { "a.csv", "# 2021,3\n4,5\n7,8\n", 2, 2, 8, "x1" },
+    { "a.txt", "# run 2\n4 5\n7 8\n", 2, 2, 8, "x1" },
+    { "a.csv", "a;L\xE4nge \x80\n1;2\n", 1, 2, 2, "L\xC3\xA4nge \xE2\x82\xAC" }, /* Windows */
     { "a.csv", "a,b,\n1,2,\n3,4,\n", 2, 2, 4, "b" }, /* delimiters at the ends */
     { "a.csv", "a,b\n1,2,\n3,4\n", 2, 2, 4, "b" },
     { "a.csv", "1;2;\n3;4;\n", 2, 2, 4, "x1" },

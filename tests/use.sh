@@ -226,6 +226,16 @@ runs rank t.csv formulas.txt --format csv --by loss --out stdout
 same "--out to standard output" want.csv out
 [ -L stdout ] && good || bad "--out puts a file in the place of a link"
 
+# A formula that is finite on the table, but not in the words that the model would read, has no similarity.
+{ echo x,n,y; for i in $(seq -20 20); do echo "$i,$((i % 2 + 2)),$((i * i * i))"; done; } >negative.csv
+runs rank negative.csv --formula 'x^n' --formula 'cbrt(x)' --format json
+python3 - <<'PY' && good || bad "powers of negative numbers: $(cat out)"
+import json
+by = {c["given"]: c for c in json.load(open("out"))["candidates"]}
+assert by["x^n"]["similarity"] is None and "negative in some rows" in by["x^n"]["no_similarity"]
+assert by["x^n"]["loss_train"] is not None and -1 <= by["cbrt(x)"]["similarity"] <= 1
+PY
+
 # embed -----------------------------------------------------------------------------------------
 printf '%s\n' 'sum	x0 + 2.5*sin(x1)' '# none' 'x0^2' '7.5' 'exp(x2)/x0' >f.txt
 runs embed --formulas f.txt -o whole.npy
@@ -304,7 +314,7 @@ for path, nodes in (("tree.svg", len(o["nodes"])), ("names.svg", None)):
     root = xml.parse(path).getroot()
     boxes = root.findall("{http://www.w3.org/2000/svg}g")
     assert nodes is None or len(boxes) == nodes, len(boxes)
-assert "größe<&>" in "".join(root.itertext()) and "caf?" in "".join(root.itertext())
+assert "größe<&>" in "".join(root.itertext()) and "café" in "".join(root.itertext())
 PY
 printf '2*cos(a)\n' >one.txt
 runs explain t.csv '2*sin(a) + `speed [m/s]`/90 + b^2'
@@ -400,6 +410,8 @@ refuses 1 'empty.txt' rank t.csv formulas.txt --model empty.txt
 refuses 1 'No such file' rank t.csv formulas.txt --model missing.safetensors
 refuses 1 'cannot write: No such file' rank t.csv formulas.txt --out no/such/folder/file
 refuses 1 'folder: cannot write: Is a directory' rank t.csv formulas.txt --out folder
+refuses 2 'no --format, --out, --top or --refit' find --formula a --index lib.db --top 2
+refuses 2 'assume-positive is for --normal' tokens x0 --assume-positive
 refuses 2 'the vectors need a file' embed --formulas f.txt -o -
 refuses 2 'wants --out FILE' embed --formulas f.txt
 refuses 2 'wants --out FILE' embed -o left
@@ -474,8 +486,8 @@ head -c 3000 lib.db >cut.db; cp lib.db.vectors cut.db.vectors
 cp lib.db alone.db
 refuses 2 'wants --index LIBRARY and a table or --formula' find t.csv
 refuses 2 'wants --index LIBRARY and a table or --formula' find --index lib.db
-refuses 2 'takes no --format or --out' find --formula x0 --index lib.db --format csv
-refuses 2 'takes no --format or --out' find --formula x0 --index lib.db --out left
+refuses 2 'takes no --format, --out' find --formula x0 --index lib.db --format csv
+refuses 2 'takes no --format, --out' find --formula x0 --index lib.db --out left
 refuses 2 '--count wants a whole number' find t.csv --index lib.db -k 0
 refuses 1 'none.db: No such file' find t.csv --index none.db
 refuses 1 't.csv: not a library of formulas' find t.csv --index t.csv

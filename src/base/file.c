@@ -88,6 +88,16 @@ snip_code file_read_large(char **out, size_t *size, const char *path, arena *a, 
     return read_file(out, size, path, SIZE_MAX / 4, a, st);
 }
 
+snip_code file_read_text(char **out, size_t *size, const char *path, arena *a, snip_status *st)
+{
+    snip_code code = file_read(out, size, path, a, st);
+    if (code == SNIP_OK && strncmp(*out, "\xEF\xBB\xBF", 3) == 0) {
+        *out += 3;
+        *size -= 3;
+    }
+    return code;
+}
+
 int file_make_folders(const char *path)
 {
     char *copy = strdup(path);

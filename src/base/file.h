@@ -16,6 +16,9 @@ snip_code file_read(char **out, size_t *size, const char *path, arena *a, snip_s
  * was not meant to be read whole. */
 snip_code file_read_large(char **out, size_t *size, const char *path, arena *a, snip_status *st);
 
+/* The same for text: without a byte order mark. */
+snip_code file_read_text(char **out, size_t *size, const char *path, arena *a, snip_status *st);
+
 /* Makes a folder and those above it. Returns 0 with errno set on failure. */
 int file_make_folders(const char *path);
 

@@ -240,9 +240,12 @@ static snip_code take_names(reader *r, table *out)
             text_add(&t, "column_%zu", j + 1);
         else
             text_put(&t, r->cells[j].s, r->cells[j].length);
-        out->name[j] = text_end(&t);
+        const char *name = text_end(&t);
+        out->name[j] = name ? text_utf8(name, r->a) : NULL;
         if (!out->name[j])
             return status_nomem(r->st);
+        if (out->header && r->cells[j].length == 0)
+            out->nameless++;
     }
     if (!out->header)
         return SNIP_OK;
@@ -417,35 +420,62 @@ static int next_ends_empty(const reader *r)
            ahead.cells[ahead.count - 1].length == 0;
 }
 
+/* Whether the line at hand has names only. */
+static int all_names(const reader *r)
+{
+    double v;
+    int words = 0;
+    for (size_t i = 0; i < r->count; i++) {
+        if (cell_value(r, r->cells[i], &v) == CELL_NUMBER)
+            return 0;
+        words |= cell_value(r, r->cells[i], &v) == CELL_TEXT;
+    }
+    return words;
+}
+
+/* Whether the last of the lines with a # from `r` on, rows of numbers left out, has a name for each
+ * of `columns` columns; they are in r->cells then. */
+static int commented_header(reader *r, size_t columns)
+{
+    const char *s, *e;
+    reader ahead = *r, last = { 0 };
+    ahead.st = NULL;
+    while (next_line(&ahead, &s, &e) && *s == '#') {
+        ahead.cells = NULL; /* those of the last line are kept */
+        ahead.count = ahead.room = 0;
+        if (split(&ahead, s + 1, e) == SNIP_OK && !all_numbers(&ahead))
+            last = ahead;
+    }
+    if (last.count != columns || !all_names(&last))
+        return 0;
+    r->cells = last.cells;
+    r->count = last.count;
+    r->room = last.room;
+    return 1;
+}
+
 /* Splits the first line; what separates cells is known from here on. Lines that begin with # are
- * left out, but for one right before numbers that has as many cells. A delimiter at the end of the
- * first two lines makes no column. */
+ * left out, but for one before numbers that has a name for each column. A delimiter at the end of
+ * the first two lines makes no column. */
 static snip_code first_line(reader *r)
 {
     const char *s, *e;
-    reader header = *r; /* before the last line with a # */
-    int commented = 0;
-    for (;;) {
-        reader here = *r;
+    reader start = *r, numbers;
+    do {
+        numbers = *r;
         if (!next_line(r, &s, &e))
             return status_fail(r->st, SNIP_FORMAT, 0, "%s: the table is empty", r->path);
-        if (*s != '#')
-            break;
-        header = here;
-        commented = 1;
-    }
+    } while (*s == '#');
     r->delimiter = guess_delimiter(r, s, e);
     snip_code code = split(r, s, e);
     if (code != SNIP_OK)
         return code;
-    if (commented && all_numbers(r)) {
-        snip_status *st = r->st;
-        header.delimiter = r->delimiter;
-        header.st = NULL;
-        next_line(&header, &s, &e);
-        if (split(&header, s + 1, e) == SNIP_OK && header.count == r->count)
-            *r = header; /* the numbers come next */
-        r->st = st;
+    start.delimiter = numbers.delimiter = r->delimiter;
+    if (all_numbers(r) && commented_header(&start, r->count)) {
+        numbers.cells = start.cells;
+        numbers.count = start.count;
+        numbers.room = start.room;
+        *r = numbers; /* which come next */
     }
     if (r->count > 1 && r->cells[r->count - 1].length == 0 && next_ends_empty(r))
         r->count--;

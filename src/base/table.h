@@ -28,14 +28,16 @@ typedef struct table {
     size_t target;         /* the target column, or TABLE_NO_TARGET */
     size_t inputs, *input; /* the columns that are inputs, in the order of `columns` */
     size_t dropped;        /* rows left out */
+    size_t nameless;       /* columns without a name in the header: they are called column_1, ... */
 } table;
 
 #define TABLE_NO_TARGET ((size_t)-1)
 
 /* Reads the file at `path`, or standard input for "-". `options` may be NULL. A header is a first
  * line without numbers; lines before it that begin with # are comments, but for a header as NumPy
- * writes it (`# a,b` before numbers). Where semicolons separate the cells, 0,5 is 0.5. Everything
- * lives in `a`. Messages name file, line and column. */
+ * writes it (`# a,b` before numbers). Names that are not UTF-8 are taken for Windows-1252. Where
+ * semicolons separate the cells, 0,5 is 0.5. Everything lives in `a`. Messages name file, line and
+ * column. */
 snip_code table_read(table *out, const char *path, const table_options *options, arena *a,
                      snip_status *st);
 

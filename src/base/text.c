@@ -57,6 +57,45 @@ char *text_end(text *t)
     return t->failed ? NULL : t->s;
 }
 
+/* Whether s is UTF-8: jansson knows. */
+static int is_utf8(const char *s)
+{
+    json_t *o = json_string(s);
+    json_decref(o);
+    return o != NULL;
+}
+
+const char *text_utf8(const char *s, arena *a)
+{
+    static const unsigned windows[32] = {
+        0x20AC, 0x81,   0x201A, 0x0192, 0x201E, 0x2026, 0x2020, 0x2021, 0x02C6, 0x2030, 0x0160,
+        0x2039, 0x0152, 0x8D,   0x017D, 0x8F,   0x90,   0x2018, 0x2019, 0x201C, 0x201D, 0x2022,
+        0x2013, 0x2014, 0x02DC, 0x2122, 0x0161, 0x203A, 0x0153, 0x9D,   0x017E, 0x0178
+    }; /* what 0x80 to 0x9F stand for */
+    if (is_utf8(s))
+        return s;
+    text t = { .a = a };
+    for (; *s; s++) {
+        unsigned c = (unsigned char)*s;
+        if (c >= 0x80 && c < 0xA0)
+            c = windows[c - 0x80];
+        char bytes[3] = { (char)c };
+        size_t n = 1;
+        if (c >= 0x800) {
+            bytes[0] = (char)(0xE0 | c >> 12);
+            bytes[1] = (char)(0x80 | (c >> 6 & 0x3F));
+            bytes[2] = (char)(0x80 | (c & 0x3F));
+            n = 3;
+        } else if (c >= 0x80) {
+            bytes[0] = (char)(0xC0 | c >> 6);
+            bytes[1] = (char)(0x80 | (c & 0x3F));
+            n = 2;
+        }
+        text_put(&t, bytes, n);
+    }
+    return text_end(&t);
+}
+
 json_t *text_json(const char *s)
 {
     json_t *o = json_string(s);

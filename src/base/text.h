@@ -27,6 +27,10 @@ void text_put(text *t, const char *s, size_t length);
 /* The string, terminated, or NULL when memory ran out. */
 char *text_end(text *t);
 
+/* s itself if it is UTF-8, else what it is if it came from Windows (code page 1252, which contains
+ * Latin-1), in `a`. NULL when memory is out. */
+const char *text_utf8(const char *s, arena *a);
+
 /* A JSON string, whatever bytes s holds. */
 json_t *text_json(const char *s);
 

@@ -14,6 +14,7 @@ int cli_calc(const cli_command *self, int argc, char **argv)
           .to = &how.target,
           .value = "NAME",
           .help = "column that is not an input" },
+        CLI_TABLE_COLUMNS(&how),
         { .name = "drop-nan",
           .kind = CLI_FLAG,
           .to = &how.drop_invalid,
@@ -54,8 +55,7 @@ int cli_calc(const cli_command *self, int argc, char **argv)
     expr_names known = { names, t.inputs };
     if (!cli_formula(self, &e, argv[0], &known, a))
         goto done;
-    if (t.dropped)
-        fprintf(stderr, "snip calc: %zu rows left out\n", t.dropped);
+    cli_table_notes(self, &t);
     if (expr_eval(e, x, t.rows, y, a) == (size_t)-1) {
         cli_fail(self, CLI_FAILED, "out of memory");
         goto done;

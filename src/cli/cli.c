@@ -167,7 +167,7 @@ snip_code cli_formula_text(const char **out, const char *argument, arena *a, sni
         return SNIP_OK;
     char *text;
     size_t size;
-    snip_code code = file_read(&text, &size, argument + (argument[0] == '@'), a, st);
+    snip_code code = file_read_text(&text, &size, argument + (argument[0] == '@'), a, st);
     if (code != SNIP_OK)
         return code;
     if (memchr(text, 0, size))
@@ -278,6 +278,19 @@ const char *cli_model_path(const char *asked, arena *a)
             return path;
     }
     return NULL;
+}
+
+void cli_table_notes(const cli_command *self, const table *t)
+{
+    if (t->dropped)
+        fprintf(stderr, "snip %s: %zu rows with missing or non-finite cells left out\n", self->name,
+                t->dropped);
+    for (size_t i = 0; i < t->inputs && t->nameless; i++)
+        if (strncmp(t->name[t->input[i]], "column_", 7) == 0)
+            fprintf(stderr,
+                    "snip %s: a column without a name is used as the input %s (--columns names the "
+                    "inputs to use)\n",
+                    self->name, t->name[t->input[i]]);
 }
 
 json_t *cli_real(double v)

@@ -130,6 +130,16 @@ int cli_threads(uint64_t asked);
  * second one ends the program at once. */
 const volatile sig_atomic_t *cli_stop_on_signals(void);
 
+/* The choice of columns, for commands that read a table of inputs. */
+#define CLI_TABLE_COLUMNS(options)                                                                 \
+    {                                                                                              \
+        .name = "columns", .kind = CLI_TEXT, .to = &(options)->columns, .value = "A,B,...",        \
+        .help = "the inputs to use, other columns may hold text; default: all others"              \
+    }
+
+/* Says on standard error what reading a table left out or made up. */
+void cli_table_notes(const cli_command *self, const table *t);
+
 /* The model to use: `asked`, else $SNIP_MODEL, else the one that came with the program, installed
  * or in its source tree. In `a`; NULL if there is none. */
 const char *cli_model_path(const char *asked, arena *a);

@@ -172,6 +172,8 @@ int cli_corpora(const cli_command *self, int argc, char **argv)
         return code;
     if (n > (file ? 0 : 1))
         return cli_fail(self, CLI_MISUSED, "wants at most one corpus; see snip corpora --help");
+    if (q.sample && q.json)
+        return cli_fail(self, CLI_MISUSED, "--sample prints CSV; it takes no --json");
     const char *name = n ? argv[0] : "all";
     int all = strcmp(name, "all") == 0, count = 0;
     arena *a = arena_new(0);
@@ -184,7 +186,7 @@ int cli_corpora(const cli_command *self, int argc, char **argv)
     if (file) {
         char *text;
         size_t size;
-        loaded = file_read(&text, &size, file, a, &st);
+        loaded = file_read_text(&text, &size, file, a, &st);
         if (loaded == SNIP_OK)
             loaded = data_corpus_parse(&corpora[count++], file, text, a, &st);
     } else {

@@ -47,6 +47,7 @@ static int load_setting(const cli_command *self, setting *s, const char *formula
             return cli_fail(self, CLI_FAILED, "out of memory"), 0;
         if (t.inputs == 0)
             return cli_fail(self, CLI_FAILED, "%s: has no input columns", file), 0;
+        cli_table_notes(self, &t);
         s->names = (expr_names){ names, t.inputs };
         s->rows = t.rows;
     }
@@ -263,6 +264,7 @@ int cli_edits(const cli_command *self, int argc, char **argv)
           .to = &how.target,
           .value = "NAME",
           .help = "column of the table that is not an input" },
+        CLI_TABLE_COLUMNS(&how),
         { .name = "drop-nan",
           .kind = CLI_FLAG,
           .to = &how.drop_invalid,

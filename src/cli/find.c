@@ -101,10 +101,10 @@ int cli_find(const cli_command *self, int argc, char **argv)
         return cli_fail(self, CLI_MISUSED,
                         "wants --index LIBRARY and a table or --formula; see snip find --help");
 
-    if (formula && (show.out || show.format))
+    if (formula && (show.out || show.format || show.top || refit))
         return cli_fail(self, CLI_MISUSED,
-                        "--formula prints a table or, with --json, objects; it "
-                        "takes no --format or --out");
+                        "--formula prints K formulas as a table or, with --json, objects; it takes "
+                        "no --format, --out, --top or --refit");
 
     snip_status st;
     tools_index *ix = NULL;

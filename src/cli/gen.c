@@ -51,9 +51,11 @@ static int print_samples(const cli_command *self, const data_gen *gen, uint64_t 
     if (!json)
         printf("   index dim  formula\n");
     int code = CLI_DONE;
-    for (uint64_t done = 0; done < count && code == CLI_DONE; done += CHUNK) {
+    /* Samples of many points are large as text; a few of them keep all cores busy, too. */
+    const uint64_t most = gen->points > 10000 ? CHUNK / 16 : CHUNK;
+    for (uint64_t done = 0; done < count && code == CLI_DONE; done += most) {
         char *lines[CHUNK] = { NULL };
-        int n = count - done < CHUNK ? (int)(count - done) : CHUNK;
+        int n = (int)(count - done < most ? count - done : most);
 #pragma omp parallel for schedule(dynamic, 8)
         for (int k = 0; k < n; k++) {
             arena *a = arena_new(0);

@@ -215,7 +215,7 @@ static int add(const cli_command *self, const request *q, const char *path, cons
     int code;
     if (!a)
         return cli_fail(self, CLI_FAILED, "out of memory");
-    if (file_read(&text, &size, formulas, a, &st) != SNIP_OK)
+    if (file_read_text(&text, &size, formulas, a, &st) != SNIP_OK)
         code = cli_fail_status(self, &st);
     else if (memchr(text, 0, size))
         code = cli_fail(self, CLI_FAILED, "%s: holds a zero byte, so it is no list of formulas",

@@ -38,12 +38,6 @@ void cli_task_close(cli_task *task)
     arena_free(task->a);
 }
 
-static void note(const cli_command *self, const cli_task *task, const char *what, size_t n)
-{
-    if (!task->quiet)
-        fprintf(stderr, "snip %s: %zu %s\n", self->name, n, what);
-}
-
 int cli_task_open(const cli_command *self, cli_task *task, const char *path)
 {
     return cli_task_start(self, task) && cli_task_table(self, task, path);
@@ -65,13 +59,14 @@ int cli_task_table(const cli_command *self, cli_task *task, const char *path)
     if (t.inputs > (size_t)task->t->m->config.dims)
         return cli_fail(self, 0, "%s: has %zu inputs, the model reads %d; choose with --columns",
                         path, t.inputs, task->t->m->config.dims);
-    if (t.dropped)
-        note(self, task, "rows with missing or non-finite cells left out", t.dropped);
+    if (!task->quiet)
+        cli_table_notes(self, &t);
     const tools_table data = { t.inputs, t.rows, names, x, t.column[t.target] };
     if (tools_problem_make(&task->p, &data, task->seed, task->a, &st) != SNIP_OK)
         return cli_fail(self, 0, "%s: %s", path, st.msg);
-    if (task->p.fit < task->p.train)
-        note(self, task, "of the rows are used to fit constants, all to judge", task->p.fit);
+    if (task->p.fit < task->p.train && !task->quiet)
+        fprintf(stderr, "snip %s: %zu of the rows are used to fit constants, all to judge\n",
+                self->name, task->p.fit);
     return 1;
 }
 
@@ -151,7 +146,7 @@ size_t cli_lines(const cli_command *self, cli_line **out, const char *path, cons
     size_t size, room = 1, count = 0, number = 0;
     snip_status st;
     int column = -1;
-    if (file_read(&all, &size, path, a, &st) != SNIP_OK)
+    if (file_read_text(&all, &size, path, a, &st) != SNIP_OK)
         return cli_fail(self, 0, "%s", st.msg), (size_t)-1;
     for (size_t i = 0; i < size; i++) {
         if (!all[i])
@@ -161,8 +156,7 @@ size_t cli_lines(const cli_command *self, cli_line **out, const char *path, cons
     cli_line *l = *out = arena_array(a, room, sizeof *l);
     if (!l)
         return cli_fail(self, 0, "out of memory"), (size_t)-1;
-    char *first = all + (strncmp(all, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0); /* a byte order mark */
-    for (char *line = first, *next; line; line = next) {
+    for (char *line = all, *next; line; line = next) {
         next = strchr(line, '\n');
         if (next)
             *next++ = 0;

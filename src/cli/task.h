@@ -42,11 +42,7 @@ typedef struct cli_task {
       .to = &(task)->table.target,                                                                 \
       .value = "NAME",                                                                             \
       .help = "the column to explain; default: `target`, else the last one" },                     \
-        { .name = "columns",                                                                       \
-          .kind = CLI_TEXT,                                                                        \
-          .to = &(task)->table.columns,                                                            \
-          .value = "A,B,...",                                                                      \
-          .help = "the inputs to use, other columns may hold text; default: all others" },         \
+        CLI_TABLE_COLUMNS(&(task)->table),                                                         \
         { .name = "drop-nan",                                                                      \
           .kind = CLI_FLAG,                                                                        \
           .to = &(task)->table.drop_invalid,                                                       \

@@ -93,6 +93,8 @@ int cli_tokens(const cli_command *self, int argc, char **argv)
         return code;
     if (n != 1)
         return cli_fail(self, CLI_MISUSED, "wants one formula; see snip tokens --help");
+    if (positive && !normal)
+        return cli_fail(self, CLI_MISUSED, "--assume-positive is for --normal");
 
     arena *a = arena_new(0);
     const data_vocab *v = a ? data_vocab_new((int)dims, a) : NULL;

@@ -109,6 +109,14 @@ static snip_code read_line(data_formula *f, const char *name, size_t line, char 
     return SNIP_OK;
 }
 
+static int find(const data_corpus *c, const char *id)
+{
+    for (size_t i = 0; i < c->count; i++)
+        if (strcmp(c->formula[i].id, id) == 0)
+            return 1;
+    return 0;
+}
+
 snip_code data_corpus_parse(data_corpus *out, const char *name, const char *text, arena *a,
                             snip_status *st)
 {
@@ -126,9 +134,17 @@ snip_code data_corpus_parse(data_corpus *out, const char *name, const char *text
             char *copy = arena_text(a, s, used);
             if (!copy)
                 return status_nomem(st);
-            snip_code code = read_line(&out->formula[out->count], name, line + 1, copy, a, st);
+            data_formula *f = &out->formula[out->count];
+            snip_code code = read_line(f, name, line + 1, copy, a, st);
             if (code != SNIP_OK)
                 return code;
+            if (find(out, f->id))
+                return status_fail(st, SNIP_FORMAT, 0, "%s: line %zu: there is a '%.60s' already",
+                                   name, line + 1, f->id);
+            if (strcmp(f->same_as, "-") != 0 && !find(out, f->same_as))
+                return status_fail(st, SNIP_FORMAT, 0,
+                                   "%s: line %zu: there is no '%.60s' before it to be the same as",
+                                   name, line + 1, f->same_as);
             out->count++;
         }
         s += length + (s[length] == '\n');
@@ -232,6 +248,12 @@ static snip_code sample_axes(const data_formula *f, const axis *axes, rng *r, do
 {
     size_t n = 1, columns = f->names.count;
     int random = axes[0].kind == 'U';
+    for (size_t j = 1; j < columns; j++)
+        if ((axes[j].kind == 'U') != random || (random && axes[j].step != axes[0].step))
+            return status_fail(st, SNIP_FORMAT, 0,
+                               "%s: a design is a grid of all variables, or the same number of "
+                               "random points (U) for all",
+                               f->id);
     if (random)
         n = (size_t)axes[0].step;
     else

@@ -387,10 +387,10 @@ static int rewrite_unary(rewriter *w, expr_op op, int a)
         return sum(w, number(w, -1), unary(w, EXPR_EXP, a));
     case EXPR_EXP2:
         return unary(w, EXPR_EXP, product(w, number(w, M_LN2), a));
-    case EXPR_CBRT:
-        if (positive(w, a))
+    case EXPR_CBRT: /* a * (a^2)^(-1/3) where a may be negative */
+        if (at(w, a)->low > 0)
             return power_of_positive(w, a, number(w, 1.0 / 3));
-        return refuse(w, "no exact rewriting of 'cbrt': its argument is not known to be positive");
+        return product(w, a, power_of_positive(w, unary(w, EXPR_POW2, a), number(w, -1.0 / 3)));
     case EXPR_SIGN:
         if (at(w, a)->low > 0 || at(w, a)->high < 0)
             return number(w, at(w, a)->low > 0 ? 1 : -1);

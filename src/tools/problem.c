@@ -234,6 +234,32 @@ static expr replace_inputs(expr e, tools_inputs inputs, const tools_problem *p, 
     return by ? expr_substitute(e, by, back ? k : p->dim, a) : (expr){ 0 };
 }
 
+/* Whether the formula that the model reads is finite where e is, but for a few rows: where a base
+ * is 0, 0^b is 0 and exp(b*log(0)) is not. */
+static snip_code check_rewritten(expr read, expr e, tools_inputs inputs, const tools_problem *p,
+                                 arena *a, snip_status *st)
+{
+    enum { ROWS = 1000, FEW = 20 };
+    arena_pos mark = arena_mark(a);
+    size_t n = p->train < ROWS ? p->train : ROWS, dim = 0, lost = 0;
+    double *y = arena_array(a, n, sizeof *y), *again = arena_array(a, n, sizeof *again);
+    const double **x = arena_array(a, p->dim, sizeof *x);
+    for (size_t j = 0; x && j < p->dim; j++)
+        if (inputs >> j & 1)
+            x[dim++] = p->standard[j];
+    if (!y || !again || !x || expr_eval(e, (const double *const *)p->x, n, y, a) == (size_t)-1 ||
+        expr_eval(read, x, n, again, a) == (size_t)-1)
+        return status_nomem(st);
+    for (size_t i = 0; i < n; i++)
+        lost += isfinite(y[i]) && !isfinite(again[i]);
+    arena_reset(a, mark);
+    if (lost * FEW > n)
+        return status_fail(st, SNIP_UNSUPPORTED, 0,
+                           "no exact rewriting in the model's operators: the base of a power is "
+                           "negative in some rows");
+    return SNIP_OK;
+}
+
 snip_code tools_problem_rewrite(expr *out, expr e, tools_inputs inputs, const tools_problem *p,
                                 arena *a, snip_status *st)
 {
@@ -251,7 +277,9 @@ snip_code tools_problem_rewrite(expr *out, expr e, tools_inputs inputs, const to
     snip_code code = expr_tidy(&tidy, replaced, a, st);
     if (code == SNIP_OK)
         code = expr_normal(&normal, tidy, &domain, a, st);
-    return code == SNIP_OK ? expr_tidy(out, normal, a, st) : code;
+    if (code == SNIP_OK)
+        code = expr_tidy(out, normal, a, st);
+    return code == SNIP_OK ? check_rewritten(*out, e, inputs, p, a, st) : code;
 }
 
 snip_code tools_problem_restore(expr *out, expr e, tools_inputs inputs, const tools_problem *p,

@@ -57,7 +57,8 @@ snip_code tools_problem_embed(const tools_problem *p, tools_inputs inputs, const
                               int threads, float *z, snip_status *st);
 
 /* e, a formula in the user's inputs, as one in the standardised inputs and the model's operators.
- * It is taken for granted that e is defined on the table. */
+ * a^b becomes exp(b*log(a)) where a may be negative as far as the inputs' ranges tell; whether that
+ * is the same on the table is looked at then, and SNIP_UNSUPPORTED if it is not. */
 snip_code tools_problem_rewrite(expr *out, expr e, tools_inputs inputs, const tools_problem *p,
                                 arena *a, snip_status *st);
 
