@@ -29,7 +29,8 @@ snip_code eval_targets(eval_target **out, const eval_how *how, arena *a, snip_st
                               .rows = s.points,
                               .y = s.y,
                               .id = i,
-                              .label = "held_out" };
+                              .reading = { { NULL, "held_out" } },
+                              .readings = 1 };
     }
     *out = t;
     return SNIP_OK;
@@ -45,24 +46,26 @@ static int varies(const double *y, size_t n)
     return square >= variance_least;
 }
 
-expr eval_as_read(const eval_target *t, expr e, arena *a)
+expr eval_as_read(const eval_target *t, int reading, expr e, arena *a)
 {
-    return t->inputs ? expr_substitute(e, t->inputs, (size_t)t->dim, a) : e;
+    const expr *inputs = t->reading[reading].inputs;
+    return inputs ? expr_substitute(e, inputs, (size_t)t->dim, a) : e;
 }
 
 /* Where e's node `node` stands in eval_as_read's. */
-static size_t node_as_read(const eval_target *t, expr e, size_t node)
+static size_t node_as_read(const expr *inputs, expr e, size_t node)
 {
     size_t at = node;
-    for (size_t i = 0; i < node && node != MODEL_WHOLE && t->inputs; i++)
+    for (size_t i = 0; i < node && node != MODEL_WHOLE && inputs; i++)
         if (e.node[i].op == EXPR_VARIABLE)
-            at += t->inputs[e.node[i].var].count - 1;
+            at += inputs[e.node[i].var].count - 1;
     return at;
 }
 
-/* The items of one target: each original is followed by its variants, family by family. */
+/* The items of one target in each reading: each original is followed by its variants, family by
+ * family. */
 typedef struct pool {
-    model_item *item;
+    model_item *item[EVAL_READINGS_MAX];
     size_t count, room;
     struct part {
         size_t first;                   /* its original */
@@ -71,37 +74,53 @@ typedef struct pool {
     size_t parts;
 } pool;
 
+/* Returns 0 when memory is out. */
+static int pool_grow(pool *p, int readings, arena *a)
+{
+    size_t room = p->room ? 2 * p->room : 256;
+    for (int r = 0; r < readings; r++) {
+        model_item *more = arena_array(a, room, sizeof *more);
+        if (!more)
+            return 0;
+        if (p->count)
+            memcpy(more, p->item[r], p->count * sizeof *more);
+        p->item[r] = more;
+    }
+    p->room = room;
+    return 1;
+}
+
 /* Adds e, or its part at `node`, unless it is too long for the model: then *fits is 0. Returns 0
  * when memory is out. */
 static int pool_add(pool *p, const model_space *s, const eval_target *t, size_t target, expr e,
                     size_t node, const double *y, int family, int *fits, arena *a)
 {
-    expr read = eval_as_read(t, e, a);
-    if (!read.node)
-        return 0;
-    *fits = model_space_fits(s, read, a);
+    expr read[EVAL_READINGS_MAX];
+    *fits = 1;
+    for (int r = 0; r < t->readings; r++) {
+        read[r] = eval_as_read(t, r, e, a);
+        if (!read[r].node)
+            return 0;
+        *fits &= model_space_fits(s, read[r], a);
+    }
     if (!*fits)
         return 1;
-    if (p->count == p->room) {
-        size_t room = p->room ? 2 * p->room : 256;
-        model_item *more = arena_array(a, room, sizeof *more);
-        if (!more)
-            return 0;
-        if (p->count)
-            memcpy(more, p->item, p->count * sizeof *more);
-        p->item = more;
-        p->room = room;
+    if (p->count == p->room && !pool_grow(p, t->readings, a))
+        return 0;
+    for (int r = 0; r < t->readings; r++) {
+        text label = { .a = a };
+        text_add(&label, "\"pool\":\"%s\",\"target\":%zu,\"part\":%zu,\"family\":\"%s\"",
+                 t->reading[r].label, target, p->parts,
+                 family < 0 ? "original" : data_family_names[family]);
+        p->item[r][p->count] = (model_item){ .e = read[r],
+                                             .node = node_as_read(t->reading[r].inputs, e, node),
+                                             .x = t->view,
+                                             .dim = t->dim,
+                                             .rows = t->rows,
+                                             .y = y,
+                                             .label = text_end(&label) };
     }
-    text label = { .a = a };
-    text_add(&label, "\"pool\":\"%s\",\"target\":%zu,\"part\":%zu,\"family\":\"%s\"", t->label,
-             target, p->parts, family < 0 ? "original" : data_family_names[family]);
-    p->item[p->count++] = (model_item){ .e = read,
-                                        .node = node_as_read(t, e, node),
-                                        .x = t->view,
-                                        .dim = t->dim,
-                                        .rows = t->rows,
-                                        .y = y,
-                                        .label = text_end(&label) };
+    p->count++;
     return 1;
 }
 
@@ -188,15 +207,13 @@ static void score_part(double pr[EVAL_DIRECTIONS][DATA_FAMILIES], const struct p
     }
 }
 
-/* Scores a target, averaged over its parts. */
-static snip_code score_target(eval_scores *out, model_space *s, const pool *p, size_t target,
-                              float *symbols, float *values, snip_status *st)
+/* Scores a target in one reading, averaged over its parts. */
+static void score_target(eval_scores *out, const pool *p, size_t target, const float *symbols,
+                         const float *values, size_t width)
 {
-    size_t width = s->latent;
-    snip_code code = model_space_embed(s, p->item, p->count, symbols, values, st);
     double sum[EVAL_DIRECTIONS][DATA_FAMILIES] = { { 0 } }, variants[DATA_FAMILIES] = { 0 };
     size_t count[DATA_FAMILIES] = { 0 };
-    for (size_t k = 0; k < p->parts && code == SNIP_OK; k++) {
+    for (size_t k = 0; k < p->parts; k++) {
         double pr[EVAL_DIRECTIONS][DATA_FAMILIES];
         size_t first = p->part[k].first, at = out->parts++;
         score_part(pr, &p->part[k], symbols + first * width, values + first * width, width);
@@ -219,27 +236,52 @@ static snip_code score_target(eval_scores *out, model_space *s, const pool *p, s
             out->pr[d][at] = count[f] ? sum[d][f] / (double)count[f] : NAN;
     }
     out->usable += p->parts > 0;
+}
+
+/* Embeds a target's pool and scores it in all readings. The values are the same in all. */
+static snip_code score_readings(eval_scores *out, model_space *s, const pool *p, size_t target,
+                                int readings, arena *a, snip_status *st)
+{
+    float *symbols = arena_array(a, p->count * s->latent, sizeof *symbols);
+    float *values = arena_array(a, p->count * s->latent, sizeof *values);
+    snip_code code = symbols && values ? SNIP_OK : status_nomem(st);
+    for (int r = 0; r < readings && code == SNIP_OK; r++) {
+        code = r == 0 ? model_space_embed(s, p->item[r], p->count, symbols, values, st)
+                      : model_space_reread(s, p->item[r], p->count, symbols, values, st);
+        if (code == SNIP_OK)
+            score_target(&out[r], p, target, symbols, values, s->latent);
+    }
     return code;
 }
 
-snip_code eval_local(eval_scores *out, model_space *s, const eval_target *t, size_t n, int subtrees,
-                     const eval_how *how, arena *a, snip_status *st)
+/* Room for the scores of n targets. Returns 0 when memory is out. */
+static int make_scores(eval_scores *out, size_t n, int subtrees, size_t latent, arena *a)
 {
     size_t cells = DATA_FAMILIES * n, most = n * (subtrees ? EVAL_SUBTREES_MAX : 1);
     *out = (eval_scores){ .units = n };
     for (int d = 0; d < EVAL_DIRECTIONS; d++)
         out->pr[d] = arena_array(a, cells, sizeof **out->pr);
     out->variants = arena_zero(a, cells * sizeof *out->variants);
-    out->symbols = arena_array(a, most * s->latent, sizeof *out->symbols);
-    out->values = arena_array(a, most * s->latent, sizeof *out->values);
+    out->symbols = arena_array(a, most * latent, sizeof *out->symbols);
+    out->values = arena_array(a, most * latent, sizeof *out->values);
     out->owner = arena_array(a, most, sizeof *out->owner);
-    arena *own = arena_new(0);
-    snip_code code = SNIP_OK;
     if (!out->pr[0] || !out->pr[1] || !out->variants || !out->symbols || !out->values ||
-        !out->owner || !own)
-        code = status_nomem(st);
-    for (size_t k = 0; k < cells && code == SNIP_OK; k++)
+        !out->owner)
+        return 0;
+    for (size_t k = 0; k < cells; k++)
         out->pr[0][k] = out->pr[1][k] = NAN;
+    return 1;
+}
+
+snip_code eval_local(eval_scores *out, model_space *s, const eval_target *t, size_t n, int subtrees,
+                     const eval_how *how, arena *a, snip_status *st)
+{
+    int readings = n ? t->readings : 1;
+    arena *own = arena_new(0);
+    snip_code code = own ? SNIP_OK : status_nomem(st);
+    for (int r = 0; r < readings && code == SNIP_OK; r++)
+        if (!make_scores(&out[r], n, subtrees, s->latent, a))
+            code = status_nomem(st);
     progress bar;
     progress_start(&bar, subtrees ? "parents of subtrees" : "edited targets", n, how->quiet);
     for (size_t i = 0; i < n && code == SNIP_OK; i++) {
@@ -251,10 +293,7 @@ snip_code eval_local(eval_scores *out, model_space *s, const eval_target *t, siz
         }
         if (p.parts == 0)
             continue;
-        float *symbols = arena_array(own, p.count * s->latent, sizeof *symbols);
-        float *values = arena_array(own, p.count * s->latent, sizeof *values);
-        code =
-            symbols && values ? score_target(out, s, &p, i, symbols, values, st) : status_nomem(st);
+        code = score_readings(out, s, &p, i, readings, own, st);
         progress_at(&bar, i + 1);
     }
     progress_end(&bar);

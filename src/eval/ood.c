@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "data/corpora.h"
 #include "data/tokens.h"
 #include "eval/suites.h"
@@ -20,9 +21,9 @@ static const char *const view_names[VIEWS] = { "paper", "consistent" };
 
 /* The usable formulas of all corpora, in their order. */
 typedef struct collection {
-    eval_target *target[VIEWS];
+    eval_target *target;   /* read in both views */
     const char **function; /* data_formula_function of each */
-    size_t count;          /* the same formulas in both views */
+    size_t count;
     size_t first[DATA_CORPORA + 1];
 } collection;
 
@@ -106,20 +107,20 @@ static snip_code add_formula(collection *all, const data_corpus *c, size_t i, ui
     code = data_tokens_make(&tokens, read, v, a, &why);
     if (code != SNIP_OK)
         return code == SNIP_NOMEM ? status_nomem(st) : SNIP_OK;
+    eval_target *t = &all->target[all->count];
+    *t = (eval_target){ .e = e,
+                        .x = x,
+                        .view = (const double *const *)view,
+                        .dim = (int)n,
+                        .rows = rows,
+                        .y = y,
+                        .id = ((uint64_t)1 << 32) + all->count,
+                        .readings = VIEWS };
     for (int k = 0; k < VIEWS; k++) {
-        eval_target *t = &all->target[k][all->count];
-        char label[64];
-        snprintf(label, sizeof label, "%s/%s/%s", view_names[k], c->name, f->id);
-        *t = (eval_target){ .e = e,
-                            .x = x,
-                            .inputs = k == CONSISTENT ? inputs : NULL,
-                            .view = (const double *const *)view,
-                            .dim = (int)n,
-                            .rows = rows,
-                            .y = y,
-                            .id = ((uint64_t)1 << 32) + all->count,
-                            .label = arena_text(a, label, strlen(label)) };
-        if (!t->label)
+        text label = { .a = a };
+        text_add(&label, "%s/%s/%s", view_names[k], c->name, f->id);
+        t->reading[k] = (eval_reading){ k == CONSISTENT ? inputs : NULL, text_end(&label) };
+        if (!t->reading[k].label)
             return status_nomem(st);
     }
     all->function[all->count++] = function;
@@ -140,9 +141,9 @@ static snip_code collect(collection *all, const data_vocab *v, uint64_t seed, ar
     *all = (collection){ 0 };
     if (!(all->function = arena_array(a, most, sizeof *all->function)))
         return status_nomem(st);
-    for (int k = 0; k < VIEWS; k++)
-        if (!(all->target[k] = arena_array(a, most, sizeof **all->target)))
-            return status_nomem(st);
+    all->target = arena_array(a, most, sizeof *all->target);
+    if (!all->target)
+        return status_nomem(st);
     for (int k = 0; k < DATA_CORPORA; k++) {
         all->first[k] = all->count;
         for (size_t i = 0; i < corpus[k].count; i++) {
@@ -221,59 +222,79 @@ static json_t *local_json(const eval_scores *s, size_t from, size_t to, uint64_t
     return o;
 }
 
-/* Everything about one view, added to the objects of the pools. */
-static snip_code run_view(json_t *pools[POOLS], view k, model_space *s, const collection *all,
-                          const eval_how *how, arena *a, snip_status *st)
+/* The formulas themselves in one view; the values' rows are made in the first. */
+static snip_code embed_wholes(float *symbols, float *values, view k, model_space *s,
+                              const collection *all, arena *a, snip_status *st)
 {
-    size_t n = all->count;
-    eval_scores whole, parts;
-    model_item *item = arena_zero(a, n * sizeof *item);
-    float *symbols = arena_array(a, n * s->latent, sizeof *symbols);
-    float *values = arena_array(a, n * s->latent, sizeof *values);
-    size_t *owner = arena_array(a, n, sizeof *owner);
-    if (!item || !symbols || !values || !owner)
-        return status_nomem(st);
-    for (size_t i = 0; i < n; i++) {
-        const eval_target *t = &all->target[k][i];
-        item[i] = (model_item){ .e = eval_as_read(t, t->e, a),
+    model_item *item = arena_zero(a, all->count * sizeof *item);
+    for (size_t i = 0; i < all->count && item; i++) {
+        const eval_target *t = &all->target[i];
+        text label = { .a = a };
+        text_add(&label, "\"pool\":\"%s\",\"target\":%zu,\"family\":\"whole\"", t->reading[k].label,
+                 i);
+        item[i] = (model_item){ .e = eval_as_read(t, k, t->e, a),
                                 .node = MODEL_WHOLE,
                                 .x = t->view,
                                 .dim = t->dim,
                                 .rows = t->rows,
-                                .y = t->y };
+                                .y = t->y,
+                                .label = text_end(&label) };
         if (!item[i].e.node)
-            return status_nomem(st);
-        char label[96];
-        int length = snprintf(label, sizeof label,
-                              "\"pool\":\"%s\",\"target\":%zu,\"family\":\"whole\"", t->label, i);
-        item[i].label = arena_text(a, label, (size_t)length);
-        owner[i] = i;
+            item = NULL;
     }
-    snip_code code = model_space_embed(s, item, n, symbols, values, st);
-    if (code == SNIP_OK)
-        code = eval_local(&whole, s, all->target[k], n, 0, how, a, st);
-    if (code == SNIP_OK)
-        code = eval_local(&parts, s, all->target[k], n, 1, how, a, st);
-    if (code != SNIP_OK)
-        return code;
-    const rows wholes = { symbols, values, owner, n, s->latent };
-    const rows subtrees = { parts.symbols, parts.values, parts.owner, parts.parts, s->latent };
+    if (!item)
+        return status_nomem(st);
+    return k == 0 ? model_space_embed(s, item, all->count, symbols, values, st)
+                  : model_space_reread(s, item, all->count, symbols, values, st);
+}
+
+/* The results of one view, added to the objects of the pools. */
+static void add_view(json_t *pools[POOLS], view k, const rows *wholes, const eval_scores *whole,
+                     const eval_scores *parts, const collection *all, const eval_how *how)
+{
+    const rows subtrees = { parts->symbols, parts->values, parts->owner, parts->parts,
+                            wholes->width };
     for (int p = 0; p < POOLS; p++) {
-        size_t from = p == POOLED ? 0 : all->first[p], to = p == POOLED ? n : all->first[p + 1];
-        size_t parents = 0;
-        for (size_t i = 0; i < parts.parts; i++)
-            parents += parts.owner[i] >= from && parts.owner[i] < to &&
-                       (i == 0 || parts.owner[i] != parts.owner[i - 1]);
+        size_t from = p == POOLED ? 0 : all->first[p],
+               to = p == POOLED ? all->count : all->first[p + 1], parents = 0;
+        for (size_t i = 0; i < parts->parts; i++)
+            parents += parts->owner[i] >= from && parts->owner[i] < to &&
+                       (i == 0 || parts->owner[i] != parts->owner[i - 1]);
         json_object_set_new(pools[p], "expressions", json_integer((json_int_t)(to - from)));
         json_object_set_new(pools[p], "subtree_parents", json_integer((json_int_t)parents));
         json_object_set_new(pools[p], view_names[k],
                             json_pack("{s:o,s:o,s:o,s:o}", "global",
-                                      global_json(&wholes, from, to, how->seed), "edits",
-                                      local_json(&whole, from, to, how->seed), "subtrees",
-                                      local_json(&parts, from, to, how->seed), "subtree_global",
+                                      global_json(wholes, from, to, how->seed), "edits",
+                                      local_json(whole, from, to, how->seed), "subtrees",
+                                      local_json(parts, from, to, how->seed), "subtree_global",
                                       global_json(&subtrees, from, to, how->seed)));
     }
-    return SNIP_OK;
+}
+
+static snip_code run_views(json_t *pools[POOLS], model_space *s, const collection *all,
+                           const eval_how *how, arena *a, snip_status *st)
+{
+    size_t n = all->count;
+    eval_scores whole[VIEWS], parts[VIEWS];
+    float *symbols[VIEWS], *values = arena_array(a, n * s->latent, sizeof *values);
+    size_t *owner = arena_array(a, n, sizeof *owner);
+    snip_code code = values && owner ? SNIP_OK : status_nomem(st);
+    for (size_t i = 0; i < n && code == SNIP_OK; i++)
+        owner[i] = i;
+    for (int k = 0; k < VIEWS && code == SNIP_OK; k++) {
+        symbols[k] = arena_array(a, n * s->latent, sizeof **symbols);
+        code = symbols[k] ? embed_wholes(symbols[k], values, (view)k, s, all, a, st)
+                          : status_nomem(st);
+    }
+    if (code == SNIP_OK)
+        code = eval_local(whole, s, all->target, n, 0, how, a, st);
+    if (code == SNIP_OK)
+        code = eval_local(parts, s, all->target, n, 1, how, a, st);
+    for (int k = 0; k < VIEWS && code == SNIP_OK; k++) {
+        const rows wholes = { symbols[k], values, owner, n, s->latent };
+        add_view(pools, (view)k, &wholes, &whole[k], &parts[k], all, how);
+    }
+    return code;
 }
 
 snip_code eval_ood(json_t **out, model_space *s, const eval_how *how, snip_status *st)
@@ -289,8 +310,8 @@ snip_code eval_ood(json_t **out, model_space *s, const eval_how *how, snip_statu
     snip_code code = a ? collect(&all, s->m->vocab, how->seed, a, st) : status_nomem(st);
     if (code == SNIP_OK && all.count == 0)
         code = status_fail(st, SNIP_UNSUPPORTED, 0, "no formula of the corpora can be used");
-    for (int k = 0; k < VIEWS && code == SNIP_OK; k++)
-        code = run_view(pools, (view)k, s, &all, how, a, st);
+    if (code == SNIP_OK)
+        code = run_views(pools, s, &all, how, a, st);
     if (code != SNIP_OK) {
         json_decref(*out);
         *out = NULL;

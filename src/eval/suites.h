@@ -23,7 +23,7 @@ typedef struct eval_how {
     ranks *ranks; /* split the global suite between them, or NULL */
 } eval_how;
 
-enum { EVAL_DIRECTIONS = 2, EVAL_SUBTREES_MAX = 8, EVAL_PLANE_PAIRS = 800 };
+enum { EVAL_DIRECTIONS = 2, EVAL_SUBTREES_MAX = 8, EVAL_PLANE_PAIRS = 800, EVAL_READINGS_MAX = 2 };
 extern const char *const eval_direction_names[EVAL_DIRECTIONS]; /* f2y, y2f */
 
 /* Percentile ranks of targets under controlled edits: pr[direction][family * units + target], NaN
@@ -38,26 +38,33 @@ typedef struct eval_scores {
     size_t *owner;           /* their targets */
 } eval_scores;
 
+/* How the symbolic encoder reads an expression: `inputs` stand in place of the variables (NULL: the
+ * variables themselves). */
+typedef struct eval_reading {
+    const expr *inputs;
+    const char *label; /* for dumps: a JSON string's inside */
+} eval_reading;
+
 /* An expression to edit: its values y on x; `view`, the inputs as the numeric encoder sees them (x
- * itself in training); `inputs`, what the symbolic encoder reads in place of each variable (NULL:
- * the variable). */
+ * itself in training); the ways in which it is read, each scored by itself. */
 typedef struct eval_target {
     expr e;
     const double *const *x, *const *view;
-    const expr *inputs;
+    eval_reading reading[EVAL_READINGS_MAX];
+    int readings;
     int dim;
     size_t rows;
     const double *y;
-    uint64_t id;       /* chooses its random numbers */
-    const char *label; /* for dumps: a JSON string's inside */
+    uint64_t id; /* chooses its random numbers */
 } eval_target;
 
 /* e, which is t's expression or an edit of it, as the symbolic encoder reads it. In `a`; node is
  * NULL when memory is out. */
-expr eval_as_read(const eval_target *t, expr e, arena *a);
+expr eval_as_read(const eval_target *t, int reading, expr e, arena *a);
 
-/* Scores of whole expressions, or of up to EVAL_SUBTREES_MAX subtrees each, in context. Everything
- * lives in `a`. */
+/* Scores of whole expressions, or of up to EVAL_SUBTREES_MAX subtrees each, in context: out[r] of
+ * reading r, of which all targets have the same number. Edits that are too long for the model in
+ * one reading are left out of all. Everything lives in `a`. */
 snip_code eval_local(eval_scores *out, model_space *s, const eval_target *t, size_t n, int subtrees,
                      const eval_how *how, arena *a, snip_status *st);
 

@@ -191,8 +191,8 @@ static size_t cut(chunk **out, const model_space *s, const model_item *item, siz
     return count;
 }
 
-snip_code model_space_embed(model_space *s, const model_item *item, size_t n, float *symbols,
-                            float *values, snip_status *st)
+static snip_code make_rows(model_space *s, const model_item *item, size_t n, float *symbols,
+                           float *values, snip_status *st)
 {
     chunk *c;
     size_t count = cut(&c, s, item, n, symbols != NULL, values != NULL);
@@ -217,7 +217,23 @@ snip_code model_space_embed(model_space *s, const model_item *item, size_t n, fl
         return status_nomem(st);
     if (worst != SNIP_OK)
         return status_fail(st, worst, 0, "a formula or a value has no words in this model");
-    if (s->seen)
-        s->seen(s->seen_context, item, n, symbols, values);
     return SNIP_OK;
+}
+
+snip_code model_space_embed(model_space *s, const model_item *item, size_t n, float *symbols,
+                            float *values, snip_status *st)
+{
+    snip_code code = make_rows(s, item, n, symbols, values, st);
+    if (code == SNIP_OK && s->seen)
+        s->seen(s->seen_context, item, n, symbols, values);
+    return code;
+}
+
+snip_code model_space_reread(model_space *s, const model_item *item, size_t n, float *symbols,
+                             float *values, snip_status *st)
+{
+    snip_code code = make_rows(s, item, n, symbols, NULL, st);
+    if (code == SNIP_OK && s->seen)
+        s->seen(s->seen_context, item, n, symbols, values);
+    return code;
 }

@@ -46,6 +46,10 @@ void model_space_free(model_space *s);
 snip_code model_space_embed(model_space *s, const model_item *item, size_t n, float *symbols,
                             float *values, snip_status *st);
 
+/* The symbols' rows of items whose values' rows are known already. */
+snip_code model_space_reread(model_space *s, const model_item *item, size_t n, float *symbols,
+                             float *values, snip_status *st);
+
 /* Whether the model has words for the formula. */
 int model_space_fits(const model_space *s, expr e, arena *tmp);
 
