@@ -220,20 +220,23 @@ static snip_code make_rows(model_space *s, const model_item *item, size_t n, flo
     return SNIP_OK;
 }
 
-snip_code model_space_embed(model_space *s, const model_item *item, size_t n, float *symbols,
-                            float *values, snip_status *st)
+/* Shows rows to whoever wants to see them, if they were made. */
+static snip_code shown(snip_code code, model_space *s, const model_item *item, size_t n,
+                       float *symbols, float *values)
 {
-    snip_code code = make_rows(s, item, n, symbols, values, st);
     if (code == SNIP_OK && s->seen)
         s->seen(s->seen_context, item, n, symbols, values);
     return code;
 }
 
+snip_code model_space_embed(model_space *s, const model_item *item, size_t n, float *symbols,
+                            float *values, snip_status *st)
+{
+    return shown(make_rows(s, item, n, symbols, values, st), s, item, n, symbols, values);
+}
+
 snip_code model_space_reread(model_space *s, const model_item *item, size_t n, float *symbols,
                              float *values, snip_status *st)
 {
-    snip_code code = make_rows(s, item, n, symbols, NULL, st);
-    if (code == SNIP_OK && s->seen)
-        s->seen(s->seen_context, item, n, symbols, values);
-    return code;
+    return shown(make_rows(s, item, n, symbols, NULL, st), s, item, n, symbols, values);
 }
