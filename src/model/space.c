@@ -162,12 +162,13 @@ static snip_code chunk_values(const model_space *s, const model_item *item, size
 /* A span of items that one thread embeds. */
 typedef struct chunk {
     size_t first, end;
+    float *z; /* their rows */
     int numeric;
 } chunk;
 
 /* Cuts the items; returns the chunks' number, or (size_t)-1 when memory is out. */
-static size_t cut(chunk **out, const model_space *s, const model_item *item, size_t n, int symbols,
-                  int values)
+static size_t cut(chunk **out, const model_space *s, const model_item *item, size_t n,
+                  float *symbols, float *values)
 {
     size_t each = (size_t)s->m->config.points + (s->m->config.statistics ? TOKENS_GUESS : 0);
     size_t most = each < CHUNK_TOKENS ? CHUNK_TOKENS / each : 1, count = 0;
@@ -176,7 +177,7 @@ static size_t cut(chunk **out, const model_space *s, const model_item *item, siz
         return (size_t)-1;
     for (size_t first = 0, end; values && first < n; first = end) {
         end = first + most < n ? first + most : n;
-        c[count++] = (chunk){ first, end, 1 };
+        c[count++] = (chunk){ first, end, values + first * s->latent, 1 };
     }
     for (size_t first = 0, end; symbols && first < n; first = end) {
         size_t formulas = 0;
@@ -185,7 +186,7 @@ static size_t cut(chunk **out, const model_space *s, const model_item *item, siz
             if (formulas > CHUNK_FORMULAS)
                 break;
         }
-        c[count++] = (chunk){ first, end, 0 };
+        c[count++] = (chunk){ first, end, symbols + first * s->latent, 0 };
     }
     *out = c;
     return count;
@@ -195,7 +196,7 @@ static snip_code make_rows(model_space *s, const model_item *item, size_t n, flo
                            float *values, snip_status *st)
 {
     chunk *c;
-    size_t count = cut(&c, s, item, n, symbols != NULL, values != NULL);
+    size_t count = cut(&c, s, item, n, symbols, values);
     if (count == (size_t)-1)
         return status_nomem(st);
     snip_code worst = SNIP_OK;
@@ -203,11 +204,10 @@ static snip_code make_rows(model_space *s, const model_item *item, size_t n, flo
     for (size_t i = 0; i < count; i++) {
         arena *a = s->tmp[omp_get_thread_num()];
         arena_reset(a, 0);
-        float *z = (c[i].numeric ? values : symbols) + c[i].first * s->latent;
         size_t size = c[i].end - c[i].first;
-        snip_code code = c[i].numeric ? chunk_values(s, item + c[i].first, size, z, a)
-                                      : chunk_symbols(s, item + c[i].first, size, z, a);
-        model_unit_rows(z, size, s->latent);
+        snip_code code = c[i].numeric ? chunk_values(s, item + c[i].first, size, c[i].z, a)
+                                      : chunk_symbols(s, item + c[i].first, size, c[i].z, a);
+        model_unit_rows(c[i].z, size, s->latent);
         if (code != SNIP_OK)
 #pragma omp atomic write
             worst = code;
