@@ -230,13 +230,15 @@ static snip_code take_names(reader *r, table *out)
 {
     out->columns = r->count;
     out->name = arena_array(r->a, r->count, sizeof *out->name);
-    if (!out->name)
+    out->nameless = arena_zero(r->a, r->count);
+    if (!out->name || !out->nameless)
         return status_nomem(r->st);
     for (size_t j = 0; j < r->count; j++) {
         text t = { .a = r->a };
+        out->nameless[j] = out->header && r->cells[j].length == 0;
         if (!out->header)
             text_add(&t, "x%zu", j);
-        else if (r->cells[j].length == 0)
+        else if (out->nameless[j])
             text_add(&t, "column_%zu", j + 1);
         else
             text_put(&t, r->cells[j].s, r->cells[j].length);
@@ -244,8 +246,6 @@ static snip_code take_names(reader *r, table *out)
         out->name[j] = name ? text_utf8(name, r->a) : NULL;
         if (!out->name[j])
             return status_nomem(r->st);
-        if (out->header && r->cells[j].length == 0)
-            out->nameless++;
     }
     if (!out->header)
         return SNIP_OK;

@@ -28,7 +28,7 @@ typedef struct table {
     size_t target;         /* the target column, or TABLE_NO_TARGET */
     size_t inputs, *input; /* the columns that are inputs, in the order of `columns` */
     size_t dropped;        /* rows left out */
-    size_t nameless;       /* columns without a name in the header: they are called column_1, ... */
+    char *nameless;        /* per column: without a name in the header, so called column_1, ... */
 } table;
 
 #define TABLE_NO_TARGET ((size_t)-1)

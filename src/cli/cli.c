@@ -285,8 +285,8 @@ void cli_table_notes(const cli_command *self, const table *t)
     if (t->dropped)
         fprintf(stderr, "snip %s: %zu rows with missing or non-finite cells left out\n", self->name,
                 t->dropped);
-    for (size_t i = 0; i < t->inputs && t->nameless; i++)
-        if (strncmp(t->name[t->input[i]], "column_", 7) == 0)
+    for (size_t i = 0; i < t->inputs; i++)
+        if (t->nameless[t->input[i]])
             fprintf(stderr,
                     "snip %s: a column without a name is used as the input %s (--columns names the "
                     "inputs to use)\n",
