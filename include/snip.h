@@ -77,6 +77,12 @@ SNIP_PUBLIC const char *snip_version(void);
 SNIP_PUBLIC snip_code snip_expr_parse(snip_expr **out, const char *text, const char *const *names,
                                       size_t n_names, snip_status *st);
 
+/* `e` for columns of other names or in another order: each variable becomes the column of its own
+ * name (x0, x1, ... where it was read without names). Fails with SNIP_FORMAT, naming it, where a
+ * variable has no column. */
+SNIP_PUBLIC snip_code snip_expr_bind(snip_expr **out, const snip_expr *e, const char *const *names,
+                                     size_t n_names, snip_status *st);
+
 /* Rewrites `e` with the operators of the model only (a/b as a*inv(b), x^4 as (x^2)^2, constants
  * folded, ...). `assume_positive` allows a^b = exp(b*log(a)) where a > 0 cannot be proved. Fails
  * with SNIP_UNSUPPORTED, naming the operator, where no exact rewriting exists. */

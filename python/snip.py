@@ -105,6 +105,7 @@ _ST = _TO(_Status)
 _FUNCTIONS = {
     "version": (ctypes.c_char_p, []),
     "expr_parse": (_INT, [_TO(_P), ctypes.c_char_p, _TO(ctypes.c_char_p), _SIZE, _ST]),
+    "expr_bind": (_INT, [_TO(_P), _P, _TO(ctypes.c_char_p), _SIZE, _ST]),
     "expr_normal": (_INT, [_TO(_P), _P, _INT, _ST]),
     "expr_eval": (_INT, [_P, _TO(_P), _SIZE, _SIZE, _P, _TO(_SIZE), _ST]),
     "expr_print": (_SIZE, [_P, _INT, ctypes.c_char_p, _SIZE]),
@@ -397,6 +398,13 @@ class Formula(_Owned):
         _call("expr_normal", ctypes.byref(f._pointer), self, bool(assume_positive))
         return f
 
+    def _bound(self, names):
+        """The formula for columns of these names: each variable is the column of its name."""
+        names, array = _names(names)
+        f = Formula._of(None, names)
+        _call("expr_bind", ctypes.byref(f._pointer), self, array, len(names))
+        return f
+
     def __call__(self, *columns, **by_name):
         """Values: an argument for each variable, arrays or numbers, broadcast together."""
         if by_name:
@@ -411,6 +419,8 @@ class Formula(_Owned):
             if missing:
                 raise Error(f"no values for '{missing[0]}'")
             columns = [by_name[n] for n in names]
+        elif self.names is not None and len(columns) > len(self.names):
+            raise Error(f"{len(columns)} arguments for {len(self.names)} variables")
         arrays = [_floats(c, "an argument") for c in columns]
         try:
             shape = np.broadcast_shapes(*[a.shape for a in arrays])
@@ -513,8 +523,8 @@ def _in_place(formula, names):
 
 
 def _formulas(formulas, names):
-    """A list of formulas, of which texts are read with these names. Formulas whose variables have
-    these names in other places are read again: they are matched by name, not by place."""
+    """A list of formulas, of which texts are read with these names. The variables of Formulas are
+    matched by name, not by place."""
     if isinstance(formulas, (str, Formula)):
         formulas = [formulas]
     out = []
@@ -523,32 +533,17 @@ def _formulas(formulas, names):
     except TypeError as e:
         raise Error("formulas must be a list of texts or Formulas") from e
     for i, f in enumerate(formulas):
-        if isinstance(f, Formula):
-            if names is None or _in_place(f, names):
-                out.append(f)
-                continue
-            out.append(_read_again(f, names, i))
-            continue
         try:
-            out.append(Formula(f, names))
+            if not isinstance(f, Formula):
+                out.append(Formula(f, names))
+            elif names is None or _in_place(f, names):
+                out.append(f)
+            else:
+                out.append(f._bound(names))
         except Error as e:
-            raise _about(e, i) from None
+            at = f", byte {e.pos}" if e.code == "SYNTAX" else ""
+            raise Error(f"formula {i}{at}: {e}", e.code, e.pos) from None
     return out
-
-
-def _about(error, place):
-    at = f", byte {error.pos}" if error.code == "SYNTAX" else ""
-    return Error(f"formula {place}{at}: {error}", error.code, error.pos)
-
-
-def _read_again(formula, names, place):
-    """The formula for columns of these names. Those that are none of its variables' are hidden: they
-    might be called e or pi, as constants are."""
-    own = formula.names or [f"x{k}" for k in range(formula.inputs)]
-    try:
-        return Formula(str(formula), [n if n in own else f"\x7f{k}" for k, n in enumerate(names)])
-    except Error as e:
-        raise _about(e, place) from None
 
 
 @dataclasses.dataclass(frozen=True)

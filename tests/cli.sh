@@ -78,6 +78,8 @@ printf ',column_a,b\n1,2,3\n2,5,6\n' >nameless.csv
 "$snip" calc 'column_a*b' nameless.csv 2>err >out
 { [ "$(cat out)" = $'6.0\n30.0' ] && [ "$(grep -o 'is used as the input [a-z_0-9]*' err)" = 'is used as the input column_1' ]; } \
     && good || bad "one note about column_1: $(cat err)"
+printf 'a,b\n1,2\n' | iconv -t UTF-16 >wide.csv
+refuses 1 'is UTF-16; save it as UTF-8' calc a wide.csv
 printf '\xEF\xBB\xBFx^2' >marked.txt
 gives $'1.0\n4.0' calc @marked.txt words.csv --columns x
 [ "$(printf '1 2\n3 4\n' | "$snip" calc 'x0*x1' -)" = $'2.0\n12.0' ] && good || bad "calc from standard input"

@@ -66,8 +66,8 @@ for name in snip $("$snip" help --complete | cut -f1 | sed 's/^/snip-/'); do
 done
 # What --help shows is on the page, an option each.
 for command in "$@"; do
-    help=$("$snip" "$command" --help | grep -oE '^  --[a-z-]+' | tr -d ' ' | sort)
-    man=$("$snip" help --man "$command" | sed -n 's/^\\fB\(\\-\\-[^ ]*\)\\fR.*/\1/p' | tr -d '\\' | sort)
+    help=$("$snip" "$command" --help | grep -oE '^  (-[a-z], )?--[a-z-]+' | sed 's/.* //' | sort)
+    man=$("$snip" help --man "$command" | sed -nE 's/^(\\fB\\-[a-z]\\fR, )?\\fB(\\-\\-[^ ]*)\\fR.*/\2/p' | tr -d '\\' | sort)
     words=$("$snip" help --complete "$command" | cut -f1 | grep -e '^--' | sort)
     [ "$help" = "$man" ] && [ "$help" = "$words" ] && good || bad "$command: page, help and completion differ"
 done

@@ -440,8 +440,16 @@ class Tests(unittest.TestCase):
         constant = self.model.rank(X, Y, [snip.Formula("e*t", names=["t"])], names=["e", "t", "w"],
                                    refit=False)[0].formula
         self.assertAlmostEqual(constant(5.0, 2.0), 2 * math.e)
-        self.refuses("unknown name 'q'", self.model.rank, X, Y,
-                     [snip.Formula("q + 1", names=["q"])], names=NAMES)
+        self.assertEqual(constant.names, ["e", "t", "w"])
+        self.assertAlmostEqual(pickle.loads(pickle.dumps(constant))(5.0, 2.0), 2 * math.e)
+        # A variable without a column is nothing else: no constant of its name, no column by place.
+        for text, own, names in (("q + 1", ["q"], NAMES), ("2*e", ["e"], NAMES),
+                                 ("2*x1", ["x1"], NAMES), ("2*x0", None, ["x1", "x2", "w"])):
+            self.refuses("formula 0: there is no column called", self.model.rank, X, Y,
+                         [snip.Formula(text, names=own)], names=names)
+        parts, _ = self.model.embed_parts(snip.Formula("sin(b)*a", ["a", "b"]), ["b", "c", "a"])
+        self.assertEqual(parts(b=0.5, c=7.0, a=2.0), 2 * math.sin(0.5))
+        self.refuses("3 arguments for 2 variables", snip.Formula("a", ["a", "b"]), 1, 2, 3)
         self.refuses("two variables are called 'u'", self.model.rank, X, Y, ["u"],
                      names=["u", "u", "w"])
         self.refuses("a name is empty", snip.Formula, "x0", names=[""])

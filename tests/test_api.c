@@ -57,6 +57,37 @@ static void failures_leave_nothing(void **state)
     snip_expr_free(e);
 }
 
+/* Variables become the columns of their names, wherever those are. */
+static void variables_are_bound_by_name(void **state)
+{
+    (void)state;
+    snip_status st;
+    snip_expr *e, *bound;
+    const char *own[] = { "a", "e" }, *columns[] = { "e", "c", "a" }, *numbers[] = { "x_1", "x0" };
+    char text[64];
+    double y, b = 7, c = 0, a = 2;
+    const double *x[] = { &b, &c, &a };
+    assert_int_equal(snip_expr_parse(&e, "a - 2*e", own, 2, &st), SNIP_OK);
+    assert_int_equal(snip_expr_bind(&bound, e, columns, 3, &st), SNIP_OK);
+    assert_int_equal(snip_expr_eval(bound, x, 3, 1, &y, NULL, &st), SNIP_OK);
+    assert_true(y == 2 - 2 * 7);
+    snip_expr_print(bound, SNIP_INFIX, text, sizeof text);
+    assert_string_equal(text, "a - 2*e");
+    snip_expr_free(bound);
+    assert_int_equal(snip_expr_bind(&bound, e, columns + 1, 2, &st), SNIP_FORMAT);
+    assert_null(bound);
+    assert_string_equal(st.msg, "there is no column called 'e'");
+    snip_expr_free(e);
+    assert_int_equal(snip_expr_parse(&e, "x0 - x1", NULL, 0, &st), SNIP_OK);
+    assert_int_equal(snip_expr_bind(&bound, e, numbers, 2, &st), SNIP_OK);
+    assert_int_equal(snip_expr_eval(bound, x, 2, 1, &y, NULL, &st), SNIP_OK);
+    assert_true(y == 0 - 7);
+    snip_expr_free(bound);
+    assert_int_equal(snip_expr_bind(&bound, e, numbers, 1, &st), SNIP_FORMAT);
+    assert_string_equal(st.msg, "there is no column called 'x0'");
+    snip_expr_free(e);
+}
+
 /* A decimal comma in the caller's locale must not change formulas. */
 static void locales_do_not_matter(void **state)
 {
@@ -85,9 +116,8 @@ static void the_version_is_known(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_formula_from_text_to_values),
-        cmocka_unit_test(failures_leave_nothing),
-        cmocka_unit_test(locales_do_not_matter),
+        cmocka_unit_test(a_formula_from_text_to_values), cmocka_unit_test(failures_leave_nothing),
+        cmocka_unit_test(variables_are_bound_by_name),   cmocka_unit_test(locales_do_not_matter),
         cmocka_unit_test(the_version_is_known),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -268,7 +268,7 @@ static const struct {
     { "x0 - (x1 - -3)", "x0 - (x1 - -3.0)" },
     { "-(-x0)", "-(-x0)" },
     { "x0^x1^x2", "pow(x0, pow(x1, x2))" },
-    { "abs(arcsin(x0))*pi*e^2", "fabs(asin(x0))*M_PI*exp(2.0)" },
+    { "abs(arcsin(x0))*pi*e^2", "fabs(asin(x0))*3.141592653589793*exp(2.0)" },
     { "sign(x0 - 1)", "((x0 - 1.0 > 0) - (double)(x0 - 1.0 < 0))" },
     { "max(x0, min(x1, 1e20))", "fmax(x0, fmin(x1, 1e+20))" },
     { "EulerGamma*123456789012345", "0.5772156649015329*123456789012345.0" },

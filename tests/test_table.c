@@ -155,7 +155,7 @@ static void unused_columns_are_not_read(void **state)
         { "a,note", "no rows without missing cells" },
         { "a,id", "column 'id': 's0' is not a number" },
         { "a,z", "there is no input called 'z'" },
-        { "a,y", "there is no input called 'y'" },
+        { "a,y", "'y' is the target" },
         { "a,a", "'a' is named twice" },
         { "a,", "there is no input called ''" },
         { "", "there is no input called ''" },

@@ -165,7 +165,7 @@ cut -d, -f3- out | grep -q '"sin(a)"' && grep -q '"Max(a, b) - ' out && [ "$(wc 
 runs rank t.csv want.csv --format csv --as-given --by loss # its own output
 [ "$(wc -l <out)" -eq 13 ] && good || bad "does not read its own CSV file"
 runs rank t.csv formulas.txt --top 2
-{ [ "$(wc -l <out)" -eq 3 ] && grep -q '^ *similarity *R2 train' out; } && good || bad "--top 2: $(cat out)"
+{ [ "$(grep -vc '^not shown' out)" -eq 3 ] && grep -q '^ *similarity *R2 train' out; } && good || bad "--top 2: $(cat out)"
 "$snip" rank holes.csv formulas.txt --drop-nan --format csv >out 2>err &&
     grep -q '^snip rank: 2 rows with missing' err && [ "$(wc -l <err)" -eq 1 ] && good || bad "--drop-nan: $(cat err)"
 runs rank holes.csv formulas.txt --drop-nan -q
@@ -225,6 +225,18 @@ ln -s /proc/self/fd/1 stdout # as /dev/stdout is, but ours: a mistake here must 
 runs rank t.csv formulas.txt --format csv --by loss --out stdout
 same "--out to standard output" want.csv out
 [ -L stdout ] && good || bad "--out puts a file in the place of a link"
+ln -s packed.st packed
+runs pack "$SNIP_MODEL" -o packed
+[ -L packed ] && [ -s packed.st ] && good || bad "pack puts a file in the place of a link"
+
+# With a standard stream closed, what is printed must not land in the files that are written.
+"$snip" embed --table t.csv -o closed.npy >&- 2>err; code=$?
+{ [ $code -eq 1 ] && grep -q 'cannot write' err && [ ! -e closed.npy ]; } && good || bad "embed without standard output exits $code"
+printf 'sin(x0)\nfoo(\n' >bad.txt
+"$snip" embed --formulas bad.txt --skip-bad -o closed.npy >/dev/null 2>&-
+"$snip" embed --formulas bad.txt --skip-bad --quiet -o open.npy >/dev/null 2>err
+same "embed without standard error" closed.npy open.npy
+[ ! -s err ] && good || bad "--quiet tells: $(cat err)"
 
 # A formula that is finite on the table, but not in the words that the model would read, has no similarity.
 { echo x,n,y; for i in $(seq -20 20); do echo "$i,$((i % 2 + 2)),$((i * i * i))"; done; } >negative.csv
@@ -235,6 +247,10 @@ by = {c["given"]: c for c in json.load(open("out"))["candidates"]}
 assert by["x^n"]["similarity"] is None and "negative in some rows" in by["x^n"]["no_similarity"]
 assert by["x^n"]["loss_train"] is not None and -1 <= by["cbrt(x)"]["similarity"] <= 1
 PY
+# Rows where a base is 0 are no reason, however many they are.
+{ echo x,y; for i in $(seq 40); do echo "$((i % 4)),$i"; done; } >zeros.csv
+runs rank zeros.csv --formula '3*x^0.7 + 0.1' --formula '2*sqrt(x) + 1' --formula 'asinh(x - 4e9)' --format json
+[ "$(grep -c no_similarity out)" -eq 0 ] && good || bad "bases of 0: $(cat out)"
 
 # embed -----------------------------------------------------------------------------------------
 printf '%s\n' 'sum	x0 + 2.5*sin(x1)' '# none' 'x0^2' '7.5' 'exp(x2)/x0' >f.txt
@@ -318,14 +334,15 @@ assert "größe<&>" in "".join(root.itertext()) and "café" in "".join(root.iter
 PY
 printf '2*cos(a)\n' >one.txt
 runs explain t.csv '2*sin(a) + `speed [m/s]`/90 + b^2'
-grep -q '^None of the first 40 edits lowers the error' out && good || bad "explain finds fault with the truth: $(tail -3 out)"
+grep -q '^verdict *none of the 40 edits tried lowers the error' out && good || bad "explain finds fault with the truth: $(tail -3 out)"
 awk -F, -v OFS=, 'NR == 1 { print "id", $0, "note" } NR > 1 { print "run " NR, $0, "" }' t.csv >noted.csv
 runs explain noted.csv '2*cos(a) + `speed [m/s]`/90' --target y --columns 'speed [m/s],a,b'
 cp out lines
 runs explain t.csv '2*cos(a) + `speed [m/s]`/90'
 same "columns of text that nobody uses" lines out
-runs explain t.csv @one.txt --top 0
-grep -q 'Single edits' out && bad "--top 0 lists edits" || good
+runs explain t.csv @one.txt --top 0 --try 12
+[ "$(sed -n '/^ *gain *R2/,/^$/p' out | wc -l)" -eq 14 ] && good || bad "--top 0 lists not all 12 edits: $(cat out)"
+grep -q '^verdict .* lowers the error, to R2' out && good || bad "no verdict: $(head -5 out)"
 "$snip" explain - '2*cos(a)' <t.csv >out 2>&1 && "$snip" explain t.csv - <one.txt >lines 2>&1 && same "explain from standard input" out lines
 runs explain t.csv a
 runs explain t.csv 7
@@ -377,7 +394,7 @@ refuses 1 "two columns are called 'a'" rank twice.csv formulas.txt
 refuses 1 "line 5, column 'speed .m/s.': not a finite number" rank holes.csv formulas.txt --out left
 refuses 1 "there is no column 'z'" rank t.csv formulas.txt --target z
 refuses 1 "no input called 'z'" rank t.csv formulas.txt --columns a,z
-refuses 1 "no input called 'y'" rank t.csv formulas.txt --columns a,y
+refuses 1 "'y' is the target" rank t.csv formulas.txt --columns a,y
 refuses 1 "no input called ''" rank t.csv formulas.txt --columns ''
 refuses 1 "'a' is named twice" rank t.csv formulas.txt --columns a,b,a
 refuses 1 'has 12 inputs, the model reads 10; choose with --columns' rank wide.csv formulas.txt
@@ -436,6 +453,7 @@ refuses 2 'wants a table and a formula' explain t.csv
 refuses 2 'wants a table and a formula' explain t.csv a b
 refuses 2 'cannot both come from standard input' explain - -
 refuses 2 '--top wants a whole number' explain t.csv a --top 1001
+refuses 2 '--try wants a whole number from 1' explain t.csv a --try 0
 refuses 2 '--color wants one of' explain t.csv a --color red
 refuses 1 "byte 2: unknown name 'q'" explain t.csv a+q
 refuses 1 'there are only 3 inputs' explain t.csv x3

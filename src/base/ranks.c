@@ -1,7 +1,6 @@
 /* ranks.c - see ranks.h. */
 #include "base/ranks.h"
 
-#include <limits.h>
 #include <mpi.h>
 #include <stdlib.h>
 #include <string.h>

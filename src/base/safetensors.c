@@ -222,33 +222,26 @@ static int write_all(FILE *f, const safetensors_entry *entry, size_t count, cons
     int good = fwrite(size, 1, 8, f) == 8 && fwrite(header, 1, length, f) == length;
     for (size_t i = 0; i < count && good; i++)
         good = fwrite(entry[i].data, 1, entry[i].bytes, f) == entry[i].bytes;
-    return good && fflush(f) == 0 && fsync(fileno(f)) == 0;
+    return good && fflush(f) == 0;
 }
 
 snip_code safetensors_write(const char *path, const safetensors_entry *entry, size_t count,
                             const json_t *metadata, snip_status *st)
 {
     size_t length = 0;
-    char *header = header_text(entry, count, metadata, &length), *temporary = NULL;
-    if (!header || asprintf(&temporary, "%s.tmp", path) < 0) {
-        free(header);
+    char *header = header_text(entry, count, metadata, &length);
+    if (!header)
         return status_nomem(st);
+    file_out o;
+    int good = file_out_open(&o, path);
+    if (good) {
+        int plain = o.fresh != NULL; /* what else there is cannot always be synchronised */
+        good = write_all(o.f, entry, count, header, length) && (!plain || fsync(fileno(o.f)) == 0);
+        good = file_out_close(&o, good);
+        if (good && plain)
+            file_sync_folder(path);
     }
-    FILE *f = fopen(temporary, "wb");
-    int good = f && write_all(f, entry, count, header, length), error = errno;
-    if (f && fclose(f) != 0 && good) {
-        good = 0;
-        error = errno;
-    }
-    if (good && rename(temporary, path) != 0) {
-        good = 0;
-        error = errno;
-    }
-    if (good)
-        file_sync_folder(path);
-    else if (f)
-        unlink(temporary);
-    free(temporary);
+    int error = errno;
     free(header);
     return good ? SNIP_OK
                 : status_fail(st, SNIP_IO, 0, "%s: cannot write: %s", path, strerror(error));

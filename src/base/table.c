@@ -340,9 +340,14 @@ static snip_code find_inputs(const reader *r, table *out, char *used, const tabl
         cell c = list.cells[i];
         size_t j = column_called(out, c);
         int shown = c.length > 40 ? 40 : (int)c.length;
-        if (j == TABLE_NO_TARGET || j == out->target)
+        if (j == TABLE_NO_TARGET)
             return status_fail(r->st, SNIP_FORMAT, 0, "%s: there is no input called '%.*s'",
                                r->path, shown, c.s);
+        if (j == out->target)
+            return status_fail(
+                r->st, SNIP_FORMAT, 0,
+                "%s: '%.*s' is the target, so it is no input (--target names another)", r->path,
+                shown, c.s);
         if (used[j])
             return status_fail(r->st, SNIP_FORMAT, 0, "--columns: '%.*s' is named twice", shown,
                                c.s);
@@ -487,6 +492,8 @@ snip_code table_parse(table *out, const char *path, const char *text, size_t siz
 {
     *out = (table){ .target = TABLE_NO_TARGET };
     reader r = { .path = path, .at = text, .end = text + size, .a = a, .st = st };
+    if (size >= 2 && (memcmp(text, "\xFF\xFE", 2) == 0 || memcmp(text, "\xFE\xFF", 2) == 0))
+        return status_fail(st, SNIP_FORMAT, 0, "%s: is UTF-16; save it as UTF-8", path);
     if (memchr(text, 0, size))
         return status_fail(st, SNIP_FORMAT, 0, "%s: holds a zero byte, so it is not a text table",
                            path);

@@ -113,7 +113,7 @@ static int set_option(const cli_command *self, const cli_option *o, const char *
     }
 }
 
-/* Not getopt: there a formula such as -x0 would be taken for options. Here only two dashes, -h, -q
+/* Not getopt: there a formula such as -x0 would be taken for options. Here only two dashes, -h
  * and the short names that a command has start one. */
 int cli_parse(const cli_command *self, const cli_option *options, size_t count, int argc,
               char **argv, int *exit_code)
@@ -123,8 +123,6 @@ int cli_parse(const cli_command *self, const cli_option *options, size_t count, 
         const char *s = argv[i];
         if (!only_arguments && strcmp(s, "-h") == 0)
             s = "--help";
-        if (!only_arguments && strcmp(s, "-q") == 0)
-            s = "--quiet";
         const cli_option *o = only_arguments ? NULL : find_short(options, count, s);
         if (!o && (only_arguments || strncmp(s, "--", 2) != 0)) {
             argv[kept++] = argv[i];
@@ -280,12 +278,12 @@ const char *cli_model_path(const char *asked, arena *a)
     return NULL;
 }
 
-void cli_table_notes(const cli_command *self, const table *t)
+void cli_table_notes(const cli_command *self, const table *t, const table_options *how)
 {
     if (t->dropped)
         fprintf(stderr, "snip %s: %zu rows with missing or non-finite cells left out\n", self->name,
                 t->dropped);
-    for (size_t i = 0; i < t->inputs; i++)
+    for (size_t i = 0; i < t->inputs && !how->columns; i++)
         if (t->nameless[t->input[i]])
             fprintf(stderr,
                     "snip %s: a column without a name is used as the input %s (--columns names the "

@@ -138,7 +138,7 @@ const volatile sig_atomic_t *cli_stop_on_signals(void);
     }
 
 /* Says on standard error what reading a table left out or made up. */
-void cli_table_notes(const cli_command *self, const table *t);
+void cli_table_notes(const cli_command *self, const table *t, const table_options *how);
 
 /* The model to use: `asked`, else $SNIP_MODEL, else the one that came with the program, installed
  * or in its source tree. In `a`; NULL if there is none. */

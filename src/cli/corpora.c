@@ -69,7 +69,7 @@ static snip_code show_formula(const data_corpus *c, size_t i, const request *q, 
             json_object_set_new(o, "normal", json_string(prefix));
             json_object_set_new(o, "tokens", json_integer((json_int_t)tokens));
         } else {
-            json_object_set_new(o, "why", json_string(why.msg));
+            json_object_set_new(o, "why", text_json(why.msg));
         }
         json_array_append_new(list, o);
     } else {

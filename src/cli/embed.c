@@ -57,7 +57,7 @@ static int print_lines(const sink *s)
     return !ferror(s->lines);
 }
 
-/* The formula in the model's words, or NULL with the reason printed. */
+/* The formula in the model's words. Returns 0 if it has none, after saying so. */
 static int readable(const cli_command *self, expr *out, const cli_task *task, const cli_line *line,
                     const char *path, int skip)
 {
@@ -67,7 +67,7 @@ static int readable(const cli_command *self, expr *out, const cli_task *task, co
     snip_code code = expr_normal(out, line->e, &domain, task->a, &st);
     if (code == SNIP_OK)
         code = data_tokens_make(&tokens, *out, task->t->m->vocab, task->a, &st);
-    if (code != SNIP_OK)
+    if (code != SNIP_OK && !(skip && task->quiet))
         cli_fail(self, CLI_FAILED, "%s, line %zu: %s%s", path, line->number, st.msg,
                  skip ? "; skipped" : "");
     return code == SNIP_OK;
@@ -78,7 +78,7 @@ static int embed_formulas(const cli_command *self, cli_task *task, model_space *
                           const char *path, int subtrees, int skip)
 {
     cli_line *line;
-    size_t n = cli_lines(self, &line, path, NULL, skip, task->a);
+    size_t n = cli_lines(self, &line, path, NULL, skip, task->quiet, task->a);
     if (n == (size_t)-1)
         return 0;
     model_item *item = malloc((BATCH + 256) * sizeof *item);

@@ -115,6 +115,11 @@ static size_t least_error(const tools_explanation *x, const tools_problem *p)
     return best;
 }
 
+static const char *judged_on(const tools_problem *p)
+{
+    return p->rows > p->train ? "the rows held out" : "all rows";
+}
+
 static void print_edit(const tools_explanation *x, size_t k, const cli_task *task)
 {
     char b[2][32];
@@ -133,24 +138,30 @@ static void print_explanation(const tools_explanation *x, const cli_task *task, 
     const tools_problem *p = &task->p;
     const char *text = expr_print(x->e, SNIP_INFIX, &p->names, 5, task->a);
     printf("formula     %s\n", text ? text : "");
-    printf("similarity  %.4f\nR2          %s on %zu rows, %s on %zu held out\n\n", x->similarity,
+    printf("similarity  %.4f\nR2          %s on %zu rows, %s on %zu held out\n", x->similarity,
            cli_short_number(b[0], x->errors.r2[0]), p->train,
            cli_short_number(b[1], x->errors.r2[1]), p->rows - p->train);
+    size_t best = least_error(x, p);
+    if (best != (size_t)-1) {
+        text = tools_edit_text(&x->edit[best], x->e, &p->names, task->a);
+        printf("verdict     %s lowers the error, to R2 %s on %s\n", text ? text : "an edit",
+               cli_short_number(b[0], x->edit[best].refitted.r2[p->rows > p->train]), judged_on(p));
+    } else if (x->listed) {
+        printf("verdict     none of the %zu edits tried lowers the error by 5 %% or more\n",
+               x->listed);
+    }
+    putchar('\n');
     printf("  %-*s   gain of the best edit there\n", LABELS, "");
     print_node(x, p, 0, indent, 1, coloured, task->a);
-    if (x->listed == 0 || top == 0)
+    if (x->listed == 0)
         return;
     printf("\nSingle edits with the largest gain; R2 on %s, before and after a refit:\n",
-           p->rows > p->train ? "the rows held out" : "all rows");
+           judged_on(p));
     printf("%9s %9s %9s  %s\n", "gain", "R2", "R2 refit", "edit");
     for (size_t k = 0; k < x->listed && k < top; k++)
         print_edit(x, k, task);
-    size_t best = least_error(x, p);
-    if (best == (size_t)-1) {
-        printf("\nNone of the first %zu edits lowers the error by 5 %% or more after its refit.\n",
-               x->listed);
+    if (best == (size_t)-1)
         return;
-    }
     printf("\nOf the first %zu, the one with the least error after its refit:\n", x->listed);
     print_edit(x, best, task);
     text = expr_print(x->edit[best].fitted, SNIP_INFIX, &p->names, 5, task->a);
@@ -312,13 +323,14 @@ int cli_explain(const cli_command *self, int argc, char **argv)
           .kind = CLI_COUNT,
           .to = &top,
           .value = "N",
-          .help = "edits to list",
+          .help = "edits to list; 0: all that are refitted",
           .high = 1000 },
         { .name = "try",
           .kind = CLI_COUNT,
           .to = &tried,
           .value = "N",
-          .help = "edits to refit, those with the largest gain first",
+          .help = "edits to refit, those with the largest gain; no fewer than are listed",
+          .low = 1,
           .high = 100000 },
         { .name = "as-given",
           .kind = CLI_FLAG,
@@ -367,6 +379,8 @@ int cli_explain(const cli_command *self, int argc, char **argv)
         cli_fail_status(self, &st);
         goto done;
     }
+    if (top == 0)
+        top = x.listed;
     if (svg && write_svg(self, svg, &x, &task) != CLI_DONE)
         goto done;
     if (json) {

@@ -44,7 +44,8 @@ static int near_formula(const cli_command *self, const cli_task *task, tools_ind
         if (code != SNIP_OK)
             break;
         double cosine = fmin(1, hit[i].score); /* stored vectors are of length 1 up to rounding */
-        const char *text = expr_print(row.e, SNIP_SYMPY, NULL, json ? 0 : 5, task->a);
+        const char *text =
+            expr_print(row.e, json ? SNIP_SYMPY : SNIP_INFIX, NULL, json ? 0 : 5, task->a);
         if (json)
             cli_print_json(self,
                            json_pack("{s:f,s:I,s:o,s:i,s:i,s:o,s:s}", "similarity", cosine, "id",
@@ -122,6 +123,8 @@ int cli_find(const cli_command *self, int argc, char **argv)
                                        .threads = task.cores } };
         tools_candidate *c;
         size_t found;
+        if (!refit)
+            show.note = "errors with the library's own constants; --refit fits them to the table";
         if (tools_find(&c, &found, &task.p, task.t, ix, &how, task.a, &st) != SNIP_OK)
             cli_fail_status(self, &st);
         else

@@ -56,7 +56,7 @@ static int print_samples(const cli_command *self, const data_gen *gen, uint64_t 
     for (uint64_t done = 0; done < count && code == CLI_DONE; done += most) {
         char *lines[CHUNK] = { NULL };
         int n = (int)(count - done < most ? count - done : most);
-#pragma omp parallel for schedule(dynamic, 8)
+#pragma omp parallel for schedule(dynamic)
         for (int k = 0; k < n; k++) {
             arena *a = arena_new(0);
             data_sample s;
@@ -170,7 +170,11 @@ int cli_gen(const cli_command *self, int argc, char **argv)
           .kind = CLI_FLAG,
           .to = &json,
           .help = "an object a line: prefix, infix, dim, x (a list per point), y" },
-        { .name = "quiet", .kind = CLI_FLAG, .to = &quiet, .help = "no progress line (-q)" },
+        { .name = "quiet",
+          .short_name = 'q',
+          .kind = CLI_FLAG,
+          .to = &quiet,
+          .help = "no progress line" },
     };
     int n = cli_parse(self, options, sizeof options / sizeof *options, argc, argv, &code);
     if (n < 0)

@@ -61,8 +61,9 @@ static void show_help(const cli_command *self, const cli_option *options, size_t
     printf("Usage: snip %s %s\n\n%s\nOptions:\n", self->name, self->arguments, self->about);
     for (const cli_option *o = options; o < options + count; o++) {
         char left[64], buf[32];
-        snprintf(left, sizeof left, "--%s%s%s", o->name, o->value ? " " : "",
-                 o->value ? o->value : "");
+        char letter[] = { '-', o->short_name, ',', ' ', 0 };
+        snprintf(left, sizeof left, "%s--%s%s%s", o->short_name ? letter : "", o->name,
+                 o->value ? " " : "", o->value ? o->value : "");
         printf("  %-24s %s", left, o->help);
         const char *usual = cli_default(buf, o);
         if (usual)

@@ -324,7 +324,11 @@ int cli_index(const cli_command *self, int argc, char **argv)
           .to = &q.check,
           .help = "info: read all of it and look for damage" },
         { .name = "json", .kind = CLI_FLAG, .to = &q.json, .help = "one JSON object" },
-        { .name = "quiet", .kind = CLI_FLAG, .to = &q.quiet, .help = "no progress line (-q)" },
+        { .name = "quiet",
+          .short_name = 'q',
+          .kind = CLI_FLAG,
+          .to = &q.quiet,
+          .help = "no progress line" },
     };
     int n = cli_parse(self, options, sizeof options / sizeof *options, argc, argv, &code);
     if (n < 0)

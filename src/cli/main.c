@@ -1,6 +1,9 @@
 /* main.c - the program `snip`: finds the command and runs it. */
+#include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cli/cli.h"
 #include "snip.h"
@@ -116,7 +119,9 @@ const cli_command cli_commands[] = {
       "marks\n"
       "formulas than which nothing simpler is better on the rows held out. Whole exponents (x^2, "
       "x^3.0) are\n"
-      "part of the form and not refitted; x^2.1 is. With fewer than 12 rows none are held out.\n",
+      "part of the form and not refitted; x^2.1 is. No constant is added: sqrt(x) keeps its scale, "
+      "1.0*sqrt(x)\n"
+      "is fitted. With fewer than 12 rows none are held out.\n",
       "snip rank data.csv formulas.txt\n"
       "snip rank data.csv --formula 'a*sin(b)' --formula 'a*b + 1.5'\n"
       "snip rank data.csv hall_of_fame.csv --format csv --out ranked.csv\n"
@@ -140,9 +145,10 @@ const cli_command cli_commands[] = {
       "same behaviour, each with its vector in the model's space. Ctrl-C stops it, and so may "
       "anything\n"
       "else: the same command goes on where it was. add puts your own formulas in, a line each "
-      "(`#`\n"
-      "starts a comment, `name<TAB>formula` gives a name, - is standard input); their variables "
-      "are\n"
+      "(lines\n"
+      "that begin with # are comments, `name<TAB>formula` gives a name, - is standard input); "
+      "their "
+      "variables are\n"
       "x0, x1, ..., inputs of mean 0 and deviation 1. info tells what a library holds. A library "
       "is\n"
       "two files, LIBRARY and LIBRARY.vectors; move them together.\n",
@@ -198,20 +204,34 @@ const cli_command cli_commands[] = {
     { NULL, NULL, NULL, NULL, NULL, NULL },
 };
 
+/* Whoever starts the program may have closed a standard stream. The next file would get its number,
+ * and what is printed would land in it; so the number is taken, by what can be neither read nor
+ * written the way the stream is. Returns 0 on failure. */
+static int hold_standard_streams(void)
+{
+    for (int fd = 0; fd <= 2; fd++)
+        if (fcntl(fd, F_GETFD) < 0 && errno == EBADF &&
+            open("/dev/null", fd == 0 ? O_WRONLY : O_RDONLY) != fd)
+            return 0;
+    return 1;
+}
+
 int main(int argc, char **argv)
 {
+    if (!hold_standard_streams())
+        return CLI_FAILED;
     if (argc < 2) {
         cli_overview(stderr);
         return CLI_MISUSED;
     }
     const char *name = argv[1];
-    if (strcmp(name, "--version") == 0) {
-        printf("snip %s\n", snip_version());
-        return CLI_DONE;
-    }
-    if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0) {
-        cli_overview(stdout);
-        return CLI_DONE;
+    int version = strcmp(name, "--version") == 0;
+    if (version || strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0) {
+        if (version)
+            printf("snip %s\n", snip_version());
+        else
+            cli_overview(stdout);
+        return cli_finish(cli_command_named("help"));
     }
     const cli_command *c = cli_command_named(name);
     return c ? c->run(c, argc - 2, argv + 2) : CLI_MISUSED;

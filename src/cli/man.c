@@ -117,7 +117,10 @@ static void put_option(const cli_option *o)
 {
     char buf[32];
     const char *usual = cli_default(buf, o);
-    printf(".TP\n\\fB\\-\\-");
+    printf(".TP\n");
+    if (o->short_name)
+        printf("\\fB\\-%c\\fR, ", o->short_name);
+    printf("\\fB\\-\\-");
     put(o->name, strlen(o->name));
     printf("\\fR");
     if (o->value) {

@@ -15,7 +15,7 @@ static tools_candidate *candidates(const cli_command *self, size_t *count, cli_t
     cli_line *line = NULL;
     size_t n = 0;
     if (path) {
-        n = cli_lines(self, &line, path, &task->p.names, skip, task->a);
+        n = cli_lines(self, &line, path, &task->p.names, skip, task->quiet, task->a);
         if (n == (size_t)-1)
             return NULL;
     }

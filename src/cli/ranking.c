@@ -30,8 +30,22 @@ static void as_table(FILE *f, const tools_candidate *c, size_t n, const cli_task
                 cli_short_number(b[3], c[i].errors.loss[1]), c[i].complexity, c[i].front ? "*" : "",
                 formula(&c[i], SNIP_INFIX, &task->p.names, 5, task->a));
     }
-    size_t first = 0, without = 0;
-    for (size_t i = n; i-- > 0;)
+}
+
+/* What the table does not say of itself: `shown` of n candidates are in it. */
+static void put_notes(FILE *f, const tools_candidate *c, size_t shown, size_t n,
+                      const cli_task *task)
+{
+    char b[32];
+    size_t first = 0, without = 0, least = 0;
+    for (size_t i = 1; i < n; i++)
+        if (tools_judged(&c[i].errors, &task->p) < tools_judged(&c[least].errors, &task->p))
+            least = i;
+    if (least >= shown && least < n)
+        fprintf(f, "not shown: number %zu, with the least loss (%s): %s\n", least + 1,
+                cli_short_number(b, tools_judged(&c[least].errors, &task->p)),
+                formula(&c[least], SNIP_INFIX, &task->p.names, 5, task->a));
+    for (size_t i = shown; i-- > 0;)
         if (c[i].why) {
             first = i;
             without++;
@@ -168,22 +182,33 @@ static void as_sympy(FILE *f, const tools_candidate *c, size_t n, const cli_task
         fprintf(f, "%s\n", formula(&c[i], SNIP_SYMPY, &task->p.names, 0, task->a));
 }
 
-int cli_ranking_print(const cli_command *self, const cli_ranking *how, const tools_candidate *c,
-                      size_t n, const cli_task *task)
+static void put_ranking(FILE *f, const cli_ranking *how, const tools_candidate *c, size_t n,
+                        const cli_task *task)
 {
     static void (*const print[])(FILE * f, const tools_candidate *c, size_t n,
                                  const cli_task *task) = { as_table, as_csv,   as_json,
                                                            as_latex, as_sympy, as_c };
-    if (how->top && how->top < n)
-        n = (size_t)how->top;
+    size_t shown = how->top && how->top < n ? (size_t)how->top : n;
+    int format = how->json ? CLI_RANKING_JSON : how->format;
+    print[format](f, c, shown, task);
+    if (format != CLI_RANKING_TABLE)
+        return;
+    put_notes(f, c, shown, n, task);
+    if (how->note)
+        fprintf(f, "%s\n", how->note);
+}
+
+int cli_ranking_print(const cli_command *self, const cli_ranking *how, const tools_candidate *c,
+                      size_t n, const cli_task *task)
+{
     if (!how->out) {
-        print[how->json ? CLI_RANKING_JSON : how->format](stdout, c, n, task);
+        put_ranking(stdout, how, c, n, task);
         return cli_finish(self);
     }
     file_out o;
     int good = file_out_open(&o, how->out);
     if (good) {
-        print[how->json ? CLI_RANKING_JSON : how->format](o.f, c, n, task);
+        put_ranking(o.f, how, c, n, task);
         good = file_out_close(&o, 1);
     }
     return good ? CLI_DONE

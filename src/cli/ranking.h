@@ -19,9 +19,10 @@ extern const char *const cli_ranking_formats[];
 typedef struct cli_ranking {
     uint64_t starts; /* of each refit */
     int format;
-    int json;        /* the same as format json */
-    uint64_t top;    /* how many to show; 0: all */
-    const char *out; /* a file, written whole or not at all; NULL: standard output */
+    int json;         /* the same as format json */
+    uint64_t top;     /* how many to show; 0: all */
+    const char *out;  /* a file, written whole or not at all; NULL: standard output */
+    const char *note; /* a line below the table; may be NULL */
 } cli_ranking;
 
 #define CLI_RANKING_OPTIONS(show)                                                                  \

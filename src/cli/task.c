@@ -60,10 +60,14 @@ int cli_task_table(const cli_command *self, cli_task *task, const char *path)
         return cli_fail(self, 0, "%s: has %zu inputs, the model reads %d; choose with --columns",
                         path, t.inputs, task->t->m->config.dims);
     if (!task->quiet)
-        cli_table_notes(self, &t);
+        cli_table_notes(self, &t, &task->table);
     const tools_table data = { t.inputs, t.rows, names, x, t.column[t.target] };
     if (tools_problem_make(&task->p, &data, task->seed, task->a, &st) != SNIP_OK)
         return cli_fail(self, 0, "%s: %s", path, st.msg);
+    for (size_t j = 0; j < t.inputs && !task->quiet; j++)
+        if (task->p.low[j] == task->p.high[j])
+            fprintf(stderr, "snip %s: %s is the same in all rows that are not held out\n",
+                    self->name, names[j]);
     if (task->p.fit < task->p.train && !task->quiet)
         fprintf(stderr, "snip %s: %zu of the rows are used to fit constants, all to judge\n",
                 self->name, task->p.fit);
@@ -140,7 +144,7 @@ static int split(cli_line *l, char *line, int column)
 }
 
 size_t cli_lines(const cli_command *self, cli_line **out, const char *path, const expr_names *names,
-                 int skip, arena *a)
+                 int skip, int quiet, arena *a)
 {
     char *all;
     size_t size, room = 1, count = 0, number = 0;
@@ -170,19 +174,21 @@ size_t cli_lines(const cli_command *self, cli_line **out, const char *path, cons
         l[count].number = number;
         if (!split(&l[count], line, column))
             continue;
+        if (l[count].text && expr_parse(&l[count].e, l[count].text, names, a, &st) == SNIP_OK) {
+            count++;
+            continue;
+        }
         const char *skipped = skip ? "; skipped" : "";
-        if (!l[count].text) {
+        if (skip && quiet)
+            continue;
+        if (!l[count].text)
             cli_fail(self, 0,
                      "%s, line %zu: no cell in the column Equation, or a quote without its "
                      "end%s",
                      path, number, skipped);
-        } else if (expr_parse(&l[count].e, l[count].text, names, a, &st) == SNIP_OK) {
-            count++;
-            continue;
-        } else {
+        else
             cli_fail(self, 0, "%s, line %zu, byte %zu of the formula: %s%s", path, number, st.pos,
                      st.msg, skipped);
-        }
         if (!skip)
             return (size_t)-1;
     }

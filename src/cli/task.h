@@ -33,8 +33,8 @@ typedef struct cli_task {
           .help = "cores; 0: all",                                                                 \
           .high = 256 },                                                                           \
     {                                                                                              \
-        .name = "quiet", .kind = CLI_FLAG, .to = &(task)->quiet,                                   \
-        .help = "no notes on standard error; -q"                                                   \
+        .name = "quiet", .short_name = 'q', .kind = CLI_FLAG, .to = &(task)->quiet,                \
+        .help = "no notes on standard error"                                                       \
     }
 #define CLI_TASK_TABLE(task)                                                                       \
     { .name = "target",                                                                            \
@@ -71,10 +71,11 @@ typedef struct cli_line {
 
 /* Reads formulas from the file at `path` (- for standard input): one a line, blank lines and lines
  * that start with # skipped, a name and a tab allowed in front; or a CSV file with a column
- * Equation, as PySR writes it. `skip` leaves out lines that cannot be read, with a note each; else
- * the first is an error. Returns their number, or (size_t)-1 after printing what is wrong. */
+ * Equation, as PySR writes it. `skip` leaves out lines that cannot be read, with a note each unless
+ * `quiet`; else the first is an error. Returns their number, or (size_t)-1 after printing what is
+ * wrong. */
 size_t cli_lines(const cli_command *self, cli_line **out, const char *path, const expr_names *names,
-                 int skip, arena *a);
+                 int skip, int quiet, arena *a);
 
 /* R^2 and the like for people: five digits, or - for NaN. buf holds 32 bytes. */
 const char *cli_short_number(char *buf, double v);

@@ -103,7 +103,7 @@ static void run_suites(eval_result *r, model_space *s, unsigned mask, const char
             json_object_set_new(o, "seconds", json_real(clock_now() - start));
             json_object_set(suites, eval_suite_names[k], o);
         } else {
-            json_object_set_new(errors, eval_suite_names[k], json_string(st.msg));
+            json_object_set_new(errors, eval_suite_names[k], text_json(st.msg));
             r->failed++;
         }
         json_decref(o);

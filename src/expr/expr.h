@@ -92,6 +92,9 @@ expr expr_affine(double shift, double factor, size_t j, arena *a);
  * function up to rounding. */
 snip_code expr_tidy(expr *out, expr e, arena *a, snip_status *st);
 
+/* The index of a variable spelled x0, x_0 or X0 in text[0..length), or -1. */
+int expr_variable_index(const char *text, size_t length);
+
 /* Parses infix, prefix or LaTeX text into a tree living in `a`. `names` may be NULL. On failure
  * out->node is NULL and st->pos is the byte that could not be read. */
 snip_code expr_parse(expr *out, const char *text, const expr_names *names, arena *a,

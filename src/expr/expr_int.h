@@ -39,7 +39,7 @@ int expr_is_identifier(const char *name);
 int expr_taken_in_c(const char *name);
 int expr_taken_in_sympy(const char *name);
 
-/* The index of a variable spelled x0, x_0 or X0 in text[0..length), or -1. */
-int expr_variable_index(const char *text, size_t length);
+/* np.sin, math.sqrt, sympy.Abs: the module says nothing new. Returns its length with the dot. */
+size_t expr_module_length(const char *name, size_t length);
 
 #endif

@@ -11,8 +11,8 @@
 #define EXPR_OPS(X)                                                                                \
     X(NUMBER, "", 0, "", "", "")                                                                   \
     X(VARIABLE, "", 0, "", "", "")                                                                 \
-    X(PI, "pi", 0, "pi", "\\pi", "M_PI")                                                           \
-    X(E, "e", 0, "E", "e", "M_E")                                                                  \
+    X(PI, "pi", 0, "pi", "\\pi", "")                                                               \
+    X(E, "e", 0, "E", "e", "")                                                                     \
     X(GAMMA, "euler_gamma", 0, "EulerGamma", "\\gamma", "")                                        \
     X(ADD, "add", 2, "", "", "")                                                                   \
     X(SUB, "sub", 2, "", "", "")                                                                   \

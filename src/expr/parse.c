@@ -316,8 +316,7 @@ static int parse_call(parser *p, int op, const char *name, size_t length, size_t
     return add_op(p, (expr_op)op, kid[0], kid[1]);
 }
 
-/* np.sin, math.sqrt, sympy.Abs: the module says nothing new. Returns its length with the dot. */
-static size_t module_length(const char *name, size_t length)
+size_t expr_module_length(const char *name, size_t length)
 {
     static const char *const modules[] = { "np.", "numpy.", "math.", "sp.", "sympy.", "torch." };
     for (size_t i = 0; i < sizeof modules / sizeof *modules; i++)
@@ -336,7 +335,7 @@ static int parse_named(parser *p, const char *name, size_t length, size_t pos)
     if (variable >= 0 && !call)
         return add_variable(p, variable, pos);
 
-    size_t skip = module_length(name, length);
+    size_t skip = expr_module_length(name, length);
     int op = expr_op_find(name + skip, length - skip);
     if (is_real_root(name + skip, length - skip))
         op = EXPR_CBRT;
@@ -573,7 +572,7 @@ static int prefix_word(parser *p, const char *s, size_t length, size_t pos)
     size_t number = number_length(s + sign, &integer);
     if (number && number + (size_t)sign == length)
         return add_number(p, strtod(s, NULL), integer, pos);
-    size_t skip = module_length(s, length);
+    size_t skip = expr_module_length(s, length);
     /* Operators go first: prefix is a notation for programs. */
     int op = expr_op_find(s + skip, length - skip);
     int variable = op >= 0 && expr_ops[op].arity > 0 ? -1 : find_variable(p, s, length);

@@ -137,7 +137,8 @@ static int is_column(const printer *p, const char *name)
 /* Whether a word of prefix text is read as this name as it stands: there operators go first. */
 static int is_prefix_word(const char *name)
 {
-    int op = expr_op_find(name, strlen(name));
+    size_t skip = expr_module_length(name, strlen(name));
+    int op = expr_op_find(name + skip, strlen(name + skip));
     return expr_is_identifier(name) && (op < 0 || expr_ops[op].arity == 0);
 }
 
@@ -398,10 +399,8 @@ static int put_c(printer *p, size_t i)
     switch (n->op) {
     case EXPR_PI:
     case EXPR_E:
-        text_add(&p->t, "%s", expr_ops[n->op].c);
-        return 1;
-    case EXPR_GAMMA:
-        expr_print_number(buf, EXPR_EULER_GAMMA);
+    case EXPR_GAMMA: /* as numbers: ISO C has no M_PI */
+        expr_print_number(buf, n->op == EXPR_PI ? M_PI : n->op == EXPR_E ? M_E : EXPR_EULER_GAMMA);
         text_add(&p->t, "%s", buf);
         return 1;
     case EXPR_POW2:

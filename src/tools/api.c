@@ -65,6 +65,49 @@ snip_code snip_expr_parse(snip_expr **out, const char *text, const char *const *
     return code;
 }
 
+/* The column that a variable of e means, or n. */
+static size_t column_of(const snip_expr *e, size_t variable, const char *const *names, size_t n)
+{
+    size_t j = 0;
+    const char *name = variable < e->names.count ? e->names.name[variable] : NULL;
+    while (j < n && (name ? strcmp(names[j], name) != 0
+                          : expr_variable_index(names[j], strlen(names[j])) != (int)variable))
+        j++;
+    return j;
+}
+
+snip_code snip_expr_bind(snip_expr **out, const snip_expr *e, const char *const *names,
+                         size_t n_names, snip_status *st)
+{
+    *out = NULL;
+    if (st)
+        *st = (snip_status){ .code = SNIP_OK };
+    snip_expr *h = api_expr_new(names, n_names);
+    if (h)
+        h->e = (expr){ arena_copy(h->a, e->e.node, e->e.count * sizeof *e->e.node), e->e.count };
+    snip_code code = h && h->e.node ? SNIP_OK : status_nomem(st);
+    for (size_t i = 0; code == SNIP_OK && i < h->e.count; i++) {
+        expr_node *node = &h->e.node[i];
+        size_t variable = node->var;
+        if (node->op != EXPR_VARIABLE)
+            continue;
+        size_t j = column_of(e, variable, names, n_names);
+        node->var = (uint16_t)j;
+        if (j == n_names && variable < e->names.count)
+            code = status_fail(st, SNIP_FORMAT, 0, "there is no column called '%.60s'",
+                               e->names.name[variable]);
+        else if (j == n_names)
+            code = status_fail(st, SNIP_FORMAT, 0, "there is no column called 'x%zu'", variable);
+        else if (j >= EXPR_VARIABLES_MAX)
+            code = status_fail(st, SNIP_UNSUPPORTED, 0, "more than %d columns", EXPR_VARIABLES_MAX);
+    }
+    if (code == SNIP_OK)
+        *out = h;
+    else
+        snip_expr_free(h);
+    return code;
+}
+
 snip_code snip_expr_normal(snip_expr **out, const snip_expr *e, int assume_positive,
                            snip_status *st)
 {

@@ -146,8 +146,8 @@ snip_code tools_problem_make(tools_problem *out, const tools_table *t, uint64_t 
                            "the target is the same in all rows%s: there is nothing to explain",
                            deviation_of(p.y, p.rows) == 0 ? "" : " that are not held out");
     if (!(p.variance[0] >= DBL_MIN && p.variance[0] <= DBL_MAX))
-        return status_fail(st, SNIP_FORMAT, 0,
-                           "the target's squares are beyond all numbers: take another unit");
+        return status_fail(st, SNIP_FORMAT, 0, "the target's squares are too %s: take another unit",
+                           p.variance[0] < 1 ? "small" : "large");
     *out = p;
     return SNIP_OK;
 }
@@ -234,25 +234,40 @@ static expr replace_inputs(expr e, tools_inputs inputs, const tools_problem *p, 
     return by ? expr_substitute(e, by, back ? k : p->dim, a) : (expr){ 0 };
 }
 
-/* Whether the formula that the model reads is finite where e is, but for a few rows: where a base
- * is 0, 0^b is 0 and exp(b*log(0)) is not. */
+/* Whether a formula rewritten with positive bases taken for granted is finite where e is, but for a
+ * few rows. A base of 0 is no offence: 0^b is 0 and exp(b*log(0)) is not, but just beside it is. */
 static snip_code check_rewritten(expr read, expr e, tools_inputs inputs, const tools_problem *p,
                                  arena *a, snip_status *st)
 {
     enum { ROWS = 1000, FEW = 20 };
+    static const double beside[] = { 0, 1e-6, -1e-6 };
     arena_pos mark = arena_mark(a);
-    size_t n = p->train < ROWS ? p->train : ROWS, dim = 0, lost = 0;
+    size_t n = p->train < ROWS ? p->train : ROWS, lost = 0;
     double *y = arena_array(a, n, sizeof *y), *again = arena_array(a, n, sizeof *again);
-    const double **x = arena_array(a, p->dim, sizeof *x);
-    for (size_t j = 0; x && j < p->dim; j++)
-        if (inputs >> j & 1)
-            x[dim++] = p->standard[j];
-    if (!y || !again || !x || expr_eval(e, (const double *const *)p->x, n, y, a) == (size_t)-1 ||
-        expr_eval(read, x, n, again, a) == (size_t)-1)
-        return status_nomem(st);
-    for (size_t i = 0; i < n; i++)
-        lost += isfinite(y[i]) && !isfinite(again[i]);
+    char *finite = arena_zero(a, n);
+    double **x = arena_array(a, p->dim, sizeof *x);
+    int good = y && again && finite && x &&
+               expr_eval(e, (const double *const *)p->x, n, y, a) != (size_t)-1;
+    for (size_t k = 0; good && k < sizeof beside / sizeof *beside; k++) {
+        size_t dim = 0;
+        for (size_t j = 0; good && j < p->dim; j++) {
+            if (!(inputs >> j & 1))
+                continue;
+            double *moved = arena_array(a, n, sizeof *moved);
+            good = moved != NULL;
+            for (size_t i = 0; good && i < n; i++) /* each on its own way: x0 - x1 must move, too */
+                moved[i] = p->standard[j][i] + beside[k] * (double)(dim + 1);
+            x[dim++] = moved;
+        }
+        good = good && expr_eval(read, (const double *const *)x, n, again, a) != (size_t)-1;
+        for (size_t i = 0; good && i < n; i++)
+            finite[i] |= isfinite(again[i]) != 0;
+    }
+    for (size_t i = 0; good && i < n; i++)
+        lost += isfinite(y[i]) && !finite[i];
     arena_reset(a, mark);
+    if (!good)
+        return status_nomem(st);
     if (lost * FEW > n)
         return status_fail(st, SNIP_UNSUPPORTED, 0,
                            "no exact rewriting in the model's operators: the base of a power is "
@@ -273,13 +288,17 @@ snip_code tools_problem_rewrite(expr *out, expr e, tools_inputs inputs, const to
             range[dim] = p->low[j];
             range[p->dim + dim++] = p->high[j];
         }
-    const expr_domain domain = { range, range + p->dim, dim, 1 };
+    expr_domain domain = { range, range + p->dim, dim, 0 };
     snip_code code = expr_tidy(&tidy, replaced, a, st);
+    /* Only where there is no exact form are bases taken for positive. */
     if (code == SNIP_OK)
+        domain.assume_positive = expr_normal(&normal, tidy, &domain, a, NULL) != SNIP_OK;
+    if (domain.assume_positive)
         code = expr_normal(&normal, tidy, &domain, a, st);
     if (code == SNIP_OK)
         code = expr_tidy(out, normal, a, st);
-    return code == SNIP_OK ? check_rewritten(*out, e, inputs, p, a, st) : code;
+    return code == SNIP_OK && domain.assume_positive ? check_rewritten(*out, e, inputs, p, a, st)
+                                                     : code;
 }
 
 snip_code tools_problem_restore(expr *out, expr e, tools_inputs inputs, const tools_problem *p,

@@ -41,7 +41,7 @@ static const struct key {
     KEY(first_points, SIZE, 0, DATA_POINTS, NULL),
     KEY(first_zoom, REAL, 0, 1, NULL),
     KEY(schedule, CHOICE, 0, 0, schedules),
-    KEY(lr, REAL, 0, 10, NULL),
+    KEY(lr, REAL, 1e-12, 10, NULL),
     KEY(lr_start, REAL, 0, 10, NULL),
     KEY(warmup, WHOLE, 1, 1e12, NULL),
     KEY(decay, WHOLE, 0, 1e12, NULL),
