@@ -112,10 +112,9 @@ awk 'NR > 1 && / a\*b\/\(0.7 \+ b\)$/ { printf "the true one is number %d of ", 
 say "A wrong formula for the oscillator (sin in place of cos): which part is to be changed?"
 run explain data8.csv 'exp(-0.4*a)*sin(3*a + b)' --as-given --top 5
 
-say "The model measured on edits of 128 held-out formulas and among 10,000 held-out pairs, beside the paper"
+say "The model measured among 10,000 held-out pairs and on edits of 128 held-out formulas, beside the paper"
 model=$(dirname "$snip")/../models/default.safetensors
-"$snip" evaluate --model "$model" --suite edits --out edits -q | head -n 4
-"$snip" evaluate --model "$model" --suite global --pairs 10000 --out evaluation
+"$snip" evaluate --model "$model" --suite global --suite edits --pairs 10000 --out evaluation
 
 say "Where to look next"
 cat <<NEXT
