@@ -148,8 +148,8 @@ def main():
     folder = pathlib.Path(sys.argv[1])
     print("""# Results
 
-Made by `make reproduce` from the weights in `models/`; [report.html](report/report.html) shows the same with all figures, [curves.html](report/curves.html) how the models learned. In brackets: 95 % intervals (1,000 bootstrap
-resamples). Retrieval in %; edits, subtrees, corpora and rewritings are percentile ranks of the true counterpart, chance .5. What the models here are and how they were trained: [models/README.md](../models/README.md).
+Made by `make reproduce` from the weights in `models/`; pages with all figures: [default and control](report/report.html), [among 100,000](report/large/report.html), [ladder](report/ladder/report.html), [among 100,000](report/ladder/large/report.html);
+[curves.html](report/curves.html) shows how the models learned. In brackets: 95 % intervals (1,000 bootstrap resamples). Retrieval in %; edits, subtrees, corpora and rewritings are percentile ranks of the true counterpart, chance .5. What the models here are and how they were trained: [models/README.md](../models/README.md).
 
 The paper's models have d 512; SNIP++ was trained for 21.4 hours on four H100s, SNIP for 11.4 hours on one. What is not like for like: in the paper the modality gap is only measured, here training pulls the centroids together
 (`centre`; before that the default model's gap was .54, docs/recipe.md). The probes' identities and functions are ours, since the paper does not list its own, so their rows are no more than similar. The corpora have more formulas here
@@ -164,8 +164,9 @@ inputs that the table shows, as in training; the paper reads it in its own units
     print("\n## The models\n")
     print("| | stage | expressions | hours | parameters |\n| --- | --- | ---: | ---: | ---: |")
     for m in models:
-        print(f"| {m['name']} | {m['stage']} | {m['samples']:,.0f} | {m['train_seconds'] / 3600:.1f} | "
+        print(f"| {m['name']} | {m['stage']} | {m['samples']:,.0f} | {m['train_seconds'] / 3600:.2f} | "
               f"{m['parameters']:,} |")
+    print("\nHours are by the clock, with pauses and with other work on the machine: [models/README.md](../models/README.md).")
 
 
 if __name__ == "__main__":
