@@ -1,7 +1,7 @@
 #!/bin/sh
 # The ladder: six models S0 to S5 that differ in their objective only: ladder.sh PROGRAM FOLDER [OPTION...]
 # Same data, size, steps and seed; the numeric encoder reads points, as the paper's does, as value
-# features. Can be stopped and started again. About an hour on two quiet cores.
+# features. Can be stopped and started again. Took 1.5 hours on two cores, beside other work.
 set -eu
 snip=$1 out=$2
 shift 2

@@ -149,6 +149,10 @@ refuses 2 'whole number' gen --seed 99999999999999999999
 refuses 2 'one of train, held-out, validation' gen --stream test
 refuses 2 'takes no argument' gen 5
 if [ -e /dev/full ]; then
+    for option in --help --version; do
+        "$snip" $option >/dev/full 2>err; code=$?
+        { [ $code -eq 1 ] && grep -q 'cannot write' err; } && good || bad "$option to a full disk exits $code"
+    done
     "$snip" gen --count 2000 >/dev/full 2>err; code=$?
     { [ $code -eq 1 ] && grep -q 'cannot write' err; } && good || bad "a full disk is not noticed ($code)"
 fi

@@ -344,6 +344,12 @@ static void c_text_is_c(void **state)
         assert_int_equal(expr_parse(&back, text, &hiding, a, NULL), SNIP_OK);
         assert_true(expr_same(hidden, back));
     }
+    const expr_names modules = { (const char *const[]){ "np.sin", "math.x" }, 2 };
+    expr_parse(&hidden, "x0 + x1", NULL, a, NULL);
+    const char *prefix = expr_print(hidden, SNIP_PREFIX, &modules, 0, a);
+    assert_string_equal(prefix, "add,`np.sin`,math.x");
+    assert_int_equal(expr_parse(&back, prefix, &modules, a, NULL), SNIP_OK);
+    assert_true(expr_same(hidden, back));
     const expr_names brackets = { (const char *const[]){ "a)", "b,c" }, 2 };
     expr_parse(&hidden, "x0 + x1", NULL, a, NULL);
     const char *marked = expr_print(hidden, SNIP_LATEX, &brackets, 0, a);

@@ -166,6 +166,16 @@ runs rank t.csv want.csv --format csv --as-given --by loss # its own output
 [ "$(wc -l <out)" -eq 13 ] && good || bad "does not read its own CSV file"
 runs rank t.csv formulas.txt --top 2
 { [ "$(grep -vc '^not shown' out)" -eq 3 ] && grep -q '^ *similarity *R2 train' out; } && good || bad "--top 2: $(cat out)"
+# The true law, but without a similarity: it comes last, and a table that ends before it says so.
+law='2.5*sin(a) + 0.01*`speed [m/s]` + b^2 + 0*floor(a)'
+runs rank t.csv --formula a --formula "$law" --as-given --top 1
+{ [ "$(wc -l <out)" -eq 3 ] && tail -1 out | grep -q '^not shown: number 2, with the least loss .*floor(a)$'; } && good ||
+    bad "the least loss is cut off in silence: $(cat out)"
+runs rank t.csv --formula a --formula "$law" --as-given --top 2
+grep -q '^not shown' out && bad "a note about what is shown: $(cat out)" || good
+awk -F, -v OFS=, '{ print (NR == 1 ? "c" : 7), $0 }' t.csv >still.csv
+"$snip" rank still.csv --formula a >out 2>err
+[ "$(cat err)" = 'snip rank: c is the same in all rows that are not held out' ] && good || bad "a constant column: $(cat err)"
 "$snip" rank holes.csv formulas.txt --drop-nan --format csv >out 2>err &&
     grep -q '^snip rank: 2 rows with missing' err && [ "$(wc -l <err)" -eq 1 ] && good || bad "--drop-nan: $(cat err)"
 runs rank holes.csv formulas.txt --drop-nan -q
@@ -495,6 +505,8 @@ runs index info lib.db --check
 grep -q 'formulas   301, 1 of them your own' out && good || bad "index info says $(cat out)"
 runs find --formula '7*sin(x0)' --index lib.db -k 1
 grep -q '^   1    1.00000        301 ' out && good || bad "a formula does not find itself: $(cat out)"
+runs find t.csv --index lib.db -k 5
+tail -1 out | grep -q -- '--refit fits them' && good || bad "errors before a fit, without a word: $(cat out)"
 runs find t.csv --index lib.db -k 5 --refit --format csv
 [ "$(wc -l <out)" -eq 6 ] && head -1 out | grep -q '^Complexity,Loss,Equation' && good || bad "find --refit: $(cat out)"
 "$snip" train --preset tiny --set statistics=yes --set points=0 --set layers=1 --set hidden=16 --set d=16 --set heads=2 \

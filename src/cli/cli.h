@@ -130,6 +130,13 @@ int cli_threads(uint64_t asked);
  * second one ends the program at once. */
 const volatile sig_atomic_t *cli_stop_on_signals(void);
 
+/* For commands that show a progress line. */
+#define CLI_QUIET(flag)                                                                            \
+    {                                                                                              \
+        .name = "quiet", .short_name = 'q', .kind = CLI_FLAG, .to = (flag),                        \
+        .help = "no progress line"                                                                 \
+    }
+
 /* The choice of columns, for commands that read a table of inputs. */
 #define CLI_TABLE_COLUMNS(options)                                                                 \
     {                                                                                              \
@@ -137,7 +144,7 @@ const volatile sig_atomic_t *cli_stop_on_signals(void);
         .help = "the inputs to use, other columns may hold text; default: all others"              \
     }
 
-/* Says on standard error what reading a table left out or made up. */
+/* Says on standard error what reading a table in this way left out or made up. */
 void cli_table_notes(const cli_command *self, const table *t, const table_options *how);
 
 /* The model to use: `asked`, else $SNIP_MODEL, else the one that came with the program, installed

@@ -298,11 +298,7 @@ int cli_evaluate(const cli_command *self, int argc, char **argv)
           .high = 256,
           .help = "0: all cores" },
         { .name = "json", .kind = CLI_FLAG, .to = &json, .help = "print results.json, no table" },
-        { .name = "quiet",
-          .short_name = 'q',
-          .kind = CLI_FLAG,
-          .to = &quiet,
-          .help = "no progress line" },
+        CLI_QUIET(&quiet),
     };
     int n = cli_parse(self, options, sizeof options / sizeof *options, argc, argv, &code);
     if (n < 0 || n > 0 || models.count == 0) {

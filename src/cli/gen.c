@@ -170,11 +170,7 @@ int cli_gen(const cli_command *self, int argc, char **argv)
           .kind = CLI_FLAG,
           .to = &json,
           .help = "an object a line: prefix, infix, dim, x (a list per point), y" },
-        { .name = "quiet",
-          .short_name = 'q',
-          .kind = CLI_FLAG,
-          .to = &quiet,
-          .help = "no progress line" },
+        CLI_QUIET(&quiet),
     };
     int n = cli_parse(self, options, sizeof options / sizeof *options, argc, argv, &code);
     if (n < 0)

@@ -324,11 +324,7 @@ int cli_index(const cli_command *self, int argc, char **argv)
           .to = &q.check,
           .help = "info: read all of it and look for damage" },
         { .name = "json", .kind = CLI_FLAG, .to = &q.json, .help = "one JSON object" },
-        { .name = "quiet",
-          .short_name = 'q',
-          .kind = CLI_FLAG,
-          .to = &q.quiet,
-          .help = "no progress line" },
+        CLI_QUIET(&q.quiet),
     };
     int n = cli_parse(self, options, sizeof options / sizeof *options, argc, argv, &code);
     if (n < 0)

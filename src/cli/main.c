@@ -119,9 +119,9 @@ const cli_command cli_commands[] = {
       "marks\n"
       "formulas than which nothing simpler is better on the rows held out. Whole exponents (x^2, "
       "x^3.0) are\n"
-      "part of the form and not refitted; x^2.1 is. No constant is added: sqrt(x) keeps its scale, "
-      "1.0*sqrt(x)\n"
-      "is fitted. With fewer than 12 rows none are held out.\n",
+      "part of the form and not refitted; x^2.1 is. No constant is added: sqrt(x) keeps its "
+      "scale,\n"
+      "1.0*sqrt(x) is fitted. With fewer than 12 rows none are held out.\n",
       "snip rank data.csv formulas.txt\n"
       "snip rank data.csv --formula 'a*sin(b)' --formula 'a*b + 1.5'\n"
       "snip rank data.csv hall_of_fame.csv --format csv --out ranked.csv\n"
@@ -147,11 +147,10 @@ const cli_command cli_commands[] = {
       "else: the same command goes on where it was. add puts your own formulas in, a line each "
       "(lines\n"
       "that begin with # are comments, `name<TAB>formula` gives a name, - is standard input); "
-      "their "
-      "variables are\n"
-      "x0, x1, ..., inputs of mean 0 and deviation 1. info tells what a library holds. A library "
-      "is\n"
-      "two files, LIBRARY and LIBRARY.vectors; move them together.\n",
+      "their\n"
+      "variables are x0, x1, ..., inputs of mean 0 and deviation 1. info tells what a library "
+      "holds. A\n"
+      "library is two files, LIBRARY and LIBRARY.vectors; move them together.\n",
       "snip index build --count 1000000 -o lib.db\n"
       "snip index add lib.db mine.txt\n"
       "snip index info lib.db --check\n",
@@ -205,8 +204,8 @@ const cli_command cli_commands[] = {
 };
 
 /* Whoever starts the program may have closed a standard stream. The next file would get its number,
- * and what is printed would land in it; so the number is taken, by what can be neither read nor
- * written the way the stream is. Returns 0 on failure. */
+ * and what is printed would land in it; so /dev/null takes the number, opened the other way round,
+ * for the stream to fail when it is used. Returns 0 on failure. */
 static int hold_standard_streams(void)
 {
     for (int fd = 0; fd <= 2; fd++)

@@ -178,9 +178,9 @@ size_t cli_lines(const cli_command *self, cli_line **out, const char *path, cons
             count++;
             continue;
         }
-        const char *skipped = skip ? "; skipped" : "";
         if (skip && quiet)
             continue;
+        const char *skipped = skip ? "; skipped" : "";
         if (!l[count].text)
             cli_fail(self, 0,
                      "%s, line %zu: no cell in the column Equation, or a quote without its "

@@ -144,11 +144,7 @@ int cli_train(const cli_command *self, int argc, char **argv)
           .value = "KEY=VALUE",
           .help = "any key of model or training, any number of times" },
         { .name = "json", .kind = CLI_FLAG, .to = &json, .help = "the result as a JSON object" },
-        { .name = "quiet",
-          .short_name = 'q',
-          .kind = CLI_FLAG,
-          .to = &quiet,
-          .help = "no progress line" },
+        CLI_QUIET(&quiet),
     };
     int n = cli_parse(self, options, sizeof options / sizeof *options, argc, argv, &code);
     if (n < 0)
