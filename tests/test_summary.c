@@ -33,7 +33,7 @@ static model_summary summary_of(const double *y, int most, arena *a)
     model_columns *c = model_columns_new(columns(), DIM, ROWS, a);
     assert_non_null(c);
     assert_true(model_summary_new(&s, DIM, most, a));
-    assert_true(model_summary_make(&s, c, y, a));
+    assert_true(model_summary_make(&s, c, y, 0, a));
     return s;
 }
 

@@ -26,7 +26,8 @@ enum {
 
 typedef struct expr_node {
     uint8_t op;      /* an expr_op */
-    uint8_t integer; /* a number written without point or exponent: SNIP has a token for these */
+    uint8_t integer : 1; /* a number written without point or exponent: SNIP has a token for these */
+    uint8_t fixed : 1;   /* a number that no refit moves */
     uint16_t var;    /* of a variable */
     uint32_t len;    /* nodes of the subtree that starts here, itself included */
     double value;    /* of a number */

@@ -134,7 +134,8 @@ snip_code model_new(model **out, const model_config *config, arena *a, snip_stat
     if (!m)
         return status_nomem(st);
     m->config = *config;
-    m->vocab = data_vocab_new(config->dims, a);
+    int values = config->constants == MODEL_CONSTANT_VALUE;
+    m->vocab = values ? data_vocab_new_values(config->dims, a) : data_vocab_new(config->dims, a);
     m->tensor = arena_array(a, TENSORS_MAX, sizeof *m->tensor);
     m->numeric.layer = arena_array(a, (size_t)config->layers, sizeof *m->numeric.layer);
     m->symbolic.layer = arena_array(a, (size_t)config->layers, sizeof *m->symbolic.layer);
@@ -155,6 +156,10 @@ snip_code model_new(model **out, const model_config *config, arena *a, snip_stat
     add_encoder(m, &m->numeric, "encoder_y", config->point_positions);
     m->symbolic.table = add(m, (size_t)m->vocab->equation_words, d, MODEL_NORMAL,
                             1 / sqrtf((float)d), m->vocab->zero_row, "encoder_f.embeddings.weight");
+    if (values)
+        m->symbolic.constant =
+            add(m, d, MODEL_CONSTANT_FEATURES, MODEL_UNIFORM,
+                1 / sqrtf((float)MODEL_CONSTANT_FEATURES), -1, "encoder_f.constants.weight");
     add_encoder(m, &m->symbolic, "encoder_f", 1);
     m->theta = add(m, (size_t)config->channels, 0, MODEL_VALUE, atanhf(0.5f), -1, "theta");
     if (config->similarity == MODEL_COSINE) {

@@ -49,7 +49,8 @@ typedef struct model_perceptron {
 } model_perceptron;
 
 typedef struct model_encoder {
-    size_t table; /* token embeddings, of the symbolic encoder */
+    size_t table;    /* token embeddings, of the symbolic encoder */
+    size_t constant; /* (d, MODEL_CONSTANT_FEATURES): added for a constant's value */
     size_t position;
     size_t norm_g, norm_b; /* of the embedding */
     model_layer *layer;
