@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "base/safetensors.h"
 #include "train/trainer.h"
 
 /* A model small enough for many steps. */
@@ -246,12 +247,13 @@ static char *read_all(const char *name, size_t *size, arena *a)
     return bytes;
 }
 
-/* The weights at the end of a file; metadata differ by the seconds spent. */
-static void resumed_runs_end_the_same(void **state)
+/* The weights at the end of a file; metadata differ by the seconds spent. `parts` are the weights
+ * and all that goes with them. */
+static void resume_and_compare(arena *a, train_config whole, size_t parts)
 {
-    arena *a = *state;
     model_config m = small_model();
-    train_config whole = short_run(12), part = short_run(5);
+    train_config part = whole;
+    part.steps = 5;
     uint64_t done;
     snip_status st;
     size_t n, k, bytes;
@@ -266,7 +268,7 @@ static void resumed_runs_end_the_same(void **state)
     char *twice = read_all("state.safetensors", &k, a), *log2 = read_all("log.jsonl", &bytes, a);
     model *shape;
     assert_int_equal(model_new(&shape, &m, a, NULL), SNIP_OK);
-    size_t data = 3 * shape->size * sizeof(float);
+    size_t data = parts * shape->size * sizeof(float);
     assert_true(n > data && k > data);
     assert_memory_equal(once + n - data, twice + k - data, data);
     /* Losses too: the same numbers on the lines of the same steps. */
@@ -281,6 +283,176 @@ static void resumed_runs_end_the_same(void **state)
         log += e1 + 1;
         log2 += e2 + 1;
     }
+    remove_folder();
+}
+
+static void resumed_runs_end_the_same(void **state)
+{
+    train_config c = short_run(12);
+    resume_and_compare(*state, c, 3);
+    c.optimizer = TRAIN_MUON;
+    resume_and_compare(*state, c, 3);
+    c.average = 0.9;
+    resume_and_compare(*state, c, 4);
+}
+
+/* The numbers of one tensor of a file in the run's folder. */
+static const float *tensor_of(const char *file, const char *name, size_t *count, arena *a)
+{
+    char path[128];
+    safetensors_file f;
+    snip_status st;
+    snprintf(path, sizeof path, "%s/%s", folder, file);
+    if (safetensors_read(&f, path, a, &st) != SNIP_OK)
+        fail_msg("%s", st.msg);
+    const safetensors_entry *e = safetensors_find(&f, name);
+    json_decref(f.metadata);
+    *count = e ? e->bytes / sizeof(float) : 0;
+    return e ? e->data : NULL;
+}
+
+/* Which weights are Muon's: all matrices within layers and nothing else. The others move as under
+ * Adam, and only they have second moments. */
+static void muon_has_the_matrices_of_the_layers(void **state)
+{
+    arena *a = *state;
+    model_config c = small_model();
+    model *m;
+    assert_int_equal(model_new(&m, &c, a, NULL), SNIP_OK);
+    size_t matrices = 0;
+    for (size_t k = 0; k < m->tensors; k++) {
+        const char *n = m->tensor[k].name;
+        int weight =
+            strstr(n, "_lin.weight") || strstr(n, "lin1.weight") || strstr(n, "lin2.weight");
+        assert_int_equal(m->tensor[k].in_layer, weight);
+        matrices += (size_t)weight;
+    }
+    assert_int_equal(matrices, 2 * 6 * c.layers);
+
+    train_config adam = short_run(1), muon = adam;
+    uint64_t done;
+    snip_status st;
+    muon.optimizer = TRAIN_MUON;
+    adam.lr_start = muon.lr_start = adam.lr;
+    muon.muon_lr = 0.01;
+    const float *one[2], *v[2], *emb[2];
+    size_t n, all, k;
+    for (int i = 0; i < 2; i++) {
+        new_folder();
+        if (train(&c, i ? &muon : &adam, 0, &done, &st) != SNIP_OK)
+            fail_msg("%s", st.msg);
+        one[i] = tensor_of("state.safetensors", "encoder_f.ffns.1.lin1.weight", &n, a);
+        v[i] = tensor_of("state.safetensors", "encoder_f.ffns.1.lin1.weight.adam_v", &k, a);
+        emb[i] = tensor_of("state.safetensors", "encoder_f.embeddings.weight", &all, a);
+        assert_true(one[i] && v[i] && emb[i] && n == k && n == (size_t)(c.ff * c.d));
+        remove_folder();
+    }
+    assert_memory_equal(emb[0], emb[1], all * sizeof(float)); /* the same step by Adam */
+    double moved = 0, seconds[2] = { 0 };
+    model_start(m, muon.seed);
+    const float *start = m->w + model_find(m, "encoder_f.ffns.1.lin1.weight")->offset;
+    for (size_t i = 0; i < n; i++) {
+        moved += pow((double)one[1][i] - (double)start[i], 2) / (double)n;
+        for (int j = 0; j < 2; j++)
+            seconds[j] += (double)v[j][i];
+    }
+    /* At most 1.21 of all of the directions: rms = lr * 0.2 * sqrt(64) * 1.21 * sqrt(32/(32*64)) */
+    print_message("rms of the first update with rate 0.01: %.5f\n", sqrt(moved));
+    assert_true(sqrt(moved) > 0.4 * 0.01 * 0.2 && sqrt(moved) < 1.21 * 0.01 * 0.2);
+    assert_true(seconds[0] > 0 && seconds[1] == 0);
+}
+
+/* The average against its definition, step by step; the model file is the average, and the state
+ * has both. */
+static void the_model_is_the_average(void **state)
+{
+    arena *a = *state;
+    model_config c = small_model();
+    uint64_t done;
+    snip_status st;
+    model *m;
+    assert_int_equal(model_new(&m, &c, a, NULL), SNIP_OK);
+    train_config plain = short_run(1), averaged = short_run(30);
+    model_start(m, plain.seed);
+    const model_tensor *t = model_find(m, "encoder_y.attentions.0.k_lin.weight");
+    size_t n = model_tensor_size(t), k;
+    double *want = arena_array(a, n, sizeof *want);
+    for (size_t i = 0; i < n; i++)
+        want[i] = (double)m->w[t->offset + i];
+    new_folder();
+    for (int step = 1; step <= 30; step++) { /* resumed after every step */
+        plain.steps = (uint64_t)step;
+        assert_int_equal(train(&c, &plain, step > 1, &done, &st), SNIP_OK);
+        const float *w = tensor_of("model.safetensors", t->name, &k, a);
+        double kept = fmin(0.75, (1.0 + step) / (10.0 + step));
+        for (size_t i = 0; i < n; i++)
+            want[i] = kept * want[i] + (1 - kept) * (double)w[i];
+    }
+    const float *last = tensor_of("state.safetensors", t->name, &k, a);
+    assert_null(tensor_of("state.safetensors", "theta.average", &k, a));
+    remove_folder();
+    averaged.average = 0.75;
+    assert_int_equal(train(&c, &averaged, 0, &done, &st), SNIP_OK);
+    const float *shown = tensor_of("model.safetensors", t->name, &k, a);
+    assert_int_equal(k, n);
+    char name[96];
+    snprintf(name, sizeof name, "%s.average", t->name);
+    const float *mean = tensor_of("state.safetensors", name, &k, a);
+    assert_memory_equal(shown, mean, n * sizeof *mean);
+    assert_memory_equal(tensor_of("state.safetensors", t->name, &k, a), last, n * sizeof *mean);
+    assert_memory_not_equal(shown, last, n * sizeof *mean);
+    for (size_t i = 0; i < n; i++)
+        assert_true(fabs((double)mean[i] - want[i]) < 1e-6);
+    /* A run without average does not become one with it. */
+    averaged.average = 0;
+    assert_int_equal(train(&c, &averaged, 1, &done, &st), SNIP_FORMAT);
+    assert_non_null(strstr(st.msg, "another 'average'"));
+    remove_folder();
+}
+
+/* A state file from before these settings were known goes on as it was; it does not become a run
+ * of another optimizer on the way. */
+static void older_states_resume(void **state)
+{
+    static const char *const newer[] = { "optimizer", "muon_lr", "average" };
+    arena *a = *state;
+    model_config m = small_model();
+    train_config whole = short_run(6), part = short_run(3);
+    uint64_t done;
+    snip_status st;
+    size_t n, k;
+    new_folder();
+    assert_int_equal(train(&m, &whole, 0, &done, &st), SNIP_OK);
+    char *once = read_all("state.safetensors", &n, a), path[128];
+    remove_folder();
+    assert_int_equal(train(&m, &part, 0, &done, &st), SNIP_OK);
+    safetensors_file f;
+    snprintf(path, sizeof path, "%s/state.safetensors", folder);
+    assert_int_equal(safetensors_read(&f, path, a, &st), SNIP_OK);
+    json_t *settings = json_loads(json_string_value(json_object_get(f.metadata, "train")), 0, NULL);
+    for (size_t i = 0; i < COUNT(newer); i++)
+        assert_int_equal(json_object_del(settings, newer[i]), 0);
+    char *text = json_dumps(settings, JSON_COMPACT | JSON_REAL_PRECISION(17));
+    json_object_set_new(f.metadata, "train", json_string(text));
+    assert_int_equal(safetensors_write(path, f.entry, f.count, f.metadata, &st), SNIP_OK);
+    free(text);
+    json_decref(settings);
+    safetensors_close(&f);
+    whole.optimizer = TRAIN_MUON;
+    assert_int_equal(train(&m, &whole, 1, &done, &st), SNIP_FORMAT);
+    assert_non_null(strstr(st.msg, "another 'optimizer'"));
+    whole.optimizer = TRAIN_ADAM;
+    whole.average = 0.9;
+    assert_int_equal(train(&m, &whole, 1, &done, &st), SNIP_FORMAT);
+    assert_non_null(strstr(st.msg, "another 'average'"));
+    whole.average = 0;
+    if (train(&m, &whole, 1, &done, &st) != SNIP_OK)
+        fail_msg("%s", st.msg);
+    char *twice = read_all("state.safetensors", &k, a);
+    model *shape;
+    assert_int_equal(model_new(&shape, &m, a, NULL), SNIP_OK);
+    size_t data = 3 * shape->size * sizeof(float);
+    assert_memory_equal(once + n - data, twice + k - data, data);
     remove_folder();
 }
 
@@ -450,6 +622,9 @@ int main(void)
         ARENA_TEST(stages_read_what_they_say),
         cmocka_unit_test(the_rate_follows_its_schedule),
         ARENA_TEST(resumed_runs_end_the_same),
+        ARENA_TEST(muon_has_the_matrices_of_the_layers),
+        ARENA_TEST(the_model_is_the_average),
+        ARENA_TEST(older_states_resume),
         ARENA_TEST(phases_may_be_chosen_late),
         ARENA_TEST(samples_may_have_several_subtrees),
         ARENA_TEST(runs_are_not_mixed_up),

@@ -55,7 +55,7 @@ static void add_norm(model *m, size_t *g, size_t *b, const char *name)
 static void add_layer(model *m, model_layer *l, const char *encoder, int i)
 {
     static const char *const parts[3] = { "q_lin", "k_lin", "v_lin" };
-    size_t d = (size_t)m->config.d, w[3], b[3];
+    size_t d = (size_t)m->config.d, w[3], b[3], first = m->tensors;
     float bound = 1 / sqrtf((float)d);
     char name[64];
     for (int k = 0; k < 3; k++)
@@ -76,6 +76,8 @@ static void add_layer(model *m, model_layer *l, const char *encoder, int i)
     add_linear(m, &l->ff2_w, &l->ff2_b, (size_t)m->config.ff, d, name);
     snprintf(name, sizeof name, "%s.layer_norm2.%d", encoder, i);
     add_norm(m, &l->norm2_g, &l->norm2_b, name);
+    for (size_t k = first; k < m->tensors; k++)
+        m->tensor[k].in_layer = m->tensor[k].cols > 0;
 }
 
 static void add_encoder(model *m, model_encoder *e, const char *encoder, int has_positions)

@@ -26,6 +26,7 @@ typedef struct model_tensor {
     model_init init;
     float scale;   /* standard deviation, bound or value */
     long zero_row; /* row that starts as zero, or -1 */
+    int in_layer;  /* a matrix of an encoder's layer: what optimizer = muon is for */
 } model_tensor;
 
 /* Where the parameters of one layer start. Queries, keys and values are one (3d,d) matrix. */

@@ -9,6 +9,7 @@
 #include "train/trainer.h"
 
 static const char *const stages[] = { "S0", "S1", "S2", "S3", "S4", "S5", NULL };
+static const char *const optimizers[] = { "adam", "muon", NULL };
 static const char *const schedules[] = { "isqrt", "linear", "constant", NULL };
 
 typedef enum kind { CHOICE, COUNT, WHOLE, SIZE, REAL } kind;
@@ -49,6 +50,9 @@ static const struct key {
     KEY(beta1, REAL, 0, 0.999999, NULL),
     KEY(beta2, REAL, 0, 0.999999, NULL),
     KEY(eps, REAL, 0, 1, NULL),
+    KEY(optimizer, CHOICE, 0, 0, optimizers),
+    KEY(muon_lr, REAL, 1e-12, 10, NULL),
+    KEY(average, REAL, 0, 0.99999, NULL),
     KEY(tau_global, REAL, 1e-4, 1e4, NULL),
     KEY(tau_local, REAL, 1e-4, 1e4, NULL),
     KEY(lambda, REAL, 0, 1e4, NULL),
@@ -76,6 +80,8 @@ snip_code train_config_preset(train_config *out, const char *name, snip_status *
                                  .beta1 = 0.9,
                                  .beta2 = 0.999,
                                  .eps = 1e-8,
+                                 .optimizer = TRAIN_ADAM,
+                                 .muon_lr = 4.5e-3,
                                  .tau_global = 1,
                                  .tau_local = 0.1,
                                  .lambda = 1 };

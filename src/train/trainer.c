@@ -12,10 +12,9 @@
 #include "base/file.h"
 #include "model/file.h"
 #include "train/curves.h"
+#include "train/update.h"
 
 enum { CHECK_PAIRS = 256 }; /* held-out pairs of the quick check, unless asked otherwise */
-
-static const double scale_most = 100; /* of learned temperatures, as in CLIP */
 
 typedef struct run {
     const train_config *c;
@@ -25,7 +24,9 @@ typedef struct run {
     arena *a;     /* lives as long as the run */
     arena **draw; /* per thread: the batch */
     train_step *step;
+    train_update *update;
     float *grad, *moment1, *moment2;
+    float *average; /* of the weights, NULL: the settings have none */
     uint64_t t;     /* steps made */
     double seconds; /* of training, earlier sessions included */
     FILE *log;
@@ -66,24 +67,53 @@ static json_t *history(const run *r)
     return o;
 }
 
-/* Weights and moments in one file, so that a resumed run has all of one moment. */
+/* What a state file and MPI ranks share: the weights and all that goes with them, each laid out as
+ * the weights are. */
+enum { PARTS = 4 };
+typedef struct part {
+    float *w;
+    const char *suffix; /* of its tensors' names */
+} part;
+
+/* Fills `p` and returns how many there are. */
+static size_t parts(const run *r, part p[PARTS])
+{
+    size_t n = 0;
+    p[n++] = (part){ r->m->w, "" };
+    p[n++] = (part){ r->moment1, ".adam_m" };
+    p[n++] = (part){ r->moment2, ".adam_v" };
+    if (r->average)
+        p[n++] = (part){ r->average, ".average" };
+    return n;
+}
+
+/* All parts in one file, so that a resumed run has all of one moment. */
 static snip_code save_state(const run *r, const char *path, const json_t *metadata, snip_status *st)
 {
     arena *a = arena_new(0);
-    size_t n = r->m->tensors;
-    safetensors_entry *all = a ? arena_array(a, 3 * n, sizeof *all) : NULL;
-    const float *const parts[3] = { r->m->w, r->moment1, r->moment2 };
-    static const char *const suffixes[3] = { "", ".adam_m", ".adam_v" };
-    for (int k = 0; k < 3 && all; k++) {
-        safetensors_entry *e = model_entries(r->m, parts[k], suffixes[k], a);
+    part p[PARTS];
+    size_t n = r->m->tensors, count = parts(r, p);
+    safetensors_entry *all = a ? arena_array(a, count * n, sizeof *all) : NULL;
+    for (size_t k = 0; k < count && all; k++) {
+        safetensors_entry *e = model_entries(r->m, p[k].w, p[k].suffix, a);
         if (!e)
             all = NULL;
         else
-            memcpy(all + (size_t)k * n, e, n * sizeof *e);
+            memcpy(all + k * n, e, n * sizeof *e);
     }
-    snip_code code = all ? safetensors_write(path, all, 3 * n, metadata, st) : status_nomem(st);
+    snip_code code = all ? safetensors_write(path, all, count * n, metadata, st) : status_nomem(st);
     arena_free(a);
     return code;
+}
+
+/* The model is the average where there is one: from here on m->w is that. Returns the weights, to
+ * be put back when the model has been used. */
+static float *show_average(run *r)
+{
+    float *w = r->m->w;
+    if (r->average)
+        r->m->w = r->average;
+    return w;
 }
 
 static snip_code save(run *r, snip_status *st)
@@ -97,8 +127,10 @@ static snip_code save(run *r, snip_status *st)
     if (state && weights && about && config) {
         json_object_set_new(about, "config", json_string(config));
         code = save_state(r, state, about, st);
+        float *w = show_average(r);
         if (code == SNIP_OK)
             code = model_save(r->m, weights, about, st);
+        r->m->w = w;
         if (code == SNIP_OK && r->log)
             code = train_curves(r->out, st);
     } else {
@@ -131,10 +163,10 @@ static int lies_ahead(const char *key, const json_t *theirs, const json_t *ours,
     return 0;
 }
 
-/* Whether a setting is the same; one that older files do not know was 0. */
-static int same_value(const json_t *theirs, const json_t *ours)
+/* Whether a setting is the same; one that older files do not know was as in `usual`. */
+static int same_value(const json_t *theirs, const json_t *ours, const json_t *usual)
 {
-    return theirs ? json_equal(theirs, ours) : json_number_value(ours) == 0;
+    return json_equal(theirs ? theirs : usual, ours);
 }
 
 /* Whether two settings are the same run, of which t steps are made. A run may be made longer, and
@@ -143,20 +175,23 @@ static int same_value(const json_t *theirs, const json_t *ours)
 static snip_code same_run(const json_t *theirs, const train_config *ours, uint64_t t,
                           const char *path, snip_status *st)
 {
-    json_t *mine = train_config_json(ours);
-    snip_code code = SNIP_OK;
+    train_config paper;
+    snip_code code = train_config_preset(&paper, "paper", st);
+    json_t *mine = train_config_json(ours), *usual = train_config_json(&paper);
     for (void *at = json_object_iter(mine); at && code == SNIP_OK;
          at = json_object_iter_next(mine, at)) {
         const char *key = json_object_iter_key(at);
         if (strcmp(key, "steps") == 0 && ours->schedule != TRAIN_LINEAR &&
             lies_ahead("decay", theirs, mine, t)) /* the decay ends with the last step */
             continue;
-        if (!same_value(json_object_get(theirs, key), json_object_iter_value(at)) &&
+        if (!same_value(json_object_get(theirs, key), json_object_iter_value(at),
+                        json_object_get(usual, key)) &&
             !lies_ahead(key, theirs, mine, t))
             code = status_fail(st, SNIP_FORMAT, 0,
                                "%s: was trained with another '%s'; resume with the same settings",
                                path, key);
     }
+    json_decref(usual);
     json_decref(mine);
     return code;
 }
@@ -186,12 +221,10 @@ static snip_code load_state(run *r, const char *path, snip_status *st)
         code = status_fail(st, SNIP_FORMAT, 0, "%s: is of another model configuration", path);
     else
         code = same_run(theirs, r->c, strtoull(steps, NULL, 10), path, st);
-    if (code == SNIP_OK)
-        code = model_take(r->m, r->m->w, &f, "", path, st);
-    if (code == SNIP_OK)
-        code = model_take(r->m, r->moment1, &f, ".adam_m", path, st);
-    if (code == SNIP_OK)
-        code = model_take(r->m, r->moment2, &f, ".adam_v", path, st);
+    part p[PARTS];
+    size_t count = parts(r, p);
+    for (size_t k = 0; k < count && code == SNIP_OK; k++)
+        code = model_take(r->m, p[k].w, &f, p[k].suffix, path, st);
     if (code == SNIP_OK) {
         r->t = strtoull(steps, NULL, 10);
         r->seconds = strtod(seconds, NULL);
@@ -210,7 +243,8 @@ static snip_code share_state(run *r, snip_status *st)
     enum { PIECE = 1 << 28 }; /* of what is sent at once */
     ranks *all = r->watch->ranks;
     size_t n = (size_t)ranks_count(all), *size = arena_zero(r->a, n * sizeof *size);
-    float *part[] = { r->m->w, r->moment1, r->moment2 };
+    part p[PARTS];
+    size_t count = parts(r, p);
     if (!size)
         return status_nomem(st);
     if (n == 1)
@@ -218,12 +252,12 @@ static snip_code share_state(run *r, snip_status *st)
     ranks_share_size(all, (size_t)r->t, size);
     r->t = size[0];
     memset(size, 0, n * sizeof *size);
-    for (int k = 0; k < 3; k++) {
+    for (size_t k = 0; k < count; k++) {
         for (size_t from = 0; from < r->m->size; from += size[0]) {
             size[0] = r->m->size - from < PIECE ? r->m->size - from : PIECE;
-            ranks_gather_floats(all, part[k] + from, r->grad + from, size, 1);
+            ranks_gather_floats(all, p[k].w + from, r->grad + from, size, 1);
         }
-        memcpy(part[k], r->grad, r->m->size * sizeof *r->grad);
+        memcpy(p[k].w, r->grad, r->m->size * sizeof *r->grad);
     }
     return SNIP_OK;
 }
@@ -294,8 +328,10 @@ static snip_code check(run *r, json_t *line, snip_status *st)
     double ndcg[2], recall[2];
     size_t latent = (size_t)r->m->config.latent;
     snip_code code = train_batch_draw(&b, &how, 0, r->m, r->draw, r->watch->threads, st);
+    float *w = show_average(r);
     if (code == SNIP_OK)
         code = train_step_embed(r->step, r->m, &b, row, st);
+    r->m->w = w;
     if (code != SNIP_OK)
         return code;
     retrieval(row[TRAIN_GS], row[TRAIN_GV], pairs, latent, &ndcg[0], &recall[0]);
@@ -340,21 +376,13 @@ static void tell(const run *r, const train_terms *terms, double norm, double spe
         r->watch->line(r->watch->context, text);
 }
 
-/* Adam, and the bound on the learned temperatures. */
-static void update(run *r, double norm, double rate)
+/* The moving average keeps the share min(average, (1+t)/(10+t)) of what it was: it starts as the
+ * weights do and forgets them sooner than `average` alone would. */
+static void average(run *r)
 {
-    const nn_adam how = { .beta1 = (float)r->c->beta1,
-                          .beta2 = (float)r->c->beta2,
-                          .eps = (float)r->c->eps,
-                          .clip = (float)r->c->clip };
-    nn_adam_update(r->m->w, r->moment1, r->moment2, r->grad, r->m->size, &how, rate, r->t, norm,
-                   r->watch->threads);
-    if (r->m->config.similarity == MODEL_COSINE) {
-        float most = (float)log(scale_most);
-        float *g = &r->m->w[r->m->scale_global], *l = &r->m->w[r->m->scale_local];
-        *g = fminf(*g, most);
-        *l = fminf(*l, most);
-    }
+    double t = (double)r->t, kept = fmin(r->c->average, (1 + t) / (10 + t));
+    if (r->average)
+        nn_average(r->average, r->m->w, r->m->size, 1 - kept, r->watch->threads);
 }
 
 static snip_code one_step(run *r, train_terms *terms, double *norm, double *rate, snip_status *st)
@@ -400,8 +428,8 @@ static snip_code one_step(run *r, train_terms *terms, double *norm, double *rate
                            (unsigned long long)r->t + 1, (unsigned long long)first,
                            (unsigned long long)(first + r->c->batch - 1), r->out);
     r->t++;
-    *rate = train_rate(r->c, r->t);
-    update(r, *norm, *rate);
+    *rate = train_update_apply(r->update, r->m, r->moment1, r->moment2, r->grad, *norm, r->t);
+    average(r);
     return SNIP_OK;
 }
 
@@ -474,8 +502,11 @@ static int make_room(run *r, size_t memory)
     r->grad = arena_zero(r->a, bytes);
     r->moment1 = arena_zero(r->a, bytes);
     r->moment2 = arena_zero(r->a, bytes);
+    if (r->c->average > 0 && !(r->average = arena_alloc(r->a, bytes)))
+        return 0;
+    r->update = train_update_new(r->m, r->c, threads, r->a);
     r->step = train_step_new(r->m, threads, memory, r->watch->ranks);
-    return r->draw && r->grad && r->moment1 && r->moment2 && r->step;
+    return r->draw && r->grad && r->moment1 && r->moment2 && r->update && r->step;
 }
 
 /* The folder: made if it is not there; holds a run if and only if it is to be resumed. */
@@ -492,6 +523,14 @@ static snip_code open_folder(const char *out, const char *state, int resume, sni
         return status_fail(st, SNIP_IO, 0,
                            "%s: holds a training run already; --resume goes on with it", out);
     return SNIP_OK;
+}
+
+/* The weights of a new run. */
+static void start(run *r)
+{
+    model_start(r->m, r->c->seed);
+    if (r->average)
+        memcpy(r->average, r->m->w, r->m->size * sizeof *r->average);
 }
 
 snip_code train_run(const model_config *m, const train_config *c, const char *out, int resume,
@@ -516,7 +555,7 @@ snip_code train_run(const model_config *m, const train_config *c, const char *ou
     if (code == SNIP_OK && resume)
         code = share_state(&r, st);
     else if (code == SNIP_OK)
-        model_start(r.m, c->seed);
+        start(&r);
     if (code == SNIP_OK && ranks_me(watch->ranks) == 0)
         code = open_log(&r, st);
     if (code == SNIP_OK && !resume)

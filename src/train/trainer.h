@@ -1,8 +1,8 @@
 /* trainer.h - training runs that can be left alone: progress, log, checkpoints, exact resumption.
  *
  * A run lives in a folder:
- *     state.safetensors   weights, Adam's moments, step: what --resume reads
- *     model.safetensors   the weights with their configuration, for everything else
+ *     state.safetensors   weights, their moments and average, step: what --resume reads
+ *     model.safetensors   the weights (or their average) with their configuration, for all else
  *     log.jsonl           a line every few steps
  *     curves.html         the same as curves
  * Files are replaced whole, never written in place. */
@@ -20,6 +20,8 @@ typedef enum train_schedule {
     TRAIN_LINEAR,   /* down to 0 at the last step */
     TRAIN_CONSTANT, /* for ever, or from step `decay` on linearly down to 0 at the last */
 } train_schedule;
+
+typedef enum train_optimizer { TRAIN_ADAM, TRAIN_MUON } train_optimizer;
 
 /* How a model is trained. Numbers that change the result; all are in the files' metadata. */
 typedef struct train_config {
@@ -44,6 +46,10 @@ typedef struct train_config {
     uint64_t decay;      /* schedule constant: the step from which on lr falls; 0: never */
     double clip;         /* bound on the gradient's norm, 0: none */
     double beta1, beta2, eps;
+    int optimizer;  /* train_optimizer: Adam for all, or Muon for the matrices of the layers */
+    double muon_lr; /* peak of their learning rate; it rises and falls as lr does */
+    double average; /* the model is a moving average of the weights that forgets this slowly; 0: it
+                       is the weights of the last step */
     double tau_global, tau_local; /* temperatures of inner products */
     double lambda;                /* weight of the local terms */
     double centre;                /* from step `decay` on: weight of the square of the gap between
