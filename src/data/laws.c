@@ -431,6 +431,22 @@ static int draw_dim(law_writer *w, int most)
     return d;
 }
 
+/* Numbers the inputs at random: what an input does must not be told by its number. */
+static void shuffle_inputs(law_writer *w)
+{
+    int to[DATA_DIMS_MAX];
+    double *column[DATA_DIMS_MAX];
+    for (int j = 0; j < w->dim; j++)
+        to[j] = j;
+    rng_shuffle(&w->r, to, w->dim);
+    memcpy(column, w->column, sizeof column);
+    for (int j = 0; j < w->dim; j++)
+        w->column[to[j]] = column[j];
+    for (int t = 0; t < w->terms; t++)
+        if (w->term[t].node.op == EXPR_VARIABLE)
+            w->term[t].node.var = (uint16_t)to[w->term[t].node.var];
+}
+
 static verdict try_one(attempt *t, int dim)
 {
     law_writer *w = &t->w;
@@ -442,8 +458,9 @@ static verdict try_one(attempt *t, int dim)
     int root = law_write(w, dim);
     if (w->nomem)
         return NOMEM;
-    if (w->full)
+    if (root < 0)
         return REDRAW;
+    shuffle_inputs(w);
     for (int k = 0; k < LAW_PROBES; k++)
         if (!isfinite(w->term[root].v[k]))
             return REDRAW;

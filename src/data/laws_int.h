@@ -64,7 +64,7 @@ int law_fresh_like(law_writer *w, int j, int side);
 /* A leaf. `node.value` is taken as it is. */
 int law_leaf(law_writer *w, expr_node node, const double *probes);
 
-/* A law of `dim` inputs, all new; its root. */
+/* A law of `dim` inputs, all new; its root, or -1 where it came out as nobody would write it. */
 int law_write(law_writer *w, int dim);
 
 /* The tree below `root` in prefix order, in w->a; node is NULL when memory is out. */
