@@ -226,7 +226,7 @@ int cli_gen(const cli_command *self, int argc, char **argv)
         { .name = "json",
           .kind = CLI_FLAG,
           .to = &q.json,
-          .help = "an object a line: prefix, infix, dim, x, y; of laws also law, mean, deviation" },
+          .help = "an object a line: prefix, infix, dim, x, y; of laws law, mean, deviation" },
         CLI_QUIET(&q.quiet),
     };
     int n = cli_parse(self, options, sizeof options / sizeof *options, argc, argv, &code);

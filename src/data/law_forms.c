@@ -78,9 +78,20 @@ static int is_power(const law_writer *w, int t)
     return is(w, t, EXPR_POW) || is(w, t, EXPR_POW2) || is(w, t, EXPR_POW3) || is(w, t, EXPR_SQRT);
 }
 
+static int is_product(const law_writer *w, int t)
+{
+    return is(w, t, EXPR_MUL) || is(w, t, EXPR_DIV);
+}
+
 static int kid(const law_writer *w, int t, int slot)
 {
     return w->term[t].kid[slot];
+}
+
+/* 1/t, which is one operator in the end. */
+static int is_inverse(const law_writer *w, int t)
+{
+    return is(w, t, EXPR_DIV) && is_one(w, kid(w, t, 0));
 }
 
 /* Whether two terms are the same, node for node. */
@@ -249,7 +260,7 @@ static int raised(law_writer *w, int t, double p)
 {
     if (p == 1)
         return t;
-    if (is(w, t, EXPR_DIV) && is_one(w, kid(w, t, 0)))
+    if (is_inverse(w, t))
         return over(w, kid(w, t, 0), raised(w, kid(w, t, 1), p));
     if (p == 2 || p == 3 || p == 0.5)
         return unary(w, p == 2 ? EXPR_POW2 : p == 3 ? EXPR_POW3 : EXPR_SQRT, t);
@@ -263,18 +274,18 @@ static int power(law_writer *w, int t, double p)
     return p < 0 ? over(w, whole(w, 1), raised(w, t, -p)) : raised(w, t, p);
 }
 
-/* c*t, where c joins the constant that scales t already. */
+/* c*t, where c joins the constants that scale t or a part of it already. */
 static int factor(law_writer *w, double c, int t)
 {
     if (is(w, t, EXPR_NUMBER))
         return number(w, c * w->term[t].node.value);
     expr_op op = (expr_op)w->term[t].node.op;
     int a = kid(w, t, 0), b = kid(w, t, 1);
-    if (is_sum(w, t) && has_scale(w, t))
+    if (is_sum(w, t) && !is_one(w, a) && !is_one(w, b) && (has_scale(w, a) || has_scale(w, b)))
         return binary(w, op, factor(w, c, a), factor(w, c, b));
-    if ((op == EXPR_MUL || op == EXPR_DIV) && (has_scale(w, a) || !has_scale(w, b)))
+    if (is_product(w, t) && (has_scale(w, a) || !has_scale(w, b)))
         return binary(w, op, factor(w, c, a), b);
-    if (op == EXPR_MUL || op == EXPR_DIV)
+    if (is_product(w, t))
         return binary(w, op, a, factor(w, op == EXPR_MUL ? c : 1 / c, b));
     return law_rounded(c, w->digits) == 1 ? t : binary(w, EXPR_MUL, number(w, c), t);
 }
@@ -282,7 +293,7 @@ static int factor(law_writer *w, double c, int t)
 /* -t, with the sign in front. */
 static int negative(law_writer *w, int t)
 {
-    if (is(w, t, EXPR_MUL) || is(w, t, EXPR_DIV))
+    if (is_product(w, t))
         return binary(w, (expr_op)w->term[t].node.op, negative(w, kid(w, t, 0)), kid(w, t, 1));
     if (is(w, t, EXPR_NUMBER)) {
         expr_node opposite = w->term[t].node;
@@ -387,7 +398,7 @@ static int polynomial(law_writer *w, int t)
 static int power_law(law_writer *w, int t)
 {
     double s = some_size(w);
-    if (is_power(w, t)) /* a power of a power is a power */
+    if (is_power(w, t) || is_product(w, t)) /* their powers are written otherwise */
         return line(w, t);
     if (!positive(w, t))
         return law_chance(w, 0.6) ? square(w, t) : unary(w, EXPR_POW3, t);
@@ -872,7 +883,8 @@ static int group(law_writer *w, int n)
         return pair(w);
     if (n > 2 && law_chance(w, 0.25))
         return monomial(w, pair(w), n - 2, 1);
-    return monomial(w, -1, n, 1);
+    int t = monomial(w, -1, n, 1);
+    return is_inverse(w, t) ? kid(w, t, 1) : t;
 }
 
 /* A shape of a quantity that n inputs make, with the others as factors: y*exp(-x/s)/z. */
@@ -938,13 +950,13 @@ static int surface(law_writer *w, int dim)
  * product is not squared as a whole. */
 static int any_unary(law_writer *w, int t)
 {
-    int sign = positive(w, t), product = is(w, t, EXPR_MUL) || is(w, t, EXPR_DIV);
+    int sign = positive(w, t);
     if (holds(w, t, is_transcendental))
         return t;
     switch (pick(w, sign ? 14 : 8)) {
     case 0:
     case 1:
-        return product || is_power(w, t) ? t : raised(w, t, law_chance(w, 0.75) ? 2 : 3);
+        return is_product(w, t) || is_power(w, t) ? t : raised(w, t, law_chance(w, 0.75) ? 2 : 3);
     case 2:
         return fading(w, t, decay(w, t));
     case 3:
@@ -983,7 +995,7 @@ static int joined(law_writer *w, int a, int b)
             b = factor(w, x / y * law_log_between(w, 0.3, 3), b);
         return u < 0.27 ? plus(w, a, b) : minus(w, a, b);
     }
-    int divisor = positive(w, b) && !holds(w, b, is_wave);
+    int divisor = positive(w, b) && !holds(w, b, is_transcendental);
     return u < 0.72 || !divisor ? times(w, a, b) : over(w, a, b);
 }
 
@@ -1092,16 +1104,17 @@ static int collect(const law_writer *w, int t, int sum, int *to, int n)
     return n;
 }
 
-/* Whether terms or factors could be joined: 2*x + 3*x, x^2/x. */
+/* Whether terms or factors could be joined: 2*x + 3*x, x^2/x, exp(x)*exp(2*x). */
 static int untidy(const law_writer *w, int t)
 {
     int sum = is_sum(w, t);
-    if (sum || is(w, t, EXPR_MUL) || is(w, t, EXPR_DIV)) {
+    if (sum || is_product(w, t)) {
         int found[FACTORS_MAX], n = collect(w, t, sum, found, 0);
         for (int i = 0; i < n; i++)
             for (int j = 0; j < i; j++)
                 if (same(w, found[i], found[j]) ||
-                    (is(w, found[i], EXPR_NUMBER) && is(w, found[j], EXPR_NUMBER) && sum))
+                    (w->term[found[i]].node.op == w->term[found[j]].node.op &&
+                     is(w, found[i], sum ? EXPR_NUMBER : EXPR_EXP)))
                     return 1;
     }
     for (int k = 0; k < expr_ops[w->term[t].node.op].arity; k++)
@@ -1117,12 +1130,6 @@ int law_write(law_writer *w, int dim)
 }
 
 /* ---- the finished tree ---- */
-
-/* 1/t is one operator. */
-static int is_inverse(const law_writer *w, int t)
-{
-    return is(w, t, EXPR_DIV) && is_one(w, kid(w, t, 0));
-}
 
 static size_t count(const law_writer *w, int t)
 {

@@ -86,7 +86,8 @@ static void fill_column(law_writer *w, int j, double *x)
     rng_fill_uniform(&w->r, x, n);
     if (w->design == LAW_LEVELS) {
         double levels[8];
-        int count = 3 + (int)rng_below(&w->r, 6);
+        int least = w->planned == 1 ? 5 : 3; /* three values of one input show no shape */
+        int count = least + (int)rng_below(&w->r, (uint32_t)(9 - least));
         for (int k = 0; k < count; k++)
             levels[k] = level(w, j, k, count, logarithmic);
         for (size_t i = 0; i < n; i++)
@@ -451,6 +452,7 @@ static verdict try_one(attempt *t, int dim)
 {
     law_writer *w = &t->w;
     w->dim = w->terms = w->full = w->nomem = 0;
+    w->planned = dim;
     double u = law_between(w, 0, 1);
     w->design = u < 0.1 ? LAW_LEVELS : u < 0.35 && dim == 1 ? LAW_GRID : LAW_SCATTERED;
     u = law_between(w, 0, 1);

@@ -37,8 +37,9 @@ typedef struct law_writer {
     arena *a;
     size_t n; /* rows */
     law_design design;
-    int digits; /* of free constants */
-    int dim;    /* inputs so far */
+    int digits;  /* of free constants */
+    int planned; /* inputs that the law will have */
+    int dim;     /* those so far */
     double low[DATA_DIMS_MAX], high[DATA_DIMS_MAX];
     double *column[DATA_DIMS_MAX];
     law_term term[LAW_TERMS];
