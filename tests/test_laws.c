@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "data/edits.h"
 #include "data/laws.h"
 #include "data/tokens.h"
 #include "tools/problem.h"
@@ -159,6 +160,11 @@ static void laws_keep_their_promises(void **state)
         data_law law;
         draw(&s, &law, i, a);
         check_law(&s, &law, &r, a);
+        data_perturbed p[2]; /* what training does with a sample */
+        size_t subtrees;
+        assert_int_equal(data_perturb(p, &subtrees, 2, DATA_ATTEMPTS, s.e, s.x, POINTS, s.y, &r, a),
+                         SNIP_OK);
+        assert_in_range(subtrees, 1, 2);
         arena_reset(a, mark);
     }
 }

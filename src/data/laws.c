@@ -268,7 +268,8 @@ static int worth_measuring(const double *y, size_t n, double *deviation)
            (n < 8 || far < 0.5 * square);
 }
 
-/* Every input occurs and every constant has words that tell it from 0. */
+/* Every input occurs, every constant has words that tell it from 0, and there is a part that is
+ * neither the whole nor a leaf: training edits such parts, and any tree of 4 nodes has one. */
 static int readable(expr e, int dim)
 {
     unsigned seen = 0;
@@ -280,7 +281,7 @@ static int readable(expr e, int dim)
         if (n->op == EXPR_NUMBER && !(v == 0 || (v > 1e-90 && v < 1e90)))
             return 0;
     }
-    return seen == (1u << dim) - 1 && data_tokens_count(e) <= DATA_SEQUENCE_MAX;
+    return e.count >= 4 && seen == (1u << dim) - 1 && data_tokens_count(e) <= DATA_SEQUENCE_MAX;
 }
 
 /* A sample under way. */
