@@ -193,6 +193,16 @@ static int has_scale(const law_writer *w, int t)
 
 static int over(law_writer *w, int a, int b);
 
+/* t^2, where the square of a power is a power. */
+static int square(law_writer *w, int t)
+{
+    if (is(w, t, EXPR_SQRT))
+        return kid(w, t, 0);
+    if (is(w, t, EXPR_POW2) || is(w, t, EXPR_POW3))
+        return binary(w, EXPR_POW, kid(w, t, 0), whole(w, is(w, t, EXPR_POW2) ? 4 : 6));
+    return unary(w, EXPR_POW2, t);
+}
+
 /* Numerators are joined, factors stand in one row, numbers first: a*(b/2) is a*b/2. */
 static int times(law_writer *w, int a, int b)
 {
@@ -208,7 +218,7 @@ static int times(law_writer *w, int a, int b)
         return times(w, b, a);
     if (is(w, b, EXPR_MUL))
         return binary(w, EXPR_MUL, times(w, a, kid(w, b, 0)), kid(w, b, 1));
-    return same(w, a, b) ? unary(w, EXPR_POW2, a) : binary(w, EXPR_MUL, a, b);
+    return same(w, a, b) ? square(w, a) : binary(w, EXPR_MUL, a, b);
 }
 
 /* a/(b/c) is a*c/b, (a/b)/c is a/(b*c). */
@@ -248,11 +258,6 @@ static int minus(law_writer *w, int a, int b)
 static int either(law_writer *w, int a, int b)
 {
     return law_chance(w, 0.35) ? minus(w, a, b) : plus(w, a, b);
-}
-
-static int square(law_writer *w, int t)
-{
-    return unary(w, EXPR_POW2, t);
 }
 
 /* t^p, p > 0. */
