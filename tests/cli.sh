@@ -142,6 +142,32 @@ two=$(OMP_NUM_THREADS=2 "$snip" gen --stats --count 2000 --json | cksum)
 [ "$("$snip" gen --count 1 --json)" != "$("$snip" gen --count 1 --json --seed 1)" ] &&
     good || bad "seeds are the same"
 shows 'accepted' gen --stats --count 100
+
+# gen --laws: the law in raw inputs and the sample that the model reads of it
+shows '"law"' gen --laws --count 1 --json
+"$snip" gen --count 1 --json | grep -q '"law"' && bad "gen tells of a law without --laws" || good
+one=$(OMP_NUM_THREADS=1 "$snip" gen --laws --seed 7 --count 300 --json | cksum)
+two=$(OMP_NUM_THREADS=2 "$snip" gen --laws --seed 7 --count 300 --json | cksum)
+[ "$one" = "$two" ] && good || bad "gen --laws depends on the number of threads"
+[ "$one" != "$("$snip" gen --seed 7 --count 300 --json | cksum)" ] && good || bad "gen --laws is gen"
+[ "$("$snip" gen --laws --first 5 --count 1)" = "$("$snip" gen --laws --count 6 | sed -n '1p;$p')" ] &&
+    good || bad "gen --laws --first gives another law"
+shows 'nearly linear' gen --laws --stats --count 100
+one=$(OMP_NUM_THREADS=1 "$snip" gen --laws --stats --count 2000 --json | cksum)
+two=$(OMP_NUM_THREADS=2 "$snip" gen --laws --stats --count 2000 --json | cksum)
+[ "$one" = "$two" ] && good || bad "gen --laws --stats depends on the number of threads"
+# The raw table gives the law's values: x_raw = mean + deviation * x.
+"$snip" gen --laws --seed 3 --count 20 --points 30 --json | python3 -c '
+import json, subprocess, sys
+for line in sys.stdin:
+    o = json.loads(line)
+    rows = "\n".join(" ".join(repr(m + d * v) for m, d, v in zip(o["mean"], o["deviation"], x)) for x in o["x"])
+    out = subprocess.run([sys.argv[1], "calc", o["law"], "-"], input=rows + "\n", text=True, capture_output=True)
+    y = [float(v) for v in out.stdout.split()]
+    assert len(y) == 30, out.stderr
+    spread = max(o["y"]) - min(o["y"])
+    assert max(abs(a - b) for a, b in zip(y, o["y"])) < 1e-5 * spread, o["law"]
+' "$snip" && good || bad "gen --laws: the law has other values than the sample"
 refuses 2 'whole number from 1 to 10' gen --dims 11
 refuses 2 'whole number' gen --count -3
 refuses 2 'whole number' gen --count 1e3
@@ -334,6 +360,7 @@ fi
 shows '^snip [0-9]' --version
 shows 'ratio_to_scalar' bench eval --seconds 1
 shows '"samples_per_second"' bench gen --seconds 1 --json
+shows '"microseconds_per_law"' bench gen --seconds 1 --json
 refuses 2 "there is no command 'frob'" frob
 shows '"gradient_norm"' bench batch --preset tiny --batch-size 4 --out batch.safetensors --json
 refuses 2 "batch wants --out FILE" bench batch --preset tiny

@@ -33,8 +33,19 @@ static json_t *sample_json(const data_sample *s, const data_law *law, arena *a)
         json_array_append_new(x, point);
         json_array_append_new(y, json_real(s->y[i]));
     }
-    return json_pack("{s:s,s:s,s:s*,s:i,s:o,s:o}", "prefix", prefix, "infix", infix, "law", raw,
-                     "dim", s->dim, "x", x, "y", y);
+    json_t *o = json_pack("{s:s,s:s,s:i,s:o,s:o}", "prefix", prefix, "infix", infix, "dim", s->dim,
+                          "x", x, "y", y);
+    if (o && law) {
+        json_t *mean = json_array(), *deviation = json_array();
+        for (int j = 0; j < law->dim; j++) {
+            json_array_append_new(mean, json_real(law->mean[j]));
+            json_array_append_new(deviation, json_real(law->deviation[j]));
+        }
+        json_object_set_new(o, "law", json_string(raw));
+        json_object_set_new(o, "mean", mean);
+        json_object_set_new(o, "deviation", deviation);
+    }
+    return o;
 }
 
 /* The line to print for one sample, allocated; NULL when memory is out. */
@@ -215,8 +226,7 @@ int cli_gen(const cli_command *self, int argc, char **argv)
         { .name = "json",
           .kind = CLI_FLAG,
           .to = &q.json,
-          .help =
-              "an object a line: prefix, infix, law (with --laws), dim, x (a list per point), y" },
+          .help = "an object a line: prefix, infix, dim, x, y; of laws law, mean, deviation" },
         CLI_QUIET(&q.quiet),
     };
     int n = cli_parse(self, options, sizeof options / sizeof *options, argc, argv, &code);

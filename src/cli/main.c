@@ -20,13 +20,20 @@ const cli_command cli_commands[] = {
       "snip help --man calc | man -l -\n"
       "snip help --complete train\n",
       cli_help },
-    { "gen", "draw expressions and points from the SNIP generator", "[options]",
+    { "gen", "draw expressions and points from the SNIP generator, or laws", "[options]",
       "Draws samples as SNIP does: an expression, input points, and its values there. Sample i of "
       "a\n"
-      "stream under a seed is always the same, on any machine and with any number of threads.\n",
+      "stream under a seed is always the same, on any machine and with any number of threads.\n"
+      "--laws draws short laws as people write and measure them instead: raw units, mostly "
+      "positive\n"
+      "ranges, 1 to 6 inputs. Shown is the law itself; its sample (--json) is what the model reads "
+      "of it,\n"
+      "in inputs of mean 0 and deviation 1: x_raw = mean + deviation * x.\n",
       "snip gen --count 5\n"
+      "snip gen --laws --count 20\n"
       "snip gen --seed 7 --count 1000 --dims 10 --points 200 --json > samples.jsonl\n"
-      "snip gen --stats --count 100000 --seed 1 --json\n",
+      "snip gen --stats --count 100000 --seed 1 --json\n"
+      "snip gen --stats --laws --count 10000\n",
       cli_gen },
     { "calc", "evaluate a formula on the rows of a table", "FORMULA TABLE [options]",
       "Prints one value a row. FORMULA is infix (2.1*sin(x0) + x1^2, sympy and numpy spellings),\n"

@@ -73,9 +73,25 @@ static int is_sum(const law_writer *w, int t)
     return is(w, t, EXPR_ADD) || is(w, t, EXPR_SUB);
 }
 
+static int is_power(const law_writer *w, int t)
+{
+    return is(w, t, EXPR_POW) || is(w, t, EXPR_POW2) || is(w, t, EXPR_POW3) || is(w, t, EXPR_SQRT);
+}
+
+static int is_product(const law_writer *w, int t)
+{
+    return is(w, t, EXPR_MUL) || is(w, t, EXPR_DIV);
+}
+
 static int kid(const law_writer *w, int t, int slot)
 {
     return w->term[t].kid[slot];
+}
+
+/* 1/t, which is one operator in the end. */
+static int is_inverse(const law_writer *w, int t)
+{
+    return is(w, t, EXPR_DIV) && is_one(w, kid(w, t, 0));
 }
 
 /* Whether two terms are the same, node for node. */
@@ -130,9 +146,64 @@ static int pick(law_writer *w, int n)
     return (int)rng_below(&w->r, (uint32_t)n);
 }
 
+/* Whether t holds one of the operators that `among` is true for. */
+static int holds(const law_writer *w, int t, int (*among)(int op))
+{
+    int op = w->term[t].node.op, found = among(op);
+    for (int k = 0; k < expr_ops[op].arity && !found; k++)
+        found = holds(w, kid(w, t, k), among);
+    return found;
+}
+
+static int is_wave(int op)
+{
+    return op == EXPR_SIN || op == EXPR_COS;
+}
+
+static int is_transcendental(int op)
+{
+    return is_wave(op) || op == EXPR_EXP || op == EXPR_LOG || op == EXPR_LOG10 || op == EXPR_TANH ||
+           op == EXPR_ARCTAN || op == EXPR_COSH;
+}
+
+/* Whether t has a free constant that scales it as a whole, so that one more would say nothing. */
+static int has_scale(const law_writer *w, int t)
+{
+    switch (w->term[t].node.op) {
+    case EXPR_NUMBER:
+        return !w->term[t].node.integer;
+    case EXPR_ADD:
+    case EXPR_SUB:
+        return has_scale(w, kid(w, t, 0)) && has_scale(w, kid(w, t, 1));
+    case EXPR_MUL:
+    case EXPR_DIV:
+        return has_scale(w, kid(w, t, 0)) || has_scale(w, kid(w, t, 1));
+    case EXPR_SQRT:
+    case EXPR_POW2:
+    case EXPR_POW3:
+    case EXPR_POW:
+    case EXPR_NEG:
+        return has_scale(w, kid(w, t, 0));
+    default:
+        return 0;
+    }
+}
+
 /* ---- algebra as people write it ---- */
 
-/* Numerators are joined, and factors stand in one row: a*(b/c) is a*b/c. */
+static int over(law_writer *w, int a, int b);
+
+/* t^2, where the square of a power is a power. */
+static int square(law_writer *w, int t)
+{
+    if (is(w, t, EXPR_SQRT))
+        return kid(w, t, 0);
+    if (is(w, t, EXPR_POW2) || is(w, t, EXPR_POW3))
+        return binary(w, EXPR_POW, kid(w, t, 0), whole(w, is(w, t, EXPR_POW2) ? 4 : 6));
+    return unary(w, EXPR_POW2, t);
+}
+
+/* Numerators are joined, factors stand in one row, numbers first: a*(b/2) is a*b/2. */
 static int times(law_writer *w, int a, int b)
 {
     if (is_one(w, a))
@@ -140,12 +211,14 @@ static int times(law_writer *w, int a, int b)
     if (is_one(w, b))
         return a;
     if (is(w, a, EXPR_DIV))
-        return binary(w, EXPR_DIV, times(w, kid(w, a, 0), b), kid(w, a, 1));
+        return over(w, times(w, kid(w, a, 0), b), kid(w, a, 1));
     if (is(w, b, EXPR_DIV))
-        return binary(w, EXPR_DIV, times(w, a, kid(w, b, 0)), kid(w, b, 1));
+        return over(w, times(w, a, kid(w, b, 0)), kid(w, b, 1));
+    if (is(w, b, EXPR_NUMBER) && !is(w, a, EXPR_NUMBER))
+        return times(w, b, a);
     if (is(w, b, EXPR_MUL))
         return binary(w, EXPR_MUL, times(w, a, kid(w, b, 0)), kid(w, b, 1));
-    return same(w, a, b) ? unary(w, EXPR_POW2, a) : binary(w, EXPR_MUL, a, b);
+    return same(w, a, b) ? square(w, a) : binary(w, EXPR_MUL, a, b);
 }
 
 /* a/(b/c) is a*c/b, (a/b)/c is a/(b*c). */
@@ -158,14 +231,28 @@ static int over(law_writer *w, int a, int b)
     return is_one(w, b) ? a : binary(w, EXPR_DIV, a, b);
 }
 
+/* a + sign*b without brackets; the sign of a number is the operator's. */
+static int added(law_writer *w, int a, int b, int sign)
+{
+    if (is_sum(w, b))
+        return added(w, added(w, a, kid(w, b, 0), sign), kid(w, b, 1),
+                     is(w, b, EXPR_ADD) ? sign : -sign);
+    if (is(w, b, EXPR_NUMBER) && w->term[b].node.value < 0) {
+        expr_node opposite = w->term[b].node;
+        opposite.value = -opposite.value;
+        return added(w, a, law_leaf(w, opposite, NULL), -sign);
+    }
+    return binary(w, sign > 0 ? EXPR_ADD : EXPR_SUB, a, b);
+}
+
 static int plus(law_writer *w, int a, int b)
 {
-    return binary(w, EXPR_ADD, a, b);
+    return added(w, a, b, 1);
 }
 
 static int minus(law_writer *w, int a, int b)
 {
-    return binary(w, EXPR_SUB, a, b);
+    return added(w, a, b, -1);
 }
 
 static int either(law_writer *w, int a, int b)
@@ -173,16 +260,13 @@ static int either(law_writer *w, int a, int b)
     return law_chance(w, 0.35) ? minus(w, a, b) : plus(w, a, b);
 }
 
-static int square(law_writer *w, int t)
-{
-    return unary(w, EXPR_POW2, t);
-}
-
 /* t^p, p > 0. */
 static int raised(law_writer *w, int t, double p)
 {
     if (p == 1)
         return t;
+    if (is_inverse(w, t))
+        return over(w, kid(w, t, 0), raised(w, kid(w, t, 1), p));
     if (p == 2 || p == 3 || p == 0.5)
         return unary(w, p == 2 ? EXPR_POW2 : p == 3 ? EXPR_POW3 : EXPR_SQRT, t);
     return binary(w, EXPR_POW, t,
@@ -195,25 +279,39 @@ static int power(law_writer *w, int t, double p)
     return p < 0 ? over(w, whole(w, 1), raised(w, t, -p)) : raised(w, t, p);
 }
 
-/* c*t, where c joins the number that t begins with. */
+/* c*t, where c joins the constants that scale t or a part of it already. */
 static int factor(law_writer *w, double c, int t)
 {
     if (is(w, t, EXPR_NUMBER))
         return number(w, c * w->term[t].node.value);
-    if (is(w, t, EXPR_MUL) || is(w, t, EXPR_DIV))
-        return binary(w, (expr_op)w->term[t].node.op, factor(w, c, kid(w, t, 0)), kid(w, t, 1));
-    return binary(w, EXPR_MUL, number(w, c), t);
+    expr_op op = (expr_op)w->term[t].node.op;
+    int a = kid(w, t, 0), b = kid(w, t, 1);
+    if (is_sum(w, t) && !is_one(w, a) && !is_one(w, b) && (has_scale(w, a) || has_scale(w, b)))
+        return binary(w, op, factor(w, c, a), factor(w, c, b));
+    if (is_product(w, t) && (has_scale(w, a) || !has_scale(w, b)))
+        return binary(w, op, factor(w, c, a), b);
+    if (is_product(w, t))
+        return binary(w, op, a, factor(w, op == EXPR_MUL ? c : 1 / c, b));
+    return law_rounded(c, w->digits) == 1 ? t : binary(w, EXPR_MUL, number(w, c), t);
+}
+
+/* -t, with the sign in front. */
+static int negative(law_writer *w, int t)
+{
+    if (is_product(w, t))
+        return binary(w, (expr_op)w->term[t].node.op, negative(w, kid(w, t, 0)), kid(w, t, 1));
+    if (is(w, t, EXPR_NUMBER)) {
+        expr_node opposite = w->term[t].node;
+        opposite.value = -opposite.value;
+        return law_leaf(w, opposite, NULL);
+    }
+    return unary(w, EXPR_NEG, t);
 }
 
 /* t/s, or k*t with k = 1/s. */
 static int per(law_writer *w, int t, double s)
 {
     return law_chance(w, 0.5) ? over(w, t, number(w, s)) : factor(w, 1 / s, t);
-}
-
-static int negative(law_writer *w, int t)
-{
-    return unary(w, EXPR_NEG, t);
 }
 
 /* t with a coefficient that makes it about as large as `to`. */
@@ -305,6 +403,8 @@ static int polynomial(law_writer *w, int t)
 static int power_law(law_writer *w, int t)
 {
     double s = some_size(w);
+    if (is_power(w, t) || is_product(w, t)) /* their powers are written otherwise */
+        return line(w, t);
     if (!positive(w, t))
         return law_chance(w, 0.6) ? square(w, t) : unary(w, EXPR_POW3, t);
     switch (pick(w, 8)) {
@@ -422,8 +522,8 @@ static int exponential(law_writer *w, int t)
         return law_chance(w, 0.3) ? one_minus(w, e) : e;
     }
     case 9: {
-        static const double orders[] = { 0.5, 2, 3, -0.5 };
-        return times(w, raised(w, t, fabs(orders[pick(w, 3)])), fading(w, t, s));
+        static const double orders[] = { 0.5, 2, 3 };
+        return times(w, raised(w, t, orders[pick(w, 3)]), fading(w, t, s));
     }
     case 10:
         return inverse(w, minus(w, unary(w, EXPR_EXP, per(w, t, s)), whole(w, 1)));
@@ -466,12 +566,10 @@ static int phase(law_writer *w, int t)
 {
     double s = (high(w, t) - low(w, t)) / law_log_between(w, 1.2, 22);
     int turned = per(w, t, s);
-    if (law_chance(w, 0.15)) /* by frequency or period */
-        turned =
-            law_chance(w, 0.5)
-                ? times(w, times(w, whole(w, 2), law_leaf(w, (expr_node){ .op = EXPR_PI }, NULL)),
-                        per(w, t, s * 2 * M_PI))
-                : turned;
+    if (law_chance(w, 0.12)) { /* by its period */
+        int circle = times(w, whole(w, 2), law_leaf(w, (expr_node){ .op = EXPR_PI }, NULL));
+        turned = over(w, times(w, circle, t), number(w, 2 * M_PI * s));
+    }
     return law_chance(w, 0.4) ? either(w, turned, number(w, law_between(w, 0.1, 3))) : turned;
 }
 
@@ -637,7 +735,16 @@ static const struct {
 };
 enum { SHAPES = sizeof shapes / sizeof *shapes };
 
-static int shape(law_writer *w, int t)
+/* Variables in t, each as often as it occurs. */
+static int leaves(const law_writer *w, int t)
+{
+    int n = is(w, t, EXPR_VARIABLE);
+    for (int k = 0; k < expr_ops[w->term[t].node.op].arity; k++)
+        n += leaves(w, kid(w, t, k));
+    return n;
+}
+
+static int any_shape(law_writer *w, int t)
 {
     double total = 0;
     int sign = positive(w, t);
@@ -654,6 +761,16 @@ static int shape(law_writer *w, int t)
             break;
     }
     return shapes[last].shape(w, t);
+}
+
+/* A shape of t. What takes many letters to write is mostly written once. */
+static int shape(law_writer *w, int t)
+{
+    int s = any_shape(w, t);
+    if (!is(w, t, EXPR_VARIABLE) && !law_chance(w, 0.25))
+        for (int tries = 0; tries < 4 && leaves(w, s) > leaves(w, t); tries++)
+            s = any_shape(w, t);
+    return s;
 }
 
 /* ---- several inputs ---- */
@@ -678,30 +795,43 @@ static double exponent(law_writer *w, int positive)
     return known[i].p;
 }
 
-/* a*b^2/c over `first` (or -1) and n new inputs. Now and then a factor is the sine of an angle or
- * what a fraction leaves. */
-static int monomial(law_writer *w, int first, int n)
+/* a*t, where a may be -1 for nothing. */
+static int and_times(law_writer *w, int a, int t)
 {
-    int up = first, down = -1;
+    return a < 0 ? t : times(w, a, t);
+}
+
+/* a*b^2/c over `first` (or -1) and n new inputs. Now and then a factor is the sine of an angle or
+ * what a fraction leaves. Simple ones are quantities inside of functions: mostly products and
+ * ratios. Roots are gathered: sqrt(a*b). */
+static int monomial(law_writer *w, int first, int n, int simple)
+{
+    int up[2] = { first, -1 }, down[2] = { -1, -1 }; /* as they are, and below a root */
     for (int k = 0; k < n; k++) {
         int t;
         double p = 1;
-        if (law_chance(w, 0.06)) {
+        if (!simple && law_chance(w, 0.06)) {
             t = unary(w, law_chance(w, 0.5) ? EXPR_SIN : EXPR_COS, law_fresh(w, LAW_ANGLE));
             p = law_chance(w, 0.2) ? 2 : 1;
-        } else if (law_chance(w, 0.04)) {
+        } else if (!simple && law_chance(w, 0.04)) {
             t = one_minus(w, law_fresh(w, LAW_FRACTION));
             p = law_chance(w, 0.3) ? -1 : 1;
         } else {
             t = law_fresh(w, LAW_ANY);
             p = exponent(w, positive(w, t));
+            if (simple && law_chance(w, 0.8))
+                p = p < 0 ? -1 : 1;
         }
-        int *side = p < 0 ? &down : &up, factor = raised(w, t, fabs(p));
-        *side = *side < 0 ? factor : times(w, *side, factor);
+        int rooted = fabs(p) == 0.5, *side = p < 0 ? &down[rooted] : &up[rooted];
+        *side = and_times(w, *side, rooted ? t : raised(w, t, fabs(p)));
     }
-    if (up < 0)
-        up = whole(w, 1);
-    return down < 0 ? up : over(w, up, down);
+    if (up[1] >= 0)
+        up[0] = and_times(w, up[0], unary(w, EXPR_SQRT, up[1]));
+    if (down[1] >= 0)
+        down[0] = and_times(w, down[0], unary(w, EXPR_SQRT, down[1]));
+    if (up[0] < 0)
+        up[0] = whole(w, 1);
+    return down[0] < 0 ? up[0] : over(w, up[0], down[0]);
 }
 
 /* Two inputs of one kind: they are compared, added, or balanced. */
@@ -757,16 +887,18 @@ static int group(law_writer *w, int n)
     if (n == 2 && law_chance(w, 0.4))
         return pair(w);
     if (n > 2 && law_chance(w, 0.25))
-        return monomial(w, pair(w), n - 2);
-    return monomial(w, -1, n);
+        return monomial(w, pair(w), n - 2, 1);
+    int t = monomial(w, -1, n, 1);
+    return is_inverse(w, t) ? kid(w, t, 1) : t;
 }
 
 /* A shape of a quantity that n inputs make, with the others as factors: y*exp(-x/s)/z. */
 static int shaped(law_writer *w, int dim, int inside)
 {
     int others = dim - inside;
-    int front = others > 0 ? monomial(w, -1, others) : -1;
-    int s = shape(w, group(w, inside));
+    int front = others > 0 ? monomial(w, -1, others, 0) : -1, s = group(w, inside);
+    if (!holds(w, s, is_transcendental))
+        s = shape(w, s);
     return front < 0 ? s : times(w, front, s);
 }
 
@@ -779,7 +911,7 @@ static int summand(law_writer *w, int n)
                : law_chance(w, 0.4) ? power(w, x, exponent(w, positive(w, x)))
                                     : shape(w, x);
     }
-    return law_chance(w, 0.7) ? monomial(w, -1, n) : shaped(w, n, 1);
+    return law_chance(w, 0.7) ? monomial(w, -1, n, 0) : shaped(w, n, 1);
 }
 
 static int sum(law_writer *w, int dim)
@@ -819,31 +951,33 @@ static int surface(law_writer *w, int dim)
     return total;
 }
 
-/* Any function of t, with a scale where it takes one. */
+/* Any function of t, with a scale where it takes one. There are no functions of functions, and a
+ * product is not squared as a whole. */
 static int any_unary(law_writer *w, int t)
 {
     int sign = positive(w, t);
+    if (holds(w, t, is_transcendental))
+        return t;
     switch (pick(w, sign ? 14 : 8)) {
     case 0:
-        return square(w, t);
     case 1:
-        return law_chance(w, 0.5) ? unary(w, EXPR_POW3, t) : square(w, t);
+        return is_product(w, t) || is_power(w, t) ? t : raised(w, t, law_chance(w, 0.75) ? 2 : 3);
     case 2:
         return fading(w, t, decay(w, t));
     case 3:
         return unary(w, EXPR_EXP, per(w, t, decay(w, t)));
     case 4:
-        return unary(w, EXPR_SIN, phase(w, t));
     case 5:
-        return unary(w, EXPR_COS, phase(w, t));
+        return is_sum(w, t) ? square(w, t) : wave(w, t);
     case 6:
         return unary(w, EXPR_TANH, per(w, t, decay(w, t)));
     case 7:
-        return law_chance(w, 0.15) ? unary(w, EXPR_ABS, t)
-                                   : inverse(w, one_plus(w, square(w, per(w, t, scale(w, t)))));
+        if (law_chance(w, 0.15))
+            return unary(w, EXPR_ABS, t);
+        return is_sum(w, t) ? t : inverse(w, one_plus(w, square(w, per(w, t, scale(w, t)))));
     case 8:
     case 9:
-        return unary(w, EXPR_SQRT, t);
+        return is_power(w, t) ? t : unary(w, EXPR_SQRT, t);
     case 10:
         return inverse(w, t);
     case 11:
@@ -866,7 +1000,8 @@ static int joined(law_writer *w, int a, int b)
             b = factor(w, x / y * law_log_between(w, 0.3, 3), b);
         return u < 0.27 ? plus(w, a, b) : minus(w, a, b);
     }
-    return u < 0.75 || low(w, b) * high(w, b) <= 0 ? times(w, a, b) : over(w, a, b);
+    int divisor = positive(w, b) && !holds(w, b, is_transcendental);
+    return u < 0.72 || !divisor ? times(w, a, b) : over(w, a, b);
 }
 
 /* A small random tree: inputs are joined until one term is left, with functions on the way. */
@@ -879,57 +1014,63 @@ static int grown(law_writer *w, int dim)
     for (int k = 0; k < again; k++) /* inputs that occur twice */
         t[n++] = t[pick(w, dim)];
     for (int k = 0; k < n; k++)
-        if (law_chance(w, 0.3))
+        if (law_chance(w, dim < 3 ? 0.3 : 0.15))
             t[k] = any_unary(w, t[k]);
     while (n > 1) {
         int i = pick(w, n), a = t[i];
         t[i] = t[--n];
         i = pick(w, n);
         int both = joined(w, a, t[i]);
-        /* A function of a function of a function is no law. */
-        t[i] = expr_ops[w->term[both].node.op].arity == 2 && law_chance(w, n > 1 ? 0.2 : 0.15)
-                   ? any_unary(w, both)
-                   : both;
+        t[i] = law_chance(w, 0.2) ? any_unary(w, both) : both;
     }
     return t[0];
+}
+
+/* A background with something on it, or two processes at once. */
+static int both_of_one(law_writer *w, int x)
+{
+    static shape_function *const slow[] = { line, power_law, polynomial, exponential };
+    static shape_function *const quick[] = { exponential, oscillation, bell, sigmoid, rational };
+    double s = some_size(w);
+    int a = slow[pick(w, 4)](w, x), b = quick[pick(w, 5)](w, x);
+    return either(w, weighted(w, a, s), weighted(w, b, s));
 }
 
 static int form(law_writer *w, int dim)
 {
     double u = law_between(w, 0, 1);
     if (dim == 1) {
-        if (u < 0.18)
+        if (u < 0.16)
             return grown(w, 1);
         int x = law_fresh(w, LAW_ANY);
-        if (u < 0.8)
+        if (u < 0.82)
             return shape(w, x);
-        int a = shape(w, x), b = shape(w, x);
-        if (u < 0.86)
-            return times(w, a, b);
-        double s = some_size(w); /* a peak on a background, two processes at once */
-        return either(w, weighted(w, a, s), weighted(w, b, s));
+        if (u < 0.9)
+            return both_of_one(w, x);
+        return times(w, power(w, x, exponent(w, positive(w, x))), shape(w, x));
     }
-    if (u < 0.22)
-        return monomial(w, -1, dim);
-    if (u < 0.42)
+    if (u < 0.24)
+        return monomial(w, -1, dim, 0);
+    if (u < 0.44)
         return shaped(w, dim, 1);
-    if (u < 0.56)
-        return shaped(w, dim, 2 + pick(w, dim - 1));
-    if (u < 0.73)
+    if (u < 0.58)
+        return shaped(w, dim, 2 + pick(w, dim > 2 ? 2 : 1));
+    if (u < 0.75)
         return sum(w, dim);
-    if (u < 0.83)
-        return monomial(w, pair(w), dim - 2);
-    return u < 0.86 && dim < 5 ? surface(w, dim) : grown(w, dim);
+    if (u < 0.86)
+        return monomial(w, pair(w), dim - 2, 0);
+    if (u < 0.89 && dim < 5)
+        return surface(w, dim);
+    return dim < 5 || u < 0.92 ? grown(w, dim) : monomial(w, -1, dim, 0);
 }
 
 /* The overall factor: none, one that belongs to the form, or free. */
 static int with_factor(law_writer *w, int t)
 {
     double u = law_between(w, 0, 1), y = size(w, t);
-    int bare_sum = is_sum(w, t) && !is_one(w, kid(w, t, 0));
-    if (u < (bare_sum ? 0.8 : 0.2) || !isfinite(y) || y == 0)
+    if (u < 0.2 || has_scale(w, t) || !isfinite(y) || y == 0)
         return t;
-    if (u < 0.3 && !is_sum(w, t)) {
+    if (u < 0.32 && !is_sum(w, t)) {
         int pi = law_leaf(w, (expr_node){ .op = EXPR_PI }, NULL);
         switch (pick(w, 6)) {
         case 0:
@@ -948,9 +1089,49 @@ static int with_factor(law_writer *w, int t)
     return factor(w, law_chance(w, 0.05) ? -c : c, t);
 }
 
+/* ---- what nobody would write ---- */
+
+enum { FACTORS_MAX = 32 };
+
+/* The bases of the factors of a product, or the terms of a sum without their numbers. */
+static int collect(const law_writer *w, int t, int sum, int *to, int n)
+{
+    int op = w->term[t].node.op;
+    if (sum ? op == EXPR_ADD || op == EXPR_SUB : op == EXPR_MUL || op == EXPR_DIV)
+        return collect(w, kid(w, t, 1), sum, to, collect(w, kid(w, t, 0), sum, to, n));
+    while (sum ? (op == EXPR_MUL && is(w, kid(w, t, 0), EXPR_NUMBER))
+               : op == EXPR_POW2 || op == EXPR_POW3 || op == EXPR_SQRT || op == EXPR_POW) {
+        t = kid(w, t, sum);
+        op = w->term[t].node.op;
+    }
+    if (n < FACTORS_MAX)
+        to[n++] = t;
+    return n;
+}
+
+/* Whether terms or factors could be joined: 2*x + 3*x, x^2/x, exp(x)*exp(2*x). */
+static int untidy(const law_writer *w, int t)
+{
+    int sum = is_sum(w, t);
+    if (sum || is_product(w, t)) {
+        int found[FACTORS_MAX], n = collect(w, t, sum, found, 0);
+        for (int i = 0; i < n; i++)
+            for (int j = 0; j < i; j++)
+                if (same(w, found[i], found[j]) ||
+                    (w->term[found[i]].node.op == w->term[found[j]].node.op &&
+                     is(w, found[i], sum ? EXPR_NUMBER : EXPR_EXP)))
+                    return 1;
+    }
+    for (int k = 0; k < expr_ops[w->term[t].node.op].arity; k++)
+        if (untidy(w, kid(w, t, k)))
+            return 1;
+    return 0;
+}
+
 int law_write(law_writer *w, int dim)
 {
-    return with_factor(w, form(w, dim));
+    int t = with_factor(w, form(w, dim));
+    return w->full || untidy(w, t) ? -1 : t;
 }
 
 /* ---- the finished tree ---- */
@@ -958,15 +1139,18 @@ int law_write(law_writer *w, int dim)
 static size_t count(const law_writer *w, int t)
 {
     size_t n = 1;
-    for (int k = 0; k < expr_ops[w->term[t].node.op].arity; k++)
+    for (int k = is_inverse(w, t); k < expr_ops[w->term[t].node.op].arity; k++)
         n += count(w, kid(w, t, k));
     return n;
 }
 
 static expr_node *write_out(const law_writer *w, int t, expr_node *to)
 {
-    *to++ = w->term[t].node;
-    for (int k = 0; k < expr_ops[w->term[t].node.op].arity; k++)
+    *to = w->term[t].node;
+    if (is_inverse(w, t))
+        to->op = EXPR_INV;
+    to++;
+    for (int k = is_inverse(w, t); k < expr_ops[w->term[t].node.op].arity; k++)
         to = write_out(w, kid(w, t, k), to);
     return to;
 }

@@ -86,7 +86,8 @@ static void fill_column(law_writer *w, int j, double *x)
     rng_fill_uniform(&w->r, x, n);
     if (w->design == LAW_LEVELS) {
         double levels[8];
-        int count = 3 + (int)rng_below(&w->r, 6);
+        int least = w->planned == 1 ? 5 : 3; /* three values of one input show no shape */
+        int count = least + (int)rng_below(&w->r, (uint32_t)(9 - least));
         for (int k = 0; k < count; k++)
             levels[k] = level(w, j, k, count, logarithmic);
         for (size_t i = 0; i < n; i++)
@@ -267,7 +268,8 @@ static int worth_measuring(const double *y, size_t n, double *deviation)
            (n < 8 || far < 0.5 * square);
 }
 
-/* Every input occurs and every constant has words that tell it from 0. */
+/* Every input occurs, every constant has words that tell it from 0, and there is a part that is
+ * neither the whole nor a leaf: training edits such parts, and any tree of 4 nodes has one. */
 static int readable(expr e, int dim)
 {
     unsigned seen = 0;
@@ -279,7 +281,7 @@ static int readable(expr e, int dim)
         if (n->op == EXPR_NUMBER && !(v == 0 || (v > 1e-90 && v < 1e90)))
             return 0;
     }
-    return seen == (1u << dim) - 1 && data_tokens_count(e) <= DATA_SEQUENCE_MAX;
+    return e.count >= 4 && seen == (1u << dim) - 1 && data_tokens_count(e) <= DATA_SEQUENCE_MAX;
 }
 
 /* A sample under way. */
@@ -431,10 +433,27 @@ static int draw_dim(law_writer *w, int most)
     return d;
 }
 
+/* Numbers the inputs at random: what an input does must not be told by its number. */
+static void shuffle_inputs(law_writer *w)
+{
+    int to[DATA_DIMS_MAX];
+    double *column[DATA_DIMS_MAX];
+    for (int j = 0; j < w->dim; j++)
+        to[j] = j;
+    rng_shuffle(&w->r, to, w->dim);
+    memcpy(column, w->column, sizeof column);
+    for (int j = 0; j < w->dim; j++)
+        w->column[to[j]] = column[j];
+    for (int t = 0; t < w->terms; t++)
+        if (w->term[t].node.op == EXPR_VARIABLE)
+            w->term[t].node.var = (uint16_t)to[w->term[t].node.var];
+}
+
 static verdict try_one(attempt *t, int dim)
 {
     law_writer *w = &t->w;
     w->dim = w->terms = w->full = w->nomem = 0;
+    w->planned = dim;
     double u = law_between(w, 0, 1);
     w->design = u < 0.1 ? LAW_LEVELS : u < 0.35 && dim == 1 ? LAW_GRID : LAW_SCATTERED;
     u = law_between(w, 0, 1);
@@ -442,8 +461,9 @@ static verdict try_one(attempt *t, int dim)
     int root = law_write(w, dim);
     if (w->nomem)
         return NOMEM;
-    if (w->full)
+    if (root < 0)
         return REDRAW;
+    shuffle_inputs(w);
     for (int k = 0; k < LAW_PROBES; k++)
         if (!isfinite(w->term[root].v[k]))
             return REDRAW;

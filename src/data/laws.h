@@ -38,7 +38,8 @@ typedef struct data_law {
 
 /* Fills `out` as data_sample_draw does; the fields that tell how the SNIP generator drew are 0.
  * `law` may be NULL. It promises, beside what a sample promises:
- *   e has at most DATA_SEQUENCE_MAX tokens, and no constant without a word;
+ *   e has at most DATA_SEQUENCE_MAX tokens, no constant without a word, and an inner node, so that
+ *   it can be perturbed;
  *   y is e's value at x, and within 1e-6 of y's deviation of the raw law's;
  *   y's deviation is more than a thousandth of its largest value: four digits show it;
  *   rows exchanged in any one column change y by more than a hundredth of its deviation;

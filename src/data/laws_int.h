@@ -37,8 +37,9 @@ typedef struct law_writer {
     arena *a;
     size_t n; /* rows */
     law_design design;
-    int digits; /* of free constants */
-    int dim;    /* inputs so far */
+    int digits;  /* of free constants */
+    int planned; /* inputs that the law will have */
+    int dim;     /* those so far */
     double low[DATA_DIMS_MAX], high[DATA_DIMS_MAX];
     double *column[DATA_DIMS_MAX];
     law_term term[LAW_TERMS];
@@ -64,7 +65,7 @@ int law_fresh_like(law_writer *w, int j, int side);
 /* A leaf. `node.value` is taken as it is. */
 int law_leaf(law_writer *w, expr_node node, const double *probes);
 
-/* A law of `dim` inputs, all new; its root. */
+/* A law of `dim` inputs, all new; its root, or -1 where it came out as nobody would write it. */
 int law_write(law_writer *w, int dim);
 
 /* The tree below `root` in prefix order, in w->a; node is NULL when memory is out. */
