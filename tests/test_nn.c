@@ -519,6 +519,36 @@ static void half_scores_are_inner_products(void **state)
             }
 }
 
+/* Plain sums beside every table of kernels: transposed or not, sizes that fill vectors and tiles or
+ * do not. Elements are summed in one order, so the last bits are the same wherever a row stands. */
+static void small_products_are_products(void **state)
+{
+    arena *a = *state;
+    static const size_t sizes[][3] = { { 1, 1, 1 },    { 3, 5, 7 },    { 4, 16, 32 }, { 23, 32, 23 },
+                                       { 40, 48, 32 }, { 7, 33, 200 }, { 6, 8, 0 },   { 5, 24, 9 } };
+    for (int which = 0; which < ISA_COUNT; which++)
+        for (size_t s = 0; s < sizeof sizes / sizeof *sizes && isa_has((isa)which); s++)
+            for (int turned = 0; turned < 2; turned++) {
+                size_t m = sizes[s][0], n = sizes[s][1], k = sizes[s][2], ldc = n + 3, ldb = n + 2;
+                float *x = arena_array(a, (m + 1) * (k + 1), sizeof *x);
+                float *b = arena_array(a, (k + 1) * ldb, sizeof *b);
+                float *c = arena_zero(a, m * ldc * sizeof *c);
+                for (size_t i = 0; i < (m + 1) * (k + 1); i++)
+                    x[i] = sinf((float)(3 * i + s));
+                for (size_t i = 0; i < (k + 1) * ldb; i++)
+                    b[i] = cosf((float)(2 * i + s));
+                size_t row = turned ? 1 : k + 1, column = turned ? m + 1 : 1;
+                nn_kernels_for((isa)which)->small_product(c, ldc, x, row, column, b, ldb, m, n, k);
+                for (size_t i = 0; i < m; i++)
+                    for (size_t j = 0; j < ldc; j++) {
+                        double want = 0;
+                        for (size_t l = 0; l < k && j < n; l++)
+                            want += (double)x[i * row + l * column] * (double)b[l * ldb + j];
+                        assert_true(fabs(want - (double)c[i * ldc + j]) < 1e-4);
+                    }
+            }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -533,6 +563,7 @@ int main(void)
         ARENA_TEST(muon_makes_matrices_orthogonal),
         ARENA_TEST(muon_updates_as_its_formula_says),
         cmocka_unit_test(half_scores_are_inner_products),
+        ARENA_TEST(small_products_are_products),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
