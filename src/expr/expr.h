@@ -25,12 +25,13 @@ enum {
 };
 
 typedef struct expr_node {
-    uint8_t op;      /* an expr_op */
-    uint8_t integer : 1; /* a number written without point or exponent: SNIP has a token for these */
-    uint8_t fixed : 1;   /* a number that no refit moves */
-    uint16_t var;    /* of a variable */
-    uint32_t len;    /* nodes of the subtree that starts here, itself included */
-    double value;    /* of a number */
+    uint8_t op; /* an expr_op */
+    uint8_t
+        integer : 1;   /* a number written without point or exponent: SNIP has a token for these */
+    uint8_t fixed : 1; /* a number that no refit moves; the others are free */
+    uint16_t var;      /* of a variable */
+    uint32_t len;      /* nodes of the subtree that starts here, itself included */
+    double value;      /* of a number */
 } expr_node;
 
 /* A view of `count` nodes; who owns them is said where it was made. */
@@ -85,12 +86,16 @@ expr expr_splice(expr e, size_t i, expr s, arena *a);
  */
 expr expr_substitute(expr e, const expr *by, size_t n, arena *a);
 
-/* shift + factor * x_j in `a`, the form in which training expressions scale their inputs. node is
- * NULL when memory is out. */
+/* shift + factor * x_j in `a`, the form in which training expressions scale their inputs, with
+ * fixed numbers: they tell units, and are no constants of a formula. node is NULL when memory is
+ * out. */
 expr expr_affine(double shift, double factor, size_t j, arena *a);
 
+/* Marks all numbers of e as fixed, or as free. */
+void expr_set_fixed(expr e, int fixed);
+
 /* A new tree in `a`: e with its constants gathered, every part as shift + factor * core. The same
- * function up to rounding. */
+ * function up to rounding. A number made of several is free if one of them was. */
 snip_code expr_tidy(expr *out, expr e, arena *a, snip_status *st);
 
 /* The index of a variable spelled x0, x_0 or X0 in text[0..length), or -1. */
@@ -121,9 +126,9 @@ size_t expr_eval(expr e, const double *const *x, size_t rows, double *y, arena *
  * is out. */
 int expr_eval_strict(expr e, const double *const *x, size_t rows, double *y, arena *tmp);
 
-/* The indexes of the numbers that may be fitted, in order; returns how many. These are all but the
- * integral exponents: x^2.0 and x^(-3) are shapes, and near them a negative x has no power. `node`
- * has room for e.count. */
+/* The indexes of the numbers that may be fitted, in order; returns how many. These are the free
+ * ones but for integral exponents: x^2.0 and x^(-3) are shapes, and near them a negative x has no
+ * power. `node` has room for e.count. */
 size_t expr_constants(expr e, size_t *node);
 
 /* Fills y as expr_eval does, to the bit, and dy[j*rows + i] with the derivative of y[i] by the
@@ -142,7 +147,9 @@ typedef struct expr_domain {
 
 /* Rewrites e with SNIP's operators and float constants only, constants folded and put first, as in
  * training expressions (those are left as they are). Exact in exact arithmetic; where it cannot be,
- * SNIP_UNSUPPORTED names the operator. `domain` may be NULL. */
+ * SNIP_UNSUPPORTED names the operator. Numbers that come with a rewriting (the 0.5 of sinh, pi,
+ * 1/ln 10) are fixed, those of e stay what they were; one folded out of several is free if one of
+ * them was. `domain` may be NULL. */
 snip_code expr_normal(expr *out, expr e, const expr_domain *domain, arena *a, snip_status *st);
 
 #endif

@@ -174,8 +174,8 @@ static int add_number(parser *p, double value, int integer, size_t pos)
 {
     if (!isfinite(value))
         return fail_at(p, pos, "number too large for a double");
-    return add_node(
-        p, (expr_node){ .op = EXPR_NUMBER, .integer = (uint8_t)integer, .value = value }, -1, -1);
+    return add_node(p, (expr_node){ .op = EXPR_NUMBER, .integer = integer != 0, .value = value },
+                    -1, -1);
 }
 
 static void skip_space(parser *p)

@@ -305,7 +305,10 @@ snip_code tools_problem_restore(expr *out, expr e, tools_inputs inputs, const to
                                 arena *a, snip_status *st)
 {
     expr replaced = replace_inputs(e, inputs, p, 1, a);
-    return replaced.node ? expr_tidy(out, replaced, a, st) : status_nomem(st);
+    if (!replaced.node)
+        return status_nomem(st);
+    expr_set_fixed(replaced, 0); /* in the user's units every number is one to fit */
+    return expr_tidy(out, replaced, a, st);
 }
 
 int tools_problem_errors(tools_errors *out, expr e, const tools_problem *p, arena *tmp)
