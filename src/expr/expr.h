@@ -152,4 +152,42 @@ typedef struct expr_domain {
  * them was. `domain` may be NULL. */
 snip_code expr_normal(expr *out, expr e, const expr_domain *domain, arena *a, snip_status *st);
 
+/* The canonical structure of a formula. Formulas that are the same function for some values of
+ * their free constants mostly have the same one: terms and factors in a fixed order, constants
+ * gathered, no free constant that another one could take the place of. */
+typedef struct expr_form {
+    expr e;               /* the formula in that structure: the same values, tidy to read */
+    expr core;            /* e = shift + factor * core; empty if the formula is a constant */
+    double shift, factor; /* factor has the scale and the sign, so that core is oriented */
+    uint8_t shift_free, factor_free;
+
+    /* For each node of the given formula: the node of `core` that holds the same function up to
+     * shift and factor, or -1 where there is none: constants, and parts that were merged with
+     * others or spread. */
+    int32_t *where;
+    /* given part = s + factor_of * (the part's own canonical core), 0 for constants. */
+    double *factor_of;
+    /* given part = s + slope * (the values at core node where). It has the sign of factor_of unless
+     * a surrounding function needs the core with the other sign: sin(1 - 2*x - 3*y). */
+    double *slope;
+
+    uint64_t hash; /* of core with free constants hidden; fixed numbers to 9 digits */
+} expr_form;
+
+/* Writes the canonical structure of e, in `a`. Its values are those of e up to rounding, and over-
+ * and underflows on the way, wherever e is finite; e may be finite in more places (x*(1/x) is 1).
+ * If e has only SNIP's operators, without div and pow, so has the result, else it is written as
+ * users do. Fails with SNIP_UNSUPPORTED if the result would have more than EXPR_NODES_MAX nodes.
+ * Sums and products of more than 64 terms keep some of their nesting.
+ *
+ *   numbers     A number made of several is free if one of them was. Free numbers never show their
+ *               sign or size in the structure; fixed ones belong to it.
+ *   sums        f1*c1 + f2*c2 + ... with its factor pulled out: c1 has coefficient 1, or the first
+ *               term with a fixed coefficient has. Cancelled terms disappear.
+ *   products    powers in halves, of what is not a product; equal bases join. In (d + e*u)^n, e is
+ *               pulled out; under a root and in a logarithm |e| is, and the sign stays as a number.
+ *   functions   exp(s + u), log(k*u), abs(k*u), sin(-u) and the like give up what they can; exp(u)*
+ *               exp(v) is exp(u + v), u^b with a free b is exp(b*log(u)) but written as a power. */
+snip_code expr_canonical(expr_form *out, expr e, arena *a, snip_status *st);
+
 #endif
