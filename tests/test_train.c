@@ -37,6 +37,8 @@ static train_terms gradient(model *m, int stage, int cosine, int threads, size_t
                                    .points = m->config.points ? 24 : 0,
                                    .rows = m->config.statistics ? 60 : 0,
                                    .noise = m->config.statistics ? 0.1 : 0,
+                                   .laws = m->config.forms ? 0.5 : 0,
+                                   .forms = m->config.forms ? 0.6 : 0,
                                    .seed = 3,
                                    .stream = RNG_TRAIN };
     const train_how how = { .stage = (train_stage)stage,
@@ -63,8 +65,13 @@ static train_terms gradient(model *m, int stage, int cosine, int threads, size_t
 }
 
 /* Models that differ in all that a configuration can choose. */
-static const char *const kinds[] = { "post-norm, dot", "pre-norm, cosine", "features", "statistics",
-                                     "statistics and features" };
+static const char *const kinds[] = { "post-norm, dot",
+                                     "pre-norm, cosine",
+                                     "features",
+                                     "statistics",
+                                     "statistics and features",
+                                     "constants by value",
+                                     "forms" };
 
 static model_config kind_of_model(int kind)
 {
@@ -77,7 +84,9 @@ static model_config kind_of_model(int kind)
     }
     c.values = kind == 2 || kind == 4 ? MODEL_FEATURES : MODEL_TOKENS;
     c.statistics = kind >= 3;
-    c.points = kind == 3 ? 0 : c.points;
+    c.points = kind == 3 || kind == 6 ? 0 : c.points;
+    c.constants = kind >= 5 ? MODEL_CONSTANT_VALUE : MODEL_CONSTANT_TOKENS;
+    c.forms = kind == 6;
     c.hidden = 16;
     c.atoms = 5;
     return c;

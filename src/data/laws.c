@@ -336,7 +336,7 @@ static verdict rewrite(attempt *t)
 {
     arena *a = t->w.a;
     size_t dim = (size_t)t->w.dim;
-    expr by[DATA_DIMS_MAX], tidy, normal;
+    expr by[DATA_DIMS_MAX], tidy, *normal = &t->s.plain;
     for (size_t j = 0; j < dim; j++)
         if (!(by[j] = expr_affine(t->mean[j], t->deviation[j], j, a)).node)
             return NOMEM;
@@ -346,13 +346,16 @@ static verdict rewrite(attempt *t)
     expr_domain domain = { t->low, t->high, dim, 0 };
     snip_code code = expr_tidy(&tidy, replaced, a, NULL);
     if (code == SNIP_OK) {
-        code = expr_normal(&normal, tidy, &domain, a, NULL);
-        domain.assume_positive = 1;
-        if (code == SNIP_UNSUPPORTED)
-            code = expr_normal(&normal, tidy, &domain, a, NULL);
+        expr gathered;
+        code = expr_normal(&gathered, tidy, &domain, a, NULL);
+        domain.assume_positive = code == SNIP_UNSUPPORTED;
+        if (domain.assume_positive)
+            code = expr_normal(&gathered, tidy, &domain, a, NULL);
+        if (code == SNIP_OK)
+            code = expr_tidy(&t->s.e, gathered, a, NULL);
     }
     if (code == SNIP_OK)
-        code = expr_tidy(&t->s.e, normal, a, NULL);
+        code = expr_normal(normal, replaced, &domain, a, NULL);
     return code == SNIP_OK ? KEEP : code == SNIP_NOMEM ? NOMEM : REDRAW;
 }
 

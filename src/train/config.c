@@ -35,6 +35,8 @@ static const struct key {
     KEY(rows, SIZE, 0, DATA_POINTS, NULL),
     KEY(noise, REAL, 0, 10, NULL),
     KEY(zoom, REAL, 0, 1, NULL),
+    KEY(laws, REAL, 0, 1, NULL),
+    KEY(forms_share, REAL, 0, 1, NULL),
     KEY(first, WHOLE, 0, 1e12, NULL),
     KEY(first_stage, CHOICE, 0, 0, stages),
     KEY(first_subtrees, SIZE, 1, 16, NULL),
@@ -170,6 +172,9 @@ snip_code train_config_check(const train_config *c, const model_config *m, snip_
     if (c->first > 0 && c->first_points > (size_t)m->points)
         return status_fail(st, SNIP_FORMAT, 0, "first_points = %zu exceed the model's points = %d",
                            c->first_points, m->points);
+    if ((c->forms_share > 0) != (m->forms != 0))
+        return status_fail(st, SNIP_FORMAT, 0,
+                           "a model with forms = yes needs forms_share above 0, and the contrary");
     if (c->rows == 1)
         return status_fail(st, SNIP_FORMAT, 0, "rows is 0 or at least 2, not 1");
     if (c->decay && (c->schedule != TRAIN_CONSTANT || c->decay >= c->steps))

@@ -314,13 +314,15 @@ static void retrieval(const float *a, const float *b, size_t n, size_t latent, d
     }
 }
 
-/* Retrieval among held-out pairs of a stream of their own. */
-static snip_code check(run *r, json_t *line, snip_status *st)
+/* Retrieval among held-out pairs of a stream of their own, in the exact view or among forms. */
+static snip_code check_view(run *r, int form, json_t *line, snip_status *st)
 {
     size_t pairs = r->watch->check_pairs ? r->watch->check_pairs : CHECK_PAIRS;
     const train_batch_how how = { .stage = r->c->stage == TRAIN_S0 ? TRAIN_S0 : TRAIN_S1,
                                   .size = pairs,
                                   .points = (size_t)r->m->config.points,
+                                  .laws = form ? 0.5 : 0,
+                                  .forms = form,
                                   .seed = r->c->seed,
                                   .stream = RNG_VALIDATION };
     train_batch b;
@@ -334,12 +336,28 @@ static snip_code check(run *r, json_t *line, snip_status *st)
     r->m->w = w;
     if (code != SNIP_OK)
         return code;
+    size_t count = 0; /* of the pairs that have rows: a bare input is no form */
+    for (size_t i = 0; i < b.variants; i++)
+        if (b.variant[i].views >> TRAIN_GS & 1) {
+            memmove(row[TRAIN_GS] + count * latent, row[TRAIN_GS] + i * latent,
+                    latent * sizeof **row);
+            memmove(row[TRAIN_GV] + count * latent, row[TRAIN_GV] + i * latent,
+                    latent * sizeof **row);
+            count++;
+        }
+    pairs = count;
     retrieval(row[TRAIN_GS], row[TRAIN_GV], pairs, latent, &ndcg[0], &recall[0]);
     retrieval(row[TRAIN_GV], row[TRAIN_GS], pairs, latent, &ndcg[1], &recall[1]);
-    json_object_set_new(line, "held_out",
+    json_object_set_new(line, form ? "held_out_forms" : "held_out",
                         json_pack("{s:i,s:[f,f],s:[f,f]}", "pairs", (int)pairs, "ndcg10", ndcg[0],
                                   ndcg[1], "r10", recall[0], recall[1]));
     return SNIP_OK;
+}
+
+static snip_code check(run *r, json_t *line, snip_status *st)
+{
+    snip_code code = check_view(r, 0, line, st);
+    return code == SNIP_OK && r->m->config.forms ? check_view(r, 1, line, st) : code;
 }
 
 static json_t *log_line(const run *r, const train_terms *terms, double norm, double rate,
@@ -360,7 +378,7 @@ static json_t *log_line(const run *r, const train_terms *terms, double norm, dou
 static void tell(const run *r, const train_terms *terms, double norm, double speed,
                  const json_t *line)
 {
-    char text[256];
+    char text[320];
     double left = (double)(r->c->steps - r->t) * (double)r->c->batch / speed;
     const json_t *held = json_object_get(line, "held_out");
     int n = snprintf(text, sizeof text,
@@ -368,10 +386,16 @@ static void tell(const run *r, const train_terms *terms, double norm, double spe
                      "samples/s, %.0f s left",
                      (unsigned long long)r->t, (unsigned long long)r->c->steps, terms->total,
                      terms->global, terms->context, terms->standalone, norm, speed, left);
+    const json_t *forms = json_object_get(json_object_get(line, "held_out_forms"), "ndcg10");
+    const json_t *pairs = json_object_get(held, "ndcg10");
     if (held && n > 0 && (size_t)n < sizeof text)
-        snprintf(text + n, sizeof text - (size_t)n, "; held out nDCG@10 %.1f / %.1f %%",
-                 100 * json_number_value(json_array_get(json_object_get(held, "ndcg10"), 0)),
-                 100 * json_number_value(json_array_get(json_object_get(held, "ndcg10"), 1)));
+        n += snprintf(text + n, sizeof text - (size_t)n, "; held out nDCG@10 %.1f / %.1f %%",
+                      100 * json_number_value(json_array_get(pairs, 0)),
+                      100 * json_number_value(json_array_get(pairs, 1)));
+    if (forms && n > 0 && (size_t)n < sizeof text)
+        snprintf(text + n, sizeof text - (size_t)n, ", forms %.1f / %.1f %%",
+                 100 * json_number_value(json_array_get(forms, 0)),
+                 100 * json_number_value(json_array_get(forms, 1)));
     if (r->watch->line)
         r->watch->line(r->watch->context, text);
 }
@@ -399,6 +423,8 @@ static snip_code one_step(run *r, train_terms *terms, double *norm, double *rate
                                    .rows = r->c->rows,
                                    .noise = r->c->noise,
                                    .zoom = early ? r->c->first_zoom : r->c->zoom,
+                                   .laws = r->c->laws,
+                                   .forms = r->c->forms_share,
                                    .seed = r->c->seed,
                                    .stream = RNG_TRAIN };
     train_how how = { .stage = stage,

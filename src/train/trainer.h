@@ -34,6 +34,8 @@ typedef struct train_config {
     size_t rows;         /* statistics of half of the samples are of so many rows or more; 0: all */
     double noise;   /* most noise on y, relative to its deviation; half of the tables are clean */
     double zoom;    /* share of samples that are seen in a small part of their inputs' range */
+    double laws;    /* share of samples that are short laws in place of SNIP's expressions */
+    double forms_share; /* share of samples in the form view; the model has forms = yes */
     uint64_t first; /* steps of a first phase, which has these instead: */
     int first_stage;
     size_t first_subtrees;
