@@ -1202,7 +1202,7 @@ static void note(writer *w, int core, int at, double by)
 /* Whether factor * core is written without the core itself: 2*x/y, not 2*(x/y). */
 static int takes_factor(const canon *c, num factor, int core)
 {
-    return c->user && !is_one(factor) && c->at[core].op == EXPR_MUL;
+    return c->user && (factor.free || fabs(factor.v) != 1) && c->at[core].op == EXPR_MUL;
 }
 
 /* Marks what the term needs of its core. */
@@ -1336,9 +1336,9 @@ static int times_nodes(writer *w, int a, int b)
 
 static int product_nodes(writer *w, int core, num factor)
 {
-    int above = -1, below = -1, user = w->c->user, minus_sign = factor.v == -1 && !factor.free;
+    int above = -1, below = -1, user = w->c->user;
     const part *at = parts_of(w->c, core);
-    if (user && !is_one(factor) && !minus_sign)
+    if (user && !is_one(factor))
         above = put_number(w, factor);
     for (int i = 0, n = w->c->at[core].count; i < n && !w->failed; i++) {
         int p = raised(w, part_nodes(w, &at[i]), abs(at[i].power));
@@ -1351,9 +1351,7 @@ static int product_nodes(writer *w, int core, num factor)
         above = put(w, EXPR_DIV, above, below);
     else if (below >= 0)
         above = times_nodes(w, above, put(w, EXPR_INV, below, -1));
-    if (user)
-        return minus_sign ? put(w, EXPR_NEG, above, -1) : above;
-    return is_one(factor) ? above : put(w, EXPR_MUL, put_number(w, factor), above);
+    return user || is_one(factor) ? above : put(w, EXPR_MUL, put_number(w, factor), above);
 }
 
 /* exp(a*x + b*log(y)) as y^b * exp(a*x). */
