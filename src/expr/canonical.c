@@ -33,6 +33,7 @@ enum {
 typedef struct num {
     double v;
     uint8_t free, integer;
+    uint8_t tied; /* a shift that is free by its factor's constant only: k*m + k*s*u, m/s fixed */
 } num;
 
 /* shift + factor * core, to the power of power/2 where it is a factor of a product. */
@@ -73,7 +74,7 @@ typedef struct list {
     part at[TERMS_MAX + SLACK];
 } list;
 
-static const num zero = { 0, 0, 1 }, one = { 1, 0, 1 }, minus = { -1, 0, 1 };
+static const num zero = { 0, 0, 1, 0 }, one = { 1, 0, 1, 0 }, minus = { -1, 0, 1, 0 };
 
 /* ---- numbers ---- */
 
@@ -83,6 +84,11 @@ static int usable(double v)
     return isfinite(v) && (v == 0 || fabs(v) > 1e-300);
 }
 
+static num make(double v, int is_free, int integer)
+{
+    return (num){ .v = v, .free = is_free != 0, .integer = integer != 0 };
+}
+
 static int is_one(num a)
 {
     return a.v == 1 && !a.free;
@@ -90,13 +96,13 @@ static int is_one(num a)
 
 static num fixed(double v)
 {
-    return (num){ v, 0, v == floor(v) && fabs(v) < 1e9 };
+    return make(v, 0, v == floor(v) && fabs(v) < 1e9);
 }
 
 static num times(num a, num b)
 {
     double v = a.v * b.v;
-    return (num){ v, a.free | b.free, a.integer & b.integer & (fabs(v) < 1e9) };
+    return make(v, a.free | b.free, a.integer & b.integer & (fabs(v) < 1e9));
 }
 
 /* Whether a * b may take the place of both; it is 0 only if one of them is. */
@@ -113,7 +119,7 @@ static num plus(num a, num b)
     if (b.v == 0)
         return a;
     double v = a.v + b.v;
-    return (num){ v, a.free | b.free, a.integer & b.integer & (fabs(v) < 1e9) };
+    return make(v, a.free | b.free, a.integer & b.integer & (fabs(v) < 1e9));
 }
 
 /* a^(halves/2) */
@@ -126,7 +132,7 @@ static num power_of(num a, int halves)
                : halves == 1  ? sqrt(a.v)
                               : pow(a.v, halves / 2.0);
     int integer = a.integer && (a.v == 1 || (halves > 0 && halves % 2 == 0 && fabs(v) < 1e9));
-    return (num){ v, a.free, (uint8_t)integer };
+    return make(v, a.free, integer);
 }
 
 /* *a *= b if that is usable. */
@@ -147,8 +153,8 @@ static uint64_t mix(uint64_t h, uint64_t v)
 /* Free numbers are all the same, fixed ones are told apart by their first 30 bits. */
 static uint64_t number_form(num a)
 {
-    if (a.free)
-        return 1;
+    if (a.free || !isfinite(a.v))
+        return a.free ? 1 : 0;
     int exponent;
     int64_t digits = llrint(frexp(a.v, &exponent) * (1 << 30));
     if (digits == 1 << 30 || digits == -(1 << 30)) {
@@ -454,6 +460,7 @@ static void gather(canon *c, list *l, num *shift, part p, num by, int more)
         p.shift = times(p.shift, by);
         p.factor = times(p.factor, by);
     }
+    p.shift.tied = 0;
     if (p.shift.v != 0) {
         num s = plus(*shift, p.shift);
         if (usable(s.v)) {
@@ -483,7 +490,7 @@ static void release_logs(canon *c, list *l, num *shift)
         if (!is_open_log(c, l->at[i].core))
             continue;
         part t = *parts_of(c, l->at[i].core);
-        num scale = strip(c, &t, 0, 1), add = { log(scale.v), 1, 0 };
+        num scale = strip(c, &t, 0, 1), add = make(log(scale.v), 1, 0);
         if (!can_multiply(add, l->at[i].factor))
             continue;
         add = times(add, l->at[i].factor);
@@ -494,7 +501,7 @@ static void release_logs(canon *c, list *l, num *shift)
             continue;
         c->at[before].alias = after;
         c->at[before].ratio = 1;
-        *shift = (num){ shift->v + add.v, 1, 0 };
+        *shift = make(shift->v + add.v, 1, 0);
         l->at[i].core = after;
     }
 }
@@ -525,8 +532,8 @@ static part sum(canon *c, list *l, num shift)
             num *f = &l->at[i].factor;
             double v = f->v / factor.v;
             *f = i == pivot ? one
-                            : (num){ v, f->free | factor.free,
-                                     f->integer & factor.integer & (v == floor(v)) };
+                            : make(v, f->free | factor.free,
+                                   f->integer & factor.integer & (v == floor(v)));
         }
     }
     int k = intern(c, EXPR_ADD, 0, l->at, l->n);
@@ -542,6 +549,7 @@ typedef struct factors {
 } factors;
 
 static part product(canon *c, factors *m);
+static part times_part(canon *c, part p, num by);
 
 static void factors_init(factors *m, num factor)
 {
@@ -566,7 +574,7 @@ static void release(canon *c, part *t)
         if (c->releases >= RELEASES_MAX)
             return;
         c->releases++;
-        num free_one = { 1, 1, 1 };
+        num free_one = make(1, 1, 1);
         part made;
         const part *at = parts_of(c, t->core);
         int n = k->count;
@@ -614,7 +622,7 @@ static void release(canon *c, part *t)
         k->alias = made.core;
         k->ratio = made.factor.v;
     }
-    num ratio = { k->ratio, 1, 0 };
+    num ratio = make(k->ratio, 1, 0);
     if (can_multiply(t->factor, ratio)) {
         t->factor = times(t->factor, ratio);
         t->core = k->alias;
@@ -630,7 +638,8 @@ static num strip(canon *c, part *t, int whole, int outer)
     if (t->core < 0)
         return one;
     int plain = t->shift.v == 0;
-    if (outer && (plain || t->shift.free))
+    int tied = t->shift.tied;
+    if (outer && (plain || (t->shift.free && !tied)))
         release(c, t);
     int by_shift = !plain && t->factor.free && !t->shift.free && !outer;
     num pivot = by_shift ? t->shift : t->factor, scale = pivot;
@@ -643,16 +652,17 @@ static num strip(canon *c, part *t, int whole, int outer)
         factor == 0)
         return one;
     if (by_shift) {
-        t->shift = (num){ shift, 0, 1 };
-        t->factor = (num){ factor, 1, 0 };
+        t->shift = make(shift, 0, 1);
+        t->factor = make(factor, 1, 0);
         return scale;
     }
     const core *k = &c->at[t->core];
-    int signs = !plain || (k->op == EXPR_ADD && k->fixed < k->count);
-    t->factor = whole ? one : (num){ factor, pivot.free && signs, 1 };
+    int signs = !tied && (!plain || (k->op == EXPR_ADD && k->fixed < k->count));
+    t->factor = whole ? one : make(factor, pivot.free && signs, 1);
     if (!plain)
-        t->shift = (num){ shift, t->shift.free | scale.free,
-                          t->shift.integer & scale.integer & (shift == floor(shift)) };
+        t->shift = (num){ .v = shift,
+                          .free = !tied && (t->shift.free || scale.free),
+                          .integer = t->shift.integer & scale.integer & (shift == floor(shift)) };
     return scale;
 }
 
@@ -713,21 +723,12 @@ static int take_product(canon *c, factors *m, part t)
                 is_one(at[i].factor))
                 gather(c, &m->exponent, &m->shift, *parts_of(c, at[i].core), fixed(t.power / 2.0),
                        0);
-        if (rest.n == 0) {
-            t = constant(t.factor);
-        } else {
-            int power = t.power;
-            part one_left = rest.at[0];
-            t = rest.n == 1 && one_left.power == 2
-                    ? (part){ times(one_left.shift, t.factor), times(one_left.factor, t.factor),
-                              one_left.core, power }
-                    : (part){ zero, t.factor, intern(c, EXPR_MUL, 0, rest.at, rest.n), power };
-            if (t.core < 0)
-                return 1;
-            factors_add(m, t, power);
-            return 1;
-        }
-        factors_add(m, t, t.power);
+        part left = constant(t.factor);
+        if (rest.n == 1 && rest.at[0].power == 2)
+            left = times_part(c, rest.at[0], t.factor);
+        else if (rest.n > 0)
+            left = (part){ zero, t.factor, intern(c, EXPR_MUL, 0, rest.at, rest.n), 2 };
+        factors_add(m, left, t.power);
         return 1;
     }
     if (n != 1 || at->power % 2 != 0 || t.factor.v < 0)
@@ -803,7 +804,7 @@ static void take_all(canon *c, factors *m, int outer)
 /* exp(shift) as a factor, where that is a number one can reckon with. */
 static void take_shift(factors *m)
 {
-    num v = { exp(m->shift.v), m->shift.free, 0 };
+    num v = make(exp(m->shift.v), m->shift.free, 0);
     if (m->shift.v != 0 && fabs(m->shift.v) <= EXPONENT_MAX && merge(&m->factor, v))
         m->shift = zero;
 }
@@ -839,11 +840,28 @@ static part product(canon *c, factors *m)
     part t = m->base.at[0];
     if (m->base.n == 1 && t.power == 2 && t.core >= 0 && can_multiply(t.shift, m->factor) &&
         can_multiply(t.factor, m->factor))
-        return (part){ t.shift.v == 0 ? zero : times(t.shift, m->factor),
-                       times(t.factor, m->factor), t.core, 2 };
+        return times_part(c, t, m->factor);
     sort(c, m->base.at, m->base.n);
     int k = intern(c, EXPR_MUL, 0, m->base.at, m->base.n);
     return k < 0 ? constant(zero) : (part){ zero, m->factor, k, 2 };
+}
+
+/* p * by, which has been found usable. */
+static part times_part(canon *c, part p, num by)
+{
+    int tied = p.shift.tied || (by.free && !p.shift.free && !p.factor.free);
+    p.power = 2;
+    p.shift = times(p.shift, by);
+    if (p.core < 0)
+        return p;
+    if (p.shift.v == 0)
+        p.shift = zero;
+    p.factor = times(p.factor, by);
+    int before = p.core;
+    if (by.free)
+        release(c, &p);
+    p.shift.tied = p.shift.v != 0 && tied && p.core == before;
+    return p;
 }
 
 /* p^(halves/2) */
@@ -861,15 +879,7 @@ static part scaled(canon *c, part p, num by)
         return constant(by);
     if (!can_multiply(p.shift, by) || (p.core >= 0 && !can_multiply(p.factor, by)))
         return unmerged(c, p, by);
-    p.shift = times(p.shift, by);
-    if (p.core < 0)
-        return p;
-    if (p.shift.v == 0)
-        p.shift = zero;
-    p.factor = times(p.factor, by);
-    if (by.free)
-        release(c, &p);
-    return p;
+    return times_part(c, p, by);
 }
 
 /* p^n * q^m, powers in halves. */
@@ -909,10 +919,10 @@ static int is_positive(const canon *c, const part *t)
 static part absolute(canon *c, part p)
 {
     if (p.core < 0)
-        return constant((num){ fabs(p.shift.v), p.shift.free, p.shift.integer });
+        return constant(make(fabs(p.shift.v), p.shift.free, p.shift.integer));
     factors m;
     factors_init(&m, one);
-    num size = { fabs(p.factor.v), p.factor.free, p.factor.integer };
+    num size = make(fabs(p.factor.v), p.factor.free, p.factor.integer);
     if (p.shift.v == 0 && (is(c, p.core, EXPR_ABS) || is(c, p.core, EXPR_EXP)))
         return (part){ zero, size, p.core, 2 };
     if (p.shift.v == 0 && is(c, p.core, EXPR_MUL)) {
@@ -955,7 +965,7 @@ static part logarithm(canon *c, part p)
     terms.n = 0;
     /* log(k*u^p) is log(k) + p*log(u), but for even p, where u may be negative. */
     while (p.core >= 0 && p.shift.v == 0 && p.factor.v > 0) {
-        num add = { log(p.factor.v), p.factor.free, 0 };
+        num add = make(log(p.factor.v), p.factor.free, 0);
         if (is(c, p.core, EXPR_EXP)) {
             gather(c, &terms, &shift, constant(add), factor, 0);
             gather(c, &terms, &shift, *parts_of(c, p.core), factor, 1);
@@ -1001,7 +1011,7 @@ static part logarithm(canon *c, part p)
     if (p.core < 0) {
         made = function(c, EXPR_LOG, p);
     } else {
-        num scale = strip(c, &p, 0, 0), add = { log(scale.v), scale.free, 0 };
+        num scale = strip(c, &p, 0, 0), add = make(log(scale.v), scale.free, 0);
         p.power = 2;
         gather(c, &terms, &shift, constant(add), factor, 1);
         made = bare(intern(c, EXPR_LOG, 0, &p, 1));
@@ -1043,7 +1053,7 @@ static part function(canon *c, int op, part p)
         expr_vec_best()->unary[op](&v, &p.shift.v, 1);
         int vanished = v == 0 && p.shift.v != 0 && (op == EXPR_EXP || op == EXPR_EXP2);
         if (usable(v) && !vanished)
-            return constant((num){ v, p.shift.free, p.shift.integer && v == floor(v) });
+            return constant(make(v, p.shift.free, p.shift.integer && v == floor(v)));
         p.power = 2;
         return bare(intern(c, op, 0, &p, 1));
     }
@@ -1061,7 +1071,7 @@ static part function(canon *c, int op, part p)
     if (op == EXPR_CBRT || op == EXPR_SIGN) {
         num scale = strip(c, &p, op == EXPR_CBRT || p.shift.v == 0, 0);
         double v = op == EXPR_CBRT ? cbrt(scale.v) : copysign(1, scale.v);
-        sign = (num){ v, op == EXPR_CBRT && scale.free, op == EXPR_SIGN };
+        sign = make(v, op == EXPR_CBRT && scale.free, op == EXPR_SIGN);
     }
     return scaled(c, bare(intern(c, op, 0, &p, 1)), sign);
 }
@@ -1076,9 +1086,9 @@ static part general_power(canon *c, part p, part q)
     if (p.core < 0 && q.core < 0) {
         double v = pow(p.shift.v, n);
         if (usable(v) && (v != 0 || p.shift.v == 0))
-            return constant((num){ v, p.shift.free | q.shift.free, 0 });
+            return constant(make(v, p.shift.free | q.shift.free, 0));
     } else if (p.core < 0 && p.shift.v > 0) { /* 2^u = exp(log(2)*u) */
-        return exponential(c, scaled(c, q, (num){ log(p.shift.v), p.shift.free, 0 }));
+        return exponential(c, scaled(c, q, make(log(p.shift.v), p.shift.free, 0)));
     } else if (q.core < 0 && n != floor(n)) { /* written as u^n again by power_nodes */
         return exponential(c, scaled(c, logarithm(c, p), q.shift));
     }
@@ -1092,7 +1102,7 @@ static part extreme(canon *c, int op, part p, part q)
     if (p.core < 0 && q.core < 0) {
         double v;
         expr_vec_best()->binary[op](&v, &p.shift.v, &q.shift.v, 1);
-        return constant((num){ v, p.shift.free | q.shift.free, p.shift.integer & q.shift.integer });
+        return constant(make(v, p.shift.free | q.shift.free, p.shift.integer & q.shift.integer));
     }
     part at[2] = { p, q };
     at[0].power = at[1].power = 2;
@@ -1108,7 +1118,7 @@ static part part_of(canon *c, const expr_node *n, part p, part q)
     case EXPR_PI:
     case EXPR_E:
     case EXPR_GAMMA: {
-        num v = { expr_leaf_value(n), n->op == EXPR_NUMBER && !n->fixed, n->integer };
+        num v = make(expr_leaf_value(n), n->op == EXPR_NUMBER && !n->fixed, n->integer);
         part t = constant(v);
         return usable(v.v) ? t : bare(intern(c, EXPR_NUMBER, 0, &t, 1));
     }
@@ -1202,7 +1212,7 @@ static void note(writer *w, int core, int at, double by)
 /* Whether factor * core is written without the core itself: 2*x/y, not 2*(x/y). */
 static int takes_factor(const canon *c, num factor, int core)
 {
-    return c->user && !is_one(factor) && c->at[core].op == EXPR_MUL;
+    return c->user && (factor.free || fabs(factor.v) != 1) && c->at[core].op == EXPR_MUL;
 }
 
 /* Marks what the term needs of its core. */
@@ -1216,11 +1226,23 @@ static int becomes_power(const canon *c, num factor, int core)
     return c->user && c->at[core].op == EXPR_LOG && factor.v != floor(factor.v);
 }
 
+/* Whether factor * sum is written term by term: 2*x + 3*y, but 0.5*(x + y). */
+static int is_spread(const canon *c, const part *t)
+{
+    if (!spreads(c, t))
+        return 0;
+    const part *at = parts_of(c, t->core);
+    int units = !t->factor.free && fabs(t->factor.v) != 1;
+    for (int i = 0; i < c->at[t->core].count && units; i++)
+        units = !at[i].factor.free && fabs(at[i].factor.v) == 1;
+    return !units;
+}
+
 /* Marks what is needed to write the part, as an exponent of e or not. */
 static void mark_part(writer *w, const part *t, int exponent)
 {
     const canon *c = w->c;
-    int sum = spreads(c, t), n = sum ? c->at[t->core].count : 1;
+    int sum = is_spread(c, t), n = sum ? c->at[t->core].count : 1;
     const part only = { zero, one, t->core, 2 }, *term = sum ? parts_of(c, t->core) : &only;
     for (int i = 0; i < n && t->core >= 0; i++) {
         num f = times(t->factor, term[i].factor);
@@ -1280,20 +1302,27 @@ static int part_nodes(writer *w, const part *t)
     const canon *c = w->c;
     if (t->core < 0)
         return put_number(w, t->shift);
-    int whole = !spreads(c, t), n = whole ? 1 : c->at[t->core].count, at = -1;
+    int whole = !is_spread(c, t), n = whole ? 1 : c->at[t->core].count, at = -1;
     const part *term = whole ? NULL : parts_of(c, t->core);
-    double first = whole ? t->factor.v : t->factor.v * term->factor.v;
-    int last = t->shift.v < 0 && first > 0; /* x - 1 is easier to read than -1 + x */
+    /* Users begin with what is positive: 2*y - x - 1. */
+    int lead = 0, last = 0;
+    for (int i = n; c->user && t->shift.v <= 0 && i-- > 0;)
+        if ((whole ? t->factor.v : t->factor.v * term[i].factor.v) > 0) {
+            lead = i;
+            last = t->shift.v != 0;
+        }
     if (c->user && t->shift.v != 0 && !last)
         at = put_number(w, t->shift);
-    for (int i = 0; i < n; i++)
+    for (int i = 0; i < n; i++) {
+        int k = i == 0 ? lead : i <= lead ? i - 1 : i;
         at = whole ? add_term(w, at, t->factor, t->core)
-                   : add_term(w, at, times(t->factor, term[i].factor), term[i].core);
+                   : add_term(w, at, times(t->factor, term[k].factor), term[k].core);
+    }
     if (!whole)
         note(w, t->core, at, t->factor.v);
     if (!c->user && t->shift.v != 0)
         at = put(w, EXPR_ADD, put_number(w, t->shift), at);
-    if (c->user && last)
+    if (last)
         at = put(w, EXPR_SUB, at, put_number(w, negated(t->shift)));
     return at;
 }
@@ -1336,9 +1365,9 @@ static int times_nodes(writer *w, int a, int b)
 
 static int product_nodes(writer *w, int core, num factor)
 {
-    int above = -1, below = -1, user = w->c->user, minus_sign = factor.v == -1 && !factor.free;
+    int above = -1, below = -1, user = w->c->user;
     const part *at = parts_of(w->c, core);
-    if (user && !is_one(factor) && !minus_sign)
+    if (user && !is_one(factor))
         above = put_number(w, factor);
     for (int i = 0, n = w->c->at[core].count; i < n && !w->failed; i++) {
         int p = raised(w, part_nodes(w, &at[i]), abs(at[i].power));
@@ -1351,16 +1380,14 @@ static int product_nodes(writer *w, int core, num factor)
         above = put(w, EXPR_DIV, above, below);
     else if (below >= 0)
         above = times_nodes(w, above, put(w, EXPR_INV, below, -1));
-    if (user)
-        return minus_sign ? put(w, EXPR_NEG, above, -1) : above;
-    return is_one(factor) ? above : put(w, EXPR_MUL, put_number(w, factor), above);
+    return user || is_one(factor) ? above : put(w, EXPR_MUL, put_number(w, factor), above);
 }
 
 /* exp(a*x + b*log(y)) as y^b * exp(a*x). */
 static int exponential_nodes(writer *w, const part *t)
 {
     const canon *c = w->c;
-    int sum = t->core >= 0 && spreads(c, t), n = sum ? c->at[t->core].count : 1, powers = -1;
+    int sum = t->core >= 0 && is_spread(c, t), n = sum ? c->at[t->core].count : 1, powers = -1;
     int rest = -1, found = 0;
     part only = { zero, one, t->core, 2 };
     const part *term = sum ? parts_of(c, t->core) : &only;
