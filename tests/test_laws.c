@@ -269,6 +269,7 @@ static void laws_are_read_as_users_formulas(void **state)
         draw(&s, &law, i, a);
         double low[DATA_DIMS_MAX], high[DATA_DIMS_MAX], mean[DATA_DIMS_MAX];
         double deviation[DATA_DIMS_MAX];
+        size_t order[DATA_DIMS_MAX]; /* as they are, for once */
         tools_problem p = { .dim = (size_t)s.dim,
                             .rows = POINTS,
                             .train = POINTS,
@@ -278,8 +279,10 @@ static void laws_are_read_as_users_formulas(void **state)
                             .deviation = deviation,
                             .standard = s.x,
                             .low = low,
-                            .high = high };
+                            .high = high,
+                            .order = order };
         for (int j = 0; j < s.dim; j++) {
+            order[j] = (size_t)j;
             mean[j] = law.mean[j];
             deviation[j] = law.deviation[j];
             low[j] = high[j] = s.x[j][0];
