@@ -212,6 +212,19 @@ OMP_THREAD_LIMIT=1 "$snip" train $small --threads 2 --out limited >/dev/null 2>&
 loss() { grep -o '"loss":[^,]*' $1/log.jsonl | tail -n 1; }
 [ -n "$(loss free)" ] && [ "$(loss limited)" = "$(loss free)" ] && good ||
     bad "OMP_THREAD_LIMIT changes the loss: $(loss limited) for $(loss free)"
+# Weights to start with, float32 or float16; the file's configuration, whatever the preset's is.
+begin="--preset tiny --batch-size 4 --steps 160 --quiet"
+shows 'done after 160 of 160' train $begin --init run/model.safetensors --set optimizer=muon --set average=0.9 --out begun
+shows '"init":"model.safetensors","init_samples":"640"' info begun/model.safetensors --json
+shows '"d":16,.*"optimizer..:..muon' info begun/model.safetensors --json
+"$snip" pack run/model.safetensors -o half.safetensors >/dev/null
+shows 'done after 160 of 160' train $begin --init half.safetensors --set d=16 --out begun16
+refuses 2 '--set d=32: the model run/model.safetensors has d=16' train $begin --init run/model.safetensors --set d=32 --out r
+refuses 2 '--set norm=post: the model run/model.safetensors has norm=pre' train $begin --init run/model.safetensors --set norm=post --out r
+refuses 1 'No such file' train $begin --init missing.safetensors --out r
+refuses 1 'not a snip model' train $begin --init <(printf '\2\0\0\0\0\0\0\0{}') --out r
+refuses 1 'holds .* tensors, the model has' train $begin --init run/state.safetensors --out r
+refuses 2 '--init starts a new run, --resume goes on with one' train $begin --init run/model.safetensors --resume --out run
 # More points than a sample has; and what is asked for is kept.
 shows 'done after 20 of 20' train $small --steps 20 --warmup 5 --set points=400 --out many
 shows 'done after 20 of 20' train $small --steps 20 --warmup 5 --set first=9 --set first_points=4 --out run2

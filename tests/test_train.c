@@ -9,6 +9,7 @@
 
 #include "base/file.h"
 #include "base/safetensors.h"
+#include "model/file.h"
 #include "train/trainer.h"
 
 /* A model small enough for many steps. */
@@ -234,7 +235,8 @@ static snip_code train(const model_config *m, const train_config *c, int resume,
     const train_watch watch = {
         .log_seconds = 0, .save_seconds = 1e9, .memory = (size_t)1 << 30, .threads = 2
     };
-    return train_run(m, c, folder, resume, &watch, done, st);
+    const train_start start = { .resume = resume };
+    return train_run(m, c, folder, &start, &watch, done, st);
 }
 
 static char *read_all(const char *name, size_t *size, arena *a)
@@ -456,6 +458,129 @@ static void older_states_resume(void **state)
     remove_folder();
 }
 
+/* The last line of the run's log; the caller releases it. */
+static json_t *last_line(arena *a)
+{
+    size_t size;
+    char *log = read_all("log.jsonl", &size, a), *last = log;
+    for (char *s = log; *s; s++)
+        if (s[0] == '\n' && s[1])
+            last = s + 1;
+    return json_loads(last, 0, NULL);
+}
+
+/* Weights from elsewhere are where a new run starts: the loss of its first step is theirs, on the
+ * run's own samples, with moments of its own. */
+static void a_run_may_start_with_given_weights(void **state)
+{
+    arena *a = *state, *draw[2] = { arena_new(0), arena_new(0) };
+    model_config c = small_model();
+    train_config how = short_run(1);
+    const train_watch watch = { .save_seconds = 1e9, .memory = (size_t)1 << 30, .threads = 2 };
+    model *m;
+    uint64_t done;
+    snip_status st;
+    assert_int_equal(model_new(&m, &c, a, NULL), SNIP_OK);
+    model_start(m, 77);
+    const train_start start = { .init = m, .init_name = "other.safetensors", .init_samples = "12" };
+    new_folder();
+    how.stage = TRAIN_S2;
+    how.average = 0.9;
+    if (train_run(&c, &how, folder, &start, &watch, &done, &st) != SNIP_OK)
+        fail_msg("%s", st.msg);
+    json_t *line = last_line(a);
+    double loss = json_number_value(json_object_get(line, "loss"));
+    json_decref(line);
+
+    const train_batch_how what = { .stage = TRAIN_S2,
+                                   .size = how.batch,
+                                   .subtrees = how.subtrees,
+                                   .edits = how.edits,
+                                   .points = how.train_points,
+                                   .seed = how.seed,
+                                   .stream = RNG_TRAIN };
+    const train_how objective = { .stage = TRAIN_S2,
+                                  .cosine = 1,
+                                  .tau_local = how.tau_local,
+                                  .tau_global = how.tau_global,
+                                  .scale_global = exp((double)m->w[m->scale_global]),
+                                  .scale_local = exp((double)m->w[m->scale_local]),
+                                  .lambda = how.lambda };
+    train_batch b;
+    train_terms terms;
+    train_times times;
+    train_step *s = train_step_new(m, 2, (size_t)1 << 30, NULL);
+    float *grad = arena_array(a, m->size, sizeof *grad);
+    assert_int_equal(train_batch_draw(&b, &what, 0, m, draw, 2, &st), SNIP_OK);
+    assert_int_equal(train_step_gradient(s, m, &b, &objective, grad, &terms, &times, &st), SNIP_OK);
+    train_step_free(s);
+    arena_free(draw[0]);
+    arena_free(draw[1]);
+    print_message("loss %.9g, of the given weights %.9g\n", loss, terms.total);
+    assert_true(fabs(loss - terms.total) < 1e-8 * terms.total);
+    model_start(m, how.seed); /* the weights it would have had; far from these */
+    size_t n;
+    const float *table = tensor_of("model.safetensors", "encoder_f.embeddings.weight", &n, a);
+    assert_memory_not_equal(table, m->w + m->symbolic.table, n * sizeof *table);
+
+    /* It is told, and stays told when the run goes on. */
+    how.steps = 2;
+    for (int i = 0; i < 2; i++) {
+        char path[128];
+        safetensors_file f;
+        snprintf(path, sizeof path, "%s/model.safetensors", folder);
+        assert_int_equal(safetensors_read(&f, path, a, &st), SNIP_OK);
+        assert_string_equal(json_string_value(json_object_get(f.metadata, "init")),
+                            "other.safetensors");
+        assert_string_equal(json_string_value(json_object_get(f.metadata, "init_samples")), "12");
+        safetensors_close(&f);
+        if (i == 0 && train(&c, &how, 1, &done, &st) != SNIP_OK)
+            fail_msg("%s", st.msg);
+    }
+    remove_folder();
+}
+
+/* The held-out check of a run with an average is of the model in its file: a run that starts with
+ * that model and does not move sees the same. */
+static void the_check_is_of_the_average(void **state)
+{
+    arena *a = *state;
+    model_config c = small_model();
+    train_config how = short_run(60), still = short_run(1);
+    const train_watch watch = { .save_seconds = 1e9, .memory = (size_t)1 << 30, .threads = 2 };
+    uint64_t done;
+    snip_status st;
+    model *m[2];
+    json_t *held[3];
+    char path[128];
+    how.stage = still.stage = TRAIN_S1;
+    how.batch = 32;
+    still.lr = 1e-12;
+    still.lr_start = 0;
+    for (int i = 0; i < 2; i++) {
+        how.average = i ? 0 : 0.8;
+        new_folder();
+        assert_int_equal(train(&c, &how, 0, &done, &st), SNIP_OK);
+        snprintf(path, sizeof path, "%s/model.safetensors", folder);
+        assert_int_equal(model_load(&m[i], path, NULL, a, &st), SNIP_OK);
+        json_t *line = last_line(a);
+        held[i] = json_incref(json_object_get(line, "held_out"));
+        json_decref(line);
+        remove_folder();
+    }
+    const train_start start = { .init = m[0] };
+    new_folder();
+    assert_int_equal(train_run(&c, &still, folder, &start, &watch, &done, &st), SNIP_OK);
+    json_t *line = last_line(a);
+    held[2] = json_object_get(line, "held_out");
+    assert_true(json_is_object(held[0]) && json_equal(held[0], held[2]));
+    assert_false(json_equal(held[0], held[1])); /* which would be that of the last weights */
+    json_decref(line);
+    json_decref(held[0]);
+    json_decref(held[1]);
+    remove_folder();
+}
+
 /* The ends of phases may be chosen while they lie ahead; the result is that of having known them
  * from the start. */
 static void phases_may_be_chosen_late(void **state)
@@ -590,7 +715,6 @@ static void a_tiny_model_learns(void **state)
     train_config c;
     uint64_t done;
     snip_status st;
-    size_t size;
     model_config_preset(&m, "tiny", NULL);
     train_config_preset(&c, "tiny", NULL);
     c.stage = TRAIN_S1;
@@ -599,11 +723,7 @@ static void a_tiny_model_learns(void **state)
     new_folder();
     if (train(&m, &c, 0, &done, &st) != SNIP_OK)
         fail_msg("%s", st.msg);
-    char *log = read_all("log.jsonl", &size, a), *last = log;
-    for (char *s = log; *s; s++)
-        if (s[0] == '\n' && s[1])
-            last = s + 1;
-    json_t *line = json_loads(last, 0, NULL);
+    json_t *line = last_line(a);
     json_t *ndcg = json_object_get(json_object_get(line, "held_out"), "ndcg10");
     double forth = json_number_value(json_array_get(ndcg, 0)),
            back = json_number_value(json_array_get(ndcg, 1));
@@ -625,6 +745,8 @@ int main(void)
         ARENA_TEST(muon_has_the_matrices_of_the_layers),
         ARENA_TEST(the_model_is_the_average),
         ARENA_TEST(older_states_resume),
+        ARENA_TEST(a_run_may_start_with_given_weights),
+        ARENA_TEST(the_check_is_of_the_average),
         ARENA_TEST(phases_may_be_chosen_late),
         ARENA_TEST(samples_may_have_several_subtrees),
         ARENA_TEST(runs_are_not_mixed_up),

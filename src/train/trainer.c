@@ -1,6 +1,7 @@
 /* trainer.c - see trainer.h. */
 #include "train/trainer.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -10,11 +11,15 @@
 
 #include "base/clock.h"
 #include "base/file.h"
+#include "base/text.h"
 #include "model/file.h"
 #include "train/curves.h"
 #include "train/update.h"
 
 enum { CHECK_PAIRS = 256 }; /* held-out pairs of the quick check, unless asked otherwise */
+
+/* Metadata that tell where the first weights of a run are from. */
+static const char *const origins[] = { "init", "init_samples" };
 
 typedef struct run {
     const train_config *c;
@@ -29,6 +34,7 @@ typedef struct run {
     float *average; /* of the weights, NULL: the settings have none */
     uint64_t t;     /* steps made */
     double seconds; /* of training, earlier sessions included */
+    json_t *origin; /* where its first weights are from, as strings for the metadata */
     FILE *log;
 } run;
 
@@ -63,6 +69,7 @@ static json_t *history(const run *r)
     json_object_set_new(o, "seed", json_string(number));
     json_object_set_new(o, "train", json_string(settings ? settings : ""));
     json_object_set_new(o, "version", json_string(SNIP_VERSION));
+    json_object_update(o, r->origin);
     free(settings);
     return o;
 }
@@ -226,6 +233,8 @@ static snip_code load_state(run *r, const char *path, snip_status *st)
     for (size_t k = 0; k < count && code == SNIP_OK; k++)
         code = model_take(r->m, p[k].w, &f, p[k].suffix, path, st);
     if (code == SNIP_OK) {
+        for (size_t k = 0; k < sizeof origins / sizeof *origins; k++)
+            json_object_set(r->origin, origins[k], json_object_get(f.metadata, origins[k]));
         r->t = strtoull(steps, NULL, 10);
         r->seconds = strtod(seconds, NULL);
     }
@@ -526,19 +535,30 @@ static snip_code open_folder(const char *out, const char *state, int resume, sni
 }
 
 /* The weights of a new run. */
-static void start(run *r)
+static void start(run *r, const train_start *how)
 {
-    model_start(r->m, r->c->seed);
+    if (how->init) {
+        assert(how->init->size == r->m->size);
+        memcpy(r->m->w, how->init->w, r->m->size * sizeof *r->m->w);
+    } else {
+        model_start(r->m, r->c->seed);
+    }
+    const char *const values[] = { how->init_name, how->init_samples };
+    for (size_t k = 0; k < sizeof origins / sizeof *origins; k++)
+        if (values[k])
+            json_object_set_new(r->origin, origins[k], text_json(values[k]));
     if (r->average)
         memcpy(r->average, r->m->w, r->m->size * sizeof *r->average);
 }
 
-snip_code train_run(const model_config *m, const train_config *c, const char *out, int resume,
-                    const train_watch *watch, uint64_t *done, snip_status *st)
+snip_code train_run(const model_config *m, const train_config *c, const char *out,
+                    const train_start *how, const train_watch *watch, uint64_t *done,
+                    snip_status *st)
 {
-    run r = { .c = c, .watch = watch, .out = out, .a = arena_new(0) };
+    run r = { .c = c, .watch = watch, .out = out, .a = arena_new(0), .origin = json_object() };
     char *state = join(out, "state.safetensors");
-    snip_code code = r.a && state ? train_config_check(c, m, st) : status_nomem(st);
+    int resume = how->resume;
+    snip_code code = r.a && r.origin && state ? train_config_check(c, m, st) : status_nomem(st);
     if (code == SNIP_OK)
         code = model_new(&r.m, m, r.a, st);
     if (code == SNIP_OK && !make_room(&r, watch->memory))
@@ -555,7 +575,7 @@ snip_code train_run(const model_config *m, const train_config *c, const char *ou
     if (code == SNIP_OK && resume)
         code = share_state(&r, st);
     else if (code == SNIP_OK)
-        start(&r);
+        start(&r, how);
     if (code == SNIP_OK && ranks_me(watch->ranks) == 0)
         code = open_log(&r, st);
     if (code == SNIP_OK && !resume)
@@ -569,6 +589,7 @@ snip_code train_run(const model_config *m, const train_config *c, const char *ou
     for (int t = 0; r.draw && t < watch->threads; t++)
         arena_free(r.draw[t]);
     free(state);
+    json_decref(r.origin);
     arena_free(r.a);
     return code;
 }

@@ -81,11 +81,20 @@ typedef struct train_watch {
     ranks *ranks; /* of a run under mpirun, else NULL */
 } train_watch;
 
-/* Trains in folder `out` until c->steps are done or *stop is set. With `resume` it goes on from the
- * folder's state, which must have been made with the same settings (more steps are fine while the
- * schedule does not depend on them); without, the folder must not hold a run. *done is the last
- * step made. */
-snip_code train_run(const model_config *m, const train_config *c, const char *out, int resume,
-                    const train_watch *watch, uint64_t *done, snip_status *st);
+/* What a run begins with; all zero: a new one, its weights drawn by the seed. */
+typedef struct train_start {
+    int resume; /* go on with the folder's run */
+    const model
+        *init; /* weights of a new run, in a model of its configuration; NULL: by the seed */
+    const char *init_name, *init_samples; /* what the metadata say of them; NULL: nothing */
+} train_start;
+
+/* Trains in folder `out` until c->steps are done or *stop is set. With start->resume it goes on
+ * from the folder's state, which must have been made with the same settings (more steps are fine
+ * while the schedule does not depend on them); without, the folder must not hold a run. *done is
+ * the last step made. */
+snip_code train_run(const model_config *m, const train_config *c, const char *out,
+                    const train_start *start, const train_watch *watch, uint64_t *done,
+                    snip_status *st);
 
 #endif
