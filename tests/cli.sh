@@ -236,9 +236,16 @@ refuses 1 "another 'steps'" train $decays --steps 60 --out decays --resume
 [ -s run/log.jsonl ] && [ -s run/curves.html ] && good || bad "train leaves no log or curves"
 before=$(cksum run/*)
 refuses 1 'holds a training run already' train $small --out run
+mkdir lost; cp run/model.safetensors lost
+refuses 1 'lost: holds a model already' train $small --out lost
+refuses 2 '--overwrite starts anew' train $small --out run --overwrite --resume
 refuses 1 "another 'lr'" train $small --out run --resume --lr 0.5
 refuses 1 'another model configuration' train $small --out run --resume --set ff=64
 [ "$before" = "$(cksum run/*)" ] && good || bad "a refused run was touched"
+shows 'done after 160 of 160' train $small --seed 5 --out lost --overwrite
+shows 'done after 160 of 160' train $small --seed 6 --out lost --overwrite
+shows '"seed":"6"' info lost/model.safetensors --json
+[ "$(grep -c '"step":160,' lost/log.jsonl)" = 1 ] && good || bad "--overwrite keeps the log of another run"
 shows 'first_points..:4' info run2/model.safetensors --json
 refuses 1 'holds no training run' train $small --out nothing --resume
 refuses 1 'cannot make this folder' train $small --out t.csv/run
@@ -253,9 +260,12 @@ refuses 2 'leave nothing after warmup' train $small --out r --steps 10
 refuses 2 'needs --out' train $small
 refuses 2 '--memory wants a size' train $small --out r --memory lots
 [ -e r ] && bad "a wrong call left a folder" || good
-"$snip" train $small --steps 100000 --set schedule=constant --out stopped 2>err >out & pid=$!
-sleep 1; kill -INT $pid; wait $pid; code=$?
-{ [ $code -eq 0 ] && grep -q '^stopped after' out && [ -s stopped/state.safetensors ]; } && good ||
+"$snip" train $small --steps 100000 --set schedule=constant --out stopped 2>stopped.err >stopped.out & pid=$!
+sleep 1
+refuses 1 'stopped: another run is training in this folder' train $small --steps 100000 --set schedule=constant --out stopped --resume
+refuses 1 'stopped: another run is training in this folder' train $small --out stopped --overwrite
+kill -INT $pid; wait $pid; code=$?
+{ [ $code -eq 0 ] && grep -q '^stopped after' stopped.out && [ -s stopped/state.safetensors ]; } && good ||
     bad "Ctrl-C does not save and stop ($code)"
 head -c 1000 run/model.safetensors >cut.safetensors
 refuses 1 'cut off' info cut.safetensors

@@ -675,6 +675,14 @@ static void runs_are_not_mixed_up(void **state)
     assert_int_equal(train(&m, &c, 0, &done, &st), SNIP_OK);
     assert_int_equal(train(&m, &c, 0, &done, &st), SNIP_IO);
     assert_non_null(strstr(st.msg, "holds a training run already"));
+    char path[128];
+    snprintf(path, sizeof path, "%s/lock", folder);
+    assert_int_not_equal(access(path, F_OK), 0); /* nothing is left of it */
+    int lock = file_lock(path);
+    assert_true(lock >= 0);
+    assert_int_equal(train(&m, &c, 1, &done, &st), SNIP_IO);
+    assert_non_null(strstr(st.msg, "another run is training in this folder"));
+    file_unlock(lock, path);
     d.lr = 0.5;
     assert_int_equal(train(&m, &d, 1, &done, &st), SNIP_FORMAT);
     assert_non_null(strstr(st.msg, "another 'lr'"));

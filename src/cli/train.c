@@ -20,6 +20,13 @@ static void show_line(void *context, const char *text)
     fflush(stderr);
 }
 
+/* A warning on a line of its own, which no progress line follows on. */
+static void show_warning(void *context, const char *text)
+{
+    (void)context;
+    fprintf(stderr, "%ssnip train: %s\n", isatty(STDERR_FILENO) ? "\r\033[K" : "", text);
+}
+
 /* A size such as 4G or 500M. Returns 0 if it is none. */
 static size_t read_bytes(const char *text)
 {
@@ -94,7 +101,7 @@ static int run(const cli_command *self, int argc, char **argv, arena *a)
     cli_list sets = { .count = 0 };
     uint64_t steps = 0, batch = 0, seed = 0, warmup = 0, minutes = 5, every = 0, threads = 0,
              pairs = 256;
-    int resume = 0, quiet = 0, json = 0, code;
+    int resume = 0, overwrite = 0, quiet = 0, json = 0, code;
 
     const cli_option options[] = {
         { .name = "preset",
@@ -148,6 +155,10 @@ static int run(const cli_command *self, int argc, char **argv, arena *a)
           .kind = CLI_FLAG,
           .to = &resume,
           .help = "go on with the run in that folder" },
+        { .name = "overwrite",
+          .kind = CLI_FLAG,
+          .to = &overwrite,
+          .help = "start anew in a folder that holds a run or a model" },
         { .name = "init",
           .kind = CLI_TEXT,
           .to = &init,
@@ -204,6 +215,7 @@ static int run(const cli_command *self, int argc, char **argv, arena *a)
     model_config m;
     train_config c;
     train_watch watch = { .line = show_line,
+                          .warn = show_warning,
                           .context = &quiet,
                           .log_seconds = 5,
                           .save_seconds = 60 * (double)minutes,
@@ -211,7 +223,9 @@ static int run(const cli_command *self, int argc, char **argv, arena *a)
                           .check_pairs = pairs,
                           .memory = read_bytes(memory),
                           .threads = cli_threads(threads) };
-    train_start start = { .resume = resume };
+    train_start start = { .resume = resume, .overwrite = overwrite };
+    if (overwrite && resume)
+        return cli_fail(self, CLI_MISUSED, "--overwrite starts anew, --resume goes on with a run");
     if (init && resume)
         return cli_fail(self, CLI_MISUSED, "--init starts a new run, --resume goes on with one");
     if (watch.memory == 0)

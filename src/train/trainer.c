@@ -4,6 +4,7 @@
 #include <assert.h>
 #include <errno.h>
 #include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -36,6 +37,7 @@ typedef struct run {
     double seconds; /* of training, earlier sessions included */
     json_t *origin; /* where its first weights are from, as strings for the metadata */
     FILE *log;
+    int lock; /* of the folder; -1: none */
 } run;
 
 /* PATH/NAME; the caller frees it. */
@@ -43,6 +45,17 @@ static char *join(const char *folder, const char *name)
 {
     char *path;
     return asprintf(&path, "%s/%s", folder, name) < 0 ? NULL : path;
+}
+
+__attribute__((format(printf, 2, 3))) static void warn(const run *r, const char *format, ...)
+{
+    char text[256];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    if (r->watch->warn)
+        r->watch->warn(r->watch->context, text);
 }
 
 static char *dump(json_t *o)
@@ -518,20 +531,43 @@ static int make_room(run *r, size_t memory)
     return r->draw && r->grad && r->moment1 && r->moment2 && r->update && r->step;
 }
 
-/* The folder: made if it is not there; holds a run if and only if it is to be resumed. */
-static snip_code open_folder(const char *out, const char *state, int resume, snip_status *st)
+/* The folder: made if it is not there, and locked. It holds a run if that is to be resumed, and
+ * else none, and no model: work of hours should not go because of a word that was forgotten. */
+static snip_code open_folder(run *r, const char *state, const train_start *how, snip_status *st)
 {
+    const char *out = r->out;
     if (!file_make_folders(out))
         return status_fail(st, SNIP_IO, 0, "%s: cannot make this folder: %s", out, strerror(errno));
     if (access(out, W_OK) != 0)
         return status_fail(st, SNIP_IO, 0, "%s: cannot write here: %s", out, strerror(errno));
-    int there = access(state, F_OK) == 0;
-    if (resume && !there)
-        return status_fail(st, SNIP_IO, 0, "%s: holds no training run to resume", out);
-    if (!resume && there)
-        return status_fail(st, SNIP_IO, 0,
-                           "%s: holds a training run already; --resume goes on with it", out);
-    return SNIP_OK;
+    char *lock = join(out, "lock"), *weights = join(out, "model.safetensors");
+    snip_code code = lock && weights ? SNIP_OK : status_nomem(st);
+    if (code == SNIP_OK && (r->lock = file_lock(lock)) < 0) {
+        if (errno == EWOULDBLOCK)
+            code = status_fail(st, SNIP_IO, 0, "%s: another run is training in this folder", out);
+        else if (errno == ENOSYS || errno == EOPNOTSUPP || errno == ENOLCK)
+            warn(r, "%s: no locks here (%s): see that no second run uses this folder", out,
+                 strerror(errno));
+        else
+            code = status_fail(st, SNIP_IO, 0, "%s: cannot lock: %s", lock, strerror(errno));
+    }
+    int kept = how->resume || how->overwrite;
+    if (code == SNIP_OK && how->resume && access(state, F_OK) != 0)
+        code = status_fail(st, SNIP_IO, 0, "%s: holds no training run to resume", out);
+    else if (code == SNIP_OK && !kept && access(state, F_OK) == 0)
+        code =
+            status_fail(st, SNIP_IO, 0,
+                        "%s: holds a training run already; --resume goes on with it, --overwrite "
+                        "starts anew",
+                        out);
+    else if (code == SNIP_OK && !kept && access(weights, F_OK) == 0)
+        code = status_fail(st, SNIP_IO, 0,
+                           "%s: holds a model already, without the state that --resume needs; "
+                           "--overwrite replaces it",
+                           out);
+    free(lock);
+    free(weights);
+    return code;
 }
 
 /* The weights of a new run. */
@@ -556,15 +592,17 @@ snip_code train_run(const model_config *m, const train_config *c, const char *ou
                     snip_status *st)
 {
     run r = { .c = c, .watch = watch, .out = out, .a = arena_new(0), .origin = json_object() };
-    char *state = join(out, "state.safetensors");
+    r.lock = -1;
+    char *state = join(out, "state.safetensors"), *lock = join(out, "lock");
     int resume = how->resume;
-    snip_code code = r.a && r.origin && state ? train_config_check(c, m, st) : status_nomem(st);
+    snip_code code =
+        r.a && r.origin && state && lock ? train_config_check(c, m, st) : status_nomem(st);
     if (code == SNIP_OK)
         code = model_new(&r.m, m, r.a, st);
     if (code == SNIP_OK && !make_room(&r, watch->memory))
         code = status_nomem(st);
     if (code == SNIP_OK && ranks_me(watch->ranks) == 0)
-        code = open_folder(out, state, resume, st);
+        code = open_folder(&r, state, how, st);
     if (code == SNIP_OK && c->batch < (size_t)ranks_count(watch->ranks))
         code = status_fail(st, SNIP_FORMAT, 0, "a batch of %zu samples is too small for %d ranks",
                            c->batch, ranks_count(watch->ranks));
@@ -585,10 +623,13 @@ snip_code train_run(const model_config *m, const train_config *c, const char *ou
     *done = r.t;
     if (r.log)
         fclose(r.log);
+    if (r.lock >= 0)
+        file_unlock(r.lock, lock);
     train_step_free(r.step);
     for (int t = 0; r.draw && t < watch->threads; t++)
         arena_free(r.draw[t]);
     free(state);
+    free(lock);
     json_decref(r.origin);
     arena_free(r.a);
     return code;
