@@ -265,8 +265,17 @@ sleep 1
 refuses 1 'stopped: another run is training in this folder' train $small --steps 100000 --set schedule=constant --out stopped --resume
 refuses 1 'stopped: another run is training in this folder' train $small --out stopped --overwrite
 kill -INT $pid; wait $pid; code=$?
-{ [ $code -eq 0 ] && grep -q '^stopped after' stopped.out && [ -s stopped/state.safetensors ]; } && good ||
+{ [ $code -eq 3 ] && grep -q '^stopped after' stopped.out && [ -s stopped/state.safetensors ]; } && good ||
     bad "Ctrl-C does not save and stop ($code)"
+long="train $small --steps 100000 --set schedule=constant --json"
+"$snip" $long --out hung >out 2>err & pid=$!
+sleep 1; kill -HUP $pid; wait $pid; code=$?
+{ [ $code -eq 3 ] && grep -q '"finished":false' out && [ -s hung/state.safetensors ]; } && good ||
+    bad "SIGHUP does not save and stop ($code)"
+(trap '' HUP; exec "$snip" $long --out nohup >out 2>err) & pid=$!
+sleep 1; kill -HUP $pid; sleep 0.5; alive=no; kill -0 $pid 2>/dev/null && alive=yes
+kill -TERM $pid 2>/dev/null; wait $pid; code=$?
+{ [ $code -eq 3 ] && [ $alive = yes ]; } && good || bad "nohup does not hold against SIGHUP ($code, $alive)"
 head -c 1000 run/model.safetensors >cut.safetensors
 refuses 1 'cut off' info cut.safetensors
 refuses 1 'not a snip model' info <(printf '\2\0\0\0\0\0\0\0{}')

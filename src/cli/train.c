@@ -280,16 +280,19 @@ static int run(const cli_command *self, int argc, char **argv, arena *a)
         return code;
     }
     ranks_stop(watch.ranks);
-    if (me)
-        return CLI_DONE;
-    if (json)
-        return cli_print_json(self, json_pack("{s:I,s:I,s:b,s:o}", "steps", (json_int_t)done,
+    int finished = done >= c.steps;
+    code = CLI_DONE;
+    if (!me && json) {
+        code = cli_print_json(self, json_pack("{s:I,s:I,s:b,s:o}", "steps", (json_int_t)done,
                                               "samples", (json_int_t)(done * c.batch), "finished",
-                                              done >= c.steps, "out", text_json(out)));
-    printf("%s after %llu of %llu steps; the model is %s/model.safetensors\n",
-           done >= c.steps ? "done" : "stopped", (unsigned long long)done,
-           (unsigned long long)c.steps, out);
-    return cli_finish(self);
+                                              finished, "out", text_json(out)));
+    } else if (!me) {
+        printf("%s after %llu of %llu steps; the model is %s/model.safetensors\n",
+               finished ? "done" : "stopped", (unsigned long long)done, (unsigned long long)c.steps,
+               out);
+        code = cli_finish(self);
+    }
+    return code == CLI_DONE && !finished ? CLI_STOPPED : code;
 }
 
 int cli_train(const cli_command *self, int argc, char **argv)
