@@ -233,6 +233,14 @@ decays="$small --warmup 5 --set schedule=constant --set decay=30"
 shows 'done after 20 of 20' train $decays --steps 20 --set decay=0 --out decays
 shows 'done after 40 of 40' train $decays --steps 40 --out decays --resume
 refuses 1 "another 'steps'" train $decays --steps 60 --out decays --resume
+# Fewer steps than the warm-up: it is half of them. A run that is made longer keeps its own.
+shows 'done after 10 of 10' train $small --steps 10 --out short
+shows 'warmup..:5,' info short/model.safetensors --json
+shows 'done after 10 of 10' train $small --steps 10 --set schedule=constant --out longer
+shows 'done after 200 of 200' train $small --steps 200 --set schedule=constant --out longer --resume
+shows 'warmup..:5,' info longer/model.safetensors --json
+refuses 1 "another 'steps', 10, on which its learning rates depend" train $small --steps 20 --out short --resume
+refuses 1 "another 'warmup'" train $small --steps 200 --set schedule=constant --set warmup=6 --out longer --resume
 [ -s run/log.jsonl ] && [ -s run/curves.html ] && good || bad "train leaves no log or curves"
 before=$(cksum run/*)
 refuses 1 'holds a training run already' train $small --out run
@@ -256,7 +264,7 @@ refuses 2 'd = 16 is not a multiple of heads = 3' train $small --out r --set hea
 refuses 2 'heads is a whole number' train $small --out r --set heads=two
 refuses 2 "preset wants one of paper.*not 'huge'" train --preset huge --out r
 refuses 2 "stage wants one of S0.*not 'S6'" train $small --out r --stage S6
-refuses 2 'leave nothing after warmup' train $small --out r --steps 10
+refuses 2 'leave nothing after warmup' train $small --out r --steps 10 --warmup 10
 refuses 2 'needs --out' train $small
 refuses 2 '--memory wants a size' train $small --out r --memory lots
 [ -e r ] && bad "a wrong call left a folder" || good

@@ -2,9 +2,11 @@
 #include "support.h"
 
 #include <math.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "base/file.h"
@@ -412,6 +414,19 @@ static void the_model_is_the_average(void **state)
     remove_folder();
 }
 
+/* The last warning of a run, and how many there were. */
+typedef struct said {
+    int count;
+    char text[320];
+} said;
+
+static void keep_warning(void *context, const char *text)
+{
+    said *s = context;
+    s->count++;
+    snprintf(s->text, sizeof s->text, "%s", text);
+}
+
 /* A state file from before these settings were known goes on as it was; it does not become a run
  * of another optimizer on the way. */
 static void older_states_resume(void **state)
@@ -436,6 +451,7 @@ static void older_states_resume(void **state)
         assert_int_equal(json_object_del(settings, newer[i]), 0);
     char *text = json_dumps(settings, JSON_COMPACT | JSON_REAL_PRECISION(17));
     json_object_set_new(f.metadata, "train", json_string(text));
+    json_object_set_new(f.metadata, "version", json_string("0.0.7"));
     assert_int_equal(safetensors_write(path, f.entry, f.count, f.metadata, &st), SNIP_OK);
     free(text);
     json_decref(settings);
@@ -448,8 +464,19 @@ static void older_states_resume(void **state)
     assert_int_equal(train(&m, &whole, 1, &done, &st), SNIP_FORMAT);
     assert_non_null(strstr(st.msg, "another 'average'"));
     whole.average = 0;
-    if (train(&m, &whole, 1, &done, &st) != SNIP_OK)
-        fail_msg("%s", st.msg);
+    said told = { .count = 0 };
+    const train_watch watch = { .warn = keep_warning,
+                                .context = &told,
+                                .save_seconds = 1e9,
+                                .memory = (size_t)1 << 30,
+                                .threads = 2 };
+    for (int i = 0; i < 2; i++) /* the second time the state is of this version */
+        if (train_run(&m, &whole, folder, &(train_start){ .resume = 1 }, &watch, &done, &st) !=
+            SNIP_OK)
+            fail_msg("%s", st.msg);
+    assert_int_equal(told.count, 1);
+    assert_non_null(
+        strstr(told.text, "state.safetensors: was written by snip 0.0.7, this is " SNIP_VERSION));
     char *twice = read_all("state.safetensors", &k, a);
     model *shape;
     assert_int_equal(model_new(&shape, &m, a, NULL), SNIP_OK);
@@ -696,6 +723,88 @@ static void runs_are_not_mixed_up(void **state)
     assert_non_null(strstr(st.msg, "cannot make this folder"));
 }
 
+/* A disk that is full from step `full` to step `room`, played by a limit on the size of files. */
+typedef struct disk {
+    said said; /* first: it is the context of warnings, too */
+    int step, full, room;
+    rlim_t size, limit; /* while it is full, and else */
+} disk;
+
+static void limit_files(rlim_t bytes)
+{
+    struct rlimit l;
+    getrlimit(RLIMIT_FSIZE, &l);
+    l.rlim_cur = bytes;
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &l), 0);
+}
+
+/* A line comes after each step, before its checkpoint. */
+static void fill_disk(void *context, const char *text)
+{
+    disk *d = context;
+    (void)text;
+    d->step++;
+    if (d->step == d->full)
+        limit_files(d->size);
+    if (d->step == d->room)
+        limit_files(d->limit);
+}
+
+static void a_full_disk_is_given_a_second_try(void **state)
+{
+    static const struct {
+        int full, room;
+        rlim_t size;
+        snip_code code;
+        uint64_t done;
+        int warnings;
+    } cases[] = {
+        { 4, 6, 100000, SNIP_OK, 9,
+          1 }, /* the checkpoint after step 4 fails, that after 6 does not */
+        { 4, 99, 100000, SNIP_IO, 6, 1 }, /* both do */
+        { 9, 99, 100000, SNIP_IO, 9, 0 }, /* the last one */
+        { 4, 6, 1, SNIP_OK, 9, 2 },       /* there is no room for lines of the log, either */
+    };
+    model_config m = small_model();
+    train_config c = short_run(9);
+    struct rlimit before;
+    getrlimit(RLIMIT_FSIZE, &before);
+    void (*on_limit)(int) = signal(SIGXFSZ, SIG_IGN);
+    (void)state;
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        disk d = { .full = cases[i].full,
+                   .room = cases[i].room,
+                   .size = cases[i].size,
+                   .limit = before.rlim_cur };
+        const train_watch watch = { .line = fill_disk,
+                                    .warn = keep_warning,
+                                    .context = &d,
+                                    .save_seconds = 1e9,
+                                    .save_steps = 2,
+                                    .check_pairs = 4,
+                                    .memory = (size_t)1 << 30,
+                                    .threads = 2 };
+        uint64_t done;
+        snip_status st = { .msg = "" };
+        new_folder();
+        snip_code code = train_run(&m, &c, folder, &(train_start){ 0 }, &watch, &done, &st);
+        limit_files(before.rlim_cur);
+        print_message("%d to %d: step %d, %d warnings (%s), %s\n", d.full, d.room, (int)done,
+                      d.said.count, d.said.text, code == SNIP_OK ? "done" : st.msg);
+        assert_int_equal(code, cases[i].code);
+        assert_int_equal(done, cases[i].done);
+        assert_int_equal(d.said.count, cases[i].warnings);
+        assert_true(!d.said.count ||
+                    strstr(d.said.text, d.said.count > 1 ? "log.jsonl: cannot write"
+                                                         : "state.safetensors: cannot write"));
+        assert_true(code == SNIP_OK || strstr(st.msg, "state.safetensors: cannot write"));
+        if (code != SNIP_OK) /* the last good checkpoint is there */
+            assert_int_equal(train(&m, &c, 1, &done, &st), SNIP_OK);
+        remove_folder();
+    }
+    signal(SIGXFSZ, on_limit);
+}
+
 static void a_loss_that_is_not_finite_stops(void **state)
 {
     (void)state;
@@ -758,6 +867,7 @@ int main(void)
         ARENA_TEST(phases_may_be_chosen_late),
         ARENA_TEST(samples_may_have_several_subtrees),
         ARENA_TEST(runs_are_not_mixed_up),
+        cmocka_unit_test(a_full_disk_is_given_a_second_try),
         cmocka_unit_test(a_loss_that_is_not_finite_stops),
         ARENA_TEST(a_tiny_model_learns),
     };

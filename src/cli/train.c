@@ -134,7 +134,8 @@ static int run(const cli_command *self, int argc, char **argv, arena *a)
           .to = &warmup,
           .value = "N",
           .high = 1000000000,
-          .help = "updates until the peak; 0: the preset's" },
+          .help =
+              "updates until the peak; 0: the preset's, or half of the steps if these are fewer" },
         { .name = "grad-clip-norm",
           .kind = CLI_TEXT,
           .to = &clip,
@@ -226,6 +227,7 @@ static int run(const cli_command *self, int argc, char **argv, arena *a)
     train_start start = { .resume = resume, .overwrite = overwrite };
     if (overwrite && resume)
         return cli_fail(self, CLI_MISUSED, "--overwrite starts anew, --resume goes on with a run");
+    start.any_warmup = warmup == 0;
     if (init && resume)
         return cli_fail(self, CLI_MISUSED, "--init starts a new run, --resume goes on with one");
     if (watch.memory == 0)
@@ -249,9 +251,12 @@ static int run(const cli_command *self, int argc, char **argv, arena *a)
         good = train_config_set(&c, "clip", clip, &st);
     for (size_t i = 0; i < sets.count && good == SNIP_OK; i++) {
         good = set_key(&m, &c, sets.value[i], &st);
+        start.any_warmup = start.any_warmup && strncmp(sets.value[i], "warmup=", 7) != 0;
         if (good == SNIP_OK && init)
             good = check_kept(&start.init->config, &m, sets.value[i], init, &st);
     }
+    if (start.any_warmup)
+        train_shorten_warmup(&c);
     /* Points per table in training are at most the model's, unless asked for. */
     if (c.train_points == usual_points && c.train_points > (size_t)m.points)
         c.train_points = (size_t)m.points;

@@ -23,6 +23,7 @@ enum { CHECK_PAIRS = 256 }; /* held-out pairs of the quick check, unless asked o
 static const char *const origins[] = { "init", "init_samples" };
 
 typedef struct run {
+    train_config own; /* the settings, with what the state file decides */
     const train_config *c;
     const train_watch *watch;
     const char *out;
@@ -37,7 +38,8 @@ typedef struct run {
     double seconds; /* of training, earlier sessions included */
     json_t *origin; /* where its first weights are from, as strings for the metadata */
     FILE *log;
-    int lock; /* of the folder; -1: none */
+    int log_failed; /* its last line was not written */
+    int lock;       /* of the folder; -1: none */
 } run;
 
 /* PATH/NAME; the caller frees it. */
@@ -49,7 +51,7 @@ static char *join(const char *folder, const char *name)
 
 __attribute__((format(printf, 2, 3))) static void warn(const run *r, const char *format, ...)
 {
-    char text[256];
+    char text[320];
     va_list args;
     va_start(args, format);
     vsnprintf(text, sizeof text, format, args);
@@ -207,9 +209,15 @@ static snip_code same_run(const json_t *theirs, const train_config *ours, uint64
         if (!same_value(json_object_get(theirs, key), json_object_iter_value(at),
                         json_object_get(usual, key)) &&
             !lies_ahead(key, theirs, mine, t))
-            code = status_fail(st, SNIP_FORMAT, 0,
-                               "%s: was trained with another '%s'; resume with the same settings",
-                               path, key);
+            code = strcmp(key, "steps") == 0
+                       ? status_fail(st, SNIP_FORMAT, 0,
+                                     "%s: was trained with another 'steps', %llu, on which its "
+                                     "learning rates depend; resume with as many",
+                                     path, (unsigned long long)whole(theirs, key))
+                       : status_fail(
+                             st, SNIP_FORMAT, 0,
+                             "%s: was trained with another '%s'; resume with the same settings",
+                             path, key);
     }
     json_decref(usual);
     json_decref(mine);
@@ -217,7 +225,7 @@ static snip_code same_run(const json_t *theirs, const train_config *ours, uint64
 }
 
 /* Sets the run from its state file. */
-static snip_code load_state(run *r, const char *path, snip_status *st)
+static snip_code load_state(run *r, const char *path, int any_warmup, snip_status *st)
 {
     safetensors_file f;
     arena *a = arena_new(0);
@@ -232,14 +240,19 @@ static snip_code load_state(run *r, const char *path, snip_status *st)
     const char *settings = json_string_value(json_object_get(f.metadata, "train"));
     const char *steps = json_string_value(json_object_get(f.metadata, "steps"));
     const char *seconds = json_string_value(json_object_get(f.metadata, "seconds"));
+    const char *version = json_string_value(json_object_get(f.metadata, "version"));
     json_t *theirs = settings ? json_loads(settings, 0, NULL) : NULL;
-    json_t *shape = config ? json_loads(config, 0, NULL) : NULL,
-           *mine = model_config_json(&r->m->config);
+    json_t *shape = config ? json_loads(config, 0, NULL) : NULL;
+    model_config
+        built; /* as a model file's is read: keys that came later have their usual values */
     if (!theirs || !shape || !steps || !seconds)
         code = status_fail(st, SNIP_FORMAT, 0, "%s: not the state of a training run", path);
-    else if (!json_equal(shape, mine))
+    else if (model_config_read(&built, shape, NULL) != SNIP_OK ||
+             memcmp(&built, &r->m->config, sizeof built) != 0)
         code = status_fail(st, SNIP_FORMAT, 0, "%s: is of another model configuration", path);
-    else
+    if (code == SNIP_OK && any_warmup && whole(theirs, "warmup") > 0)
+        r->own.warmup = whole(theirs, "warmup");
+    if (code == SNIP_OK)
         code = same_run(theirs, r->c, strtoull(steps, NULL, 10), path, st);
     part p[PARTS];
     size_t count = parts(r, p);
@@ -248,12 +261,14 @@ static snip_code load_state(run *r, const char *path, snip_status *st)
     if (code == SNIP_OK) {
         for (size_t k = 0; k < sizeof origins / sizeof *origins; k++)
             json_object_set(r->origin, origins[k], json_object_get(f.metadata, origins[k]));
+        if (!version || strcmp(version, SNIP_VERSION) != 0)
+            warn(r, "%s: was written by snip %s, this is %s: it may not go on bit for bit", path,
+                 version ? version : "(no version)", SNIP_VERSION);
         r->t = strtoull(steps, NULL, 10);
         r->seconds = strtod(seconds, NULL);
     }
     json_decref(theirs);
     json_decref(shape);
-    json_decref(mine);
     safetensors_close(&f);
     arena_free(a);
     return code;
@@ -273,6 +288,8 @@ static snip_code share_state(run *r, snip_status *st)
         return SNIP_OK;
     ranks_share_size(all, (size_t)r->t, size);
     r->t = size[0];
+    ranks_share_size(all, (size_t)r->own.warmup, size);
+    r->own.warmup = size[0];
     memset(size, 0, n * sizeof *size);
     for (size_t k = 0; k < count; k++) {
         for (size_t from = 0; from < r->m->size; from += size[0]) {
@@ -468,9 +485,13 @@ static snip_code report(run *r, const train_terms *terms, double norm, double ra
     json_t *line = log_line(r, terms, norm, rate, speed);
     snip_code code = checked ? check(r, line, st) : SNIP_OK;
     char *text = line ? json_dumps(line, JSON_COMPACT | JSON_REAL_PRECISION(9)) : NULL;
-    if (code == SNIP_OK && text && (fprintf(r->log, "%s\n", text) < 0 || fflush(r->log) != 0))
-        code =
-            status_fail(st, SNIP_IO, 0, "%s/log.jsonl: cannot write: %s", r->out, strerror(errno));
+    if (code == SNIP_OK && text) { /* a disk may be full for a while: no reason to stop */
+        int good = fprintf(r->log, "%s\n", text) > 0 && fflush(r->log) == 0;
+        if (!good && !r->log_failed)
+            warn(r, "%s/log.jsonl: cannot write: %s", r->out, strerror(errno));
+        clearerr(r->log);
+        r->log_failed = !good;
+    }
     tell(r, terms, norm, speed, line);
     free(text);
     json_decref(line);
@@ -483,6 +504,7 @@ static snip_code loop(run *r, snip_status *st)
     double start = clock_now(), earlier = r->seconds, logged = start, saved = start;
     uint64_t logged_at = r->t;
     snip_code code = SNIP_OK;
+    int failed = 0;  /* checkpoints that could not be written, in a row */
     int unsaved = 1; /* a kill may have come after the state was saved and before the model was */
     while (r->t < r->c->steps && code == SNIP_OK && !asked_to_stop(r)) {
         train_terms terms;
@@ -505,9 +527,17 @@ static snip_code loop(run *r, snip_status *st)
             logged_at = r->t;
         }
         if (code == SNIP_OK && save_now) {
-            code = save(r, st);
+            snip_status why;
+            code = save(r, &why);
             saved = clock_now();
-            unsaved = 0;
+            unsaved = code != SNIP_OK;
+            failed = unsaved ? failed + 1 : 0;
+            if (failed == 1 && !last) { /* the disk may have room again when the next is due */
+                warn(r, "%s; trying again at the next checkpoint", why.msg);
+                code = SNIP_OK;
+            } else if (unsaved) {
+                status_set(st, code, 0, "%s", why.msg);
+            }
         }
     }
     return code == SNIP_OK && unsaved ? save(r, st) : code;
@@ -591,7 +621,9 @@ snip_code train_run(const model_config *m, const train_config *c, const char *ou
                     const train_start *how, const train_watch *watch, uint64_t *done,
                     snip_status *st)
 {
-    run r = { .c = c, .watch = watch, .out = out, .a = arena_new(0), .origin = json_object() };
+    run r = { .watch = watch, .out = out, .a = arena_new(0), .origin = json_object() };
+    r.own = *c;
+    r.c = &r.own;
     r.lock = -1;
     char *state = join(out, "state.safetensors"), *lock = join(out, "lock");
     int resume = how->resume;
@@ -607,7 +639,7 @@ snip_code train_run(const model_config *m, const train_config *c, const char *ou
         code = status_fail(st, SNIP_FORMAT, 0, "a batch of %zu samples is too small for %d ranks",
                            c->batch, ranks_count(watch->ranks));
     if (code == SNIP_OK && resume && ranks_me(watch->ranks) == 0)
-        code = load_state(&r, state, st);
+        code = load_state(&r, state, how->any_warmup, st);
     if (ranks_max(watch->ranks, code != SNIP_OK) && code == SNIP_OK)
         code = status_fail(st, SNIP_IO, 0, "another rank could not start");
     if (code == SNIP_OK && resume)

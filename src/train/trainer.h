@@ -66,6 +66,9 @@ snip_code train_config_set(train_config *c, const char *key, const char *value, 
 snip_code train_config_check(const train_config *c, const model_config *m, snip_status *st);
 json_t *train_config_json(const train_config *c);
 
+/* Half of the steps, where there are no more of them than the warm-up takes. */
+void train_shorten_warmup(train_config *c);
+
 /* The learning rate of update t = 1, 2, ... */
 double train_rate(const train_config *c, uint64_t t);
 
@@ -87,6 +90,7 @@ typedef struct train_watch {
 typedef struct train_start {
     int resume;        /* go on with the folder's run */
     int overwrite;     /* a new run may take the place of one that the folder holds */
+    int any_warmup;    /* c->warmup was not asked for: a run that goes on keeps its own */
     const model *init; /* weights of a new run, in a model of m's configuration; or NULL */
     const char *init_name, *init_samples; /* what the metadata say of them; NULL: nothing */
 } train_start;
@@ -95,7 +99,8 @@ typedef struct train_start {
  * from the folder's state, which must have been made with the same settings (more steps are fine
  * while the schedule does not depend on them); without, the folder must hold neither a run nor a
  * model, unless start->overwrite is set. One run at a time: a second one in the folder fails. *done
- * is the last step made. */
+ * is the last step made. A checkpoint that cannot be written is a warning and tried again when the
+ * next is due; a second one in a row, or the last, is an error. */
 snip_code train_run(const model_config *m, const train_config *c, const char *out,
                     const train_start *start, const train_watch *watch, uint64_t *done,
                     snip_status *st);
