@@ -81,8 +81,9 @@ timeout 60 mpirun -n 1 "$snip" train $settings --set decay=13 --out split --resu
 # The average goes to all ranks with the rest: half a run on one, half on two, is the whole on one.
 average="--set optimizer=muon --set muon_lr=1e-3 --set average=0.9"
 "$snip" train $(cat shorter) --set decay=0 --set centre=0 $average --out half >out 2>&1 || { echo "FAILED: a short run"; cat out; code=1; }
-timeout 60 mpirun -n 1 "$snip" train $settings --set decay=13 $average --out half --resume : \
-    -n 1 "$snip" train $settings --set decay=13 $average --out elsewhere --resume >out 2>&1 &&
+sed 's/--warmup 5//' <<<"$settings" >open # the state knows it
+timeout 60 mpirun -n 1 "$snip" train $(cat open) --set decay=13 $average --out half --resume : \
+    -n 1 "$snip" train $(cat open) --set decay=13 $average --out elsewhere --resume >out 2>&1 &&
     "$snip" train $settings --set decay=13 $average --out whole >out 2>&1 ||
     { echo "FAILED: a run with an average that goes on with two ranks"; cat out; code=1; }
 python3 - <<'PY' || { echo "FAILED: the average of a run that went on with two ranks"; code=1; }

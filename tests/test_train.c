@@ -2,13 +2,16 @@
 #include "support.h"
 
 #include <math.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "base/file.h"
 #include "base/safetensors.h"
+#include "model/file.h"
 #include "train/trainer.h"
 
 /* A model small enough for many steps. */
@@ -243,7 +246,8 @@ static snip_code train(const model_config *m, const train_config *c, int resume,
     const train_watch watch = {
         .log_seconds = 0, .save_seconds = 1e9, .memory = (size_t)1 << 30, .threads = 2
     };
-    return train_run(m, c, folder, resume, &watch, done, st);
+    const train_start start = { .resume = resume };
+    return train_run(m, c, folder, &start, &watch, done, st);
 }
 
 static char *read_all(const char *name, size_t *size, arena *a)
@@ -419,6 +423,19 @@ static void the_model_is_the_average(void **state)
     remove_folder();
 }
 
+/* The last warning of a run, and how many there were. */
+typedef struct said {
+    int count;
+    char text[320];
+} said;
+
+static void keep_warning(void *context, const char *text)
+{
+    said *s = context;
+    s->count++;
+    snprintf(s->text, sizeof s->text, "%s", text);
+}
+
 /* A state file from before these settings were known goes on as it was; it does not become a run
  * of another optimizer on the way. */
 static void older_states_resume(void **state)
@@ -443,6 +460,7 @@ static void older_states_resume(void **state)
         assert_int_equal(json_object_del(settings, newer[i]), 0);
     char *text = json_dumps(settings, JSON_COMPACT | JSON_REAL_PRECISION(17));
     json_object_set_new(f.metadata, "train", json_string(text));
+    json_object_set_new(f.metadata, "version", json_string("0.0.7"));
     assert_int_equal(safetensors_write(path, f.entry, f.count, f.metadata, &st), SNIP_OK);
     free(text);
     json_decref(settings);
@@ -455,13 +473,147 @@ static void older_states_resume(void **state)
     assert_int_equal(train(&m, &whole, 1, &done, &st), SNIP_FORMAT);
     assert_non_null(strstr(st.msg, "another 'average'"));
     whole.average = 0;
-    if (train(&m, &whole, 1, &done, &st) != SNIP_OK)
-        fail_msg("%s", st.msg);
+    said told = { .count = 0 };
+    const train_watch watch = { .warn = keep_warning,
+                                .context = &told,
+                                .save_seconds = 1e9,
+                                .memory = (size_t)1 << 30,
+                                .threads = 2 };
+    for (int i = 0; i < 2; i++) /* the second time the state is of this version */
+        if (train_run(&m, &whole, folder, &(train_start){ .resume = 1 }, &watch, &done, &st) !=
+            SNIP_OK)
+            fail_msg("%s", st.msg);
+    assert_int_equal(told.count, 1);
+    assert_non_null(
+        strstr(told.text, "state.safetensors: was written by snip 0.0.7, this is " SNIP_VERSION));
     char *twice = read_all("state.safetensors", &k, a);
     model *shape;
     assert_int_equal(model_new(&shape, &m, a, NULL), SNIP_OK);
     size_t data = 3 * shape->size * sizeof(float);
     assert_memory_equal(once + n - data, twice + k - data, data);
+    remove_folder();
+}
+
+/* The last line of the run's log; the caller releases it. */
+static json_t *last_line(arena *a)
+{
+    size_t size;
+    char *log = read_all("log.jsonl", &size, a), *last = log;
+    for (char *s = log; *s; s++)
+        if (s[0] == '\n' && s[1])
+            last = s + 1;
+    return json_loads(last, 0, NULL);
+}
+
+/* Weights from elsewhere are where a new run starts: the loss of its first step is theirs, on the
+ * run's own samples, with moments of its own. */
+static void a_run_may_start_with_given_weights(void **state)
+{
+    arena *a = *state, *draw[2] = { arena_new(0), arena_new(0) };
+    model_config c = small_model();
+    train_config how = short_run(1);
+    const train_watch watch = { .save_seconds = 1e9, .memory = (size_t)1 << 30, .threads = 2 };
+    model *m;
+    uint64_t done;
+    snip_status st;
+    assert_int_equal(model_new(&m, &c, a, NULL), SNIP_OK);
+    model_start(m, 77);
+    const train_start start = { .init = m, .init_name = "other.safetensors", .init_samples = "12" };
+    new_folder();
+    how.stage = TRAIN_S2;
+    how.average = 0.9;
+    if (train_run(&c, &how, folder, &start, &watch, &done, &st) != SNIP_OK)
+        fail_msg("%s", st.msg);
+    json_t *line = last_line(a);
+    double loss = json_number_value(json_object_get(line, "loss"));
+    json_decref(line);
+
+    const train_batch_how what = { .stage = TRAIN_S2,
+                                   .size = how.batch,
+                                   .subtrees = how.subtrees,
+                                   .edits = how.edits,
+                                   .points = how.train_points,
+                                   .seed = how.seed,
+                                   .stream = RNG_TRAIN };
+    const train_how objective = { .stage = TRAIN_S2,
+                                  .cosine = 1,
+                                  .tau_local = how.tau_local,
+                                  .tau_global = how.tau_global,
+                                  .scale_global = exp((double)m->w[m->scale_global]),
+                                  .scale_local = exp((double)m->w[m->scale_local]),
+                                  .lambda = how.lambda };
+    train_batch b;
+    train_terms terms;
+    train_times times;
+    train_step *s = train_step_new(m, 2, (size_t)1 << 30, NULL);
+    float *grad = arena_array(a, m->size, sizeof *grad);
+    assert_int_equal(train_batch_draw(&b, &what, 0, m, draw, 2, &st), SNIP_OK);
+    assert_int_equal(train_step_gradient(s, m, &b, &objective, grad, &terms, &times, &st), SNIP_OK);
+    train_step_free(s);
+    arena_free(draw[0]);
+    arena_free(draw[1]);
+    print_message("loss %.9g, of the given weights %.9g\n", loss, terms.total);
+    assert_true(fabs(loss - terms.total) < 1e-8 * terms.total);
+    model_start(m, how.seed); /* the weights it would have had; far from these */
+    size_t n;
+    const float *table = tensor_of("model.safetensors", "encoder_f.embeddings.weight", &n, a);
+    assert_memory_not_equal(table, m->w + m->symbolic.table, n * sizeof *table);
+
+    /* It is told, and stays told when the run goes on. */
+    how.steps = 2;
+    for (int i = 0; i < 2; i++) {
+        char path[128];
+        safetensors_file f;
+        snprintf(path, sizeof path, "%s/model.safetensors", folder);
+        assert_int_equal(safetensors_read(&f, path, a, &st), SNIP_OK);
+        assert_string_equal(json_string_value(json_object_get(f.metadata, "init")),
+                            "other.safetensors");
+        assert_string_equal(json_string_value(json_object_get(f.metadata, "init_samples")), "12");
+        safetensors_close(&f);
+        if (i == 0 && train(&c, &how, 1, &done, &st) != SNIP_OK)
+            fail_msg("%s", st.msg);
+    }
+    remove_folder();
+}
+
+/* The held-out check of a run with an average is of the model in its file: a run that starts with
+ * that model and does not move sees the same. */
+static void the_check_is_of_the_average(void **state)
+{
+    arena *a = *state;
+    model_config c = small_model();
+    train_config how = short_run(60), still = short_run(1);
+    const train_watch watch = { .save_seconds = 1e9, .memory = (size_t)1 << 30, .threads = 2 };
+    uint64_t done;
+    snip_status st;
+    model *m[2];
+    json_t *held[3];
+    char path[128];
+    how.stage = still.stage = TRAIN_S1;
+    how.batch = 32;
+    still.lr = 1e-12;
+    still.lr_start = 0;
+    for (int i = 0; i < 2; i++) {
+        how.average = i ? 0 : 0.8;
+        new_folder();
+        assert_int_equal(train(&c, &how, 0, &done, &st), SNIP_OK);
+        snprintf(path, sizeof path, "%s/model.safetensors", folder);
+        assert_int_equal(model_load(&m[i], path, NULL, a, &st), SNIP_OK);
+        json_t *line = last_line(a);
+        held[i] = json_incref(json_object_get(line, "held_out"));
+        json_decref(line);
+        remove_folder();
+    }
+    const train_start start = { .init = m[0] };
+    new_folder();
+    assert_int_equal(train_run(&c, &still, folder, &start, &watch, &done, &st), SNIP_OK);
+    json_t *line = last_line(a);
+    held[2] = json_object_get(line, "held_out");
+    assert_true(json_is_object(held[0]) && json_equal(held[0], held[2]));
+    assert_false(json_equal(held[0], held[1])); /* which would be that of the last weights */
+    json_decref(line);
+    json_decref(held[0]);
+    json_decref(held[1]);
     remove_folder();
 }
 
@@ -559,6 +711,14 @@ static void runs_are_not_mixed_up(void **state)
     assert_int_equal(train(&m, &c, 0, &done, &st), SNIP_OK);
     assert_int_equal(train(&m, &c, 0, &done, &st), SNIP_IO);
     assert_non_null(strstr(st.msg, "holds a training run already"));
+    char path[128];
+    snprintf(path, sizeof path, "%s/lock", folder);
+    assert_int_not_equal(access(path, F_OK), 0); /* nothing is left of it */
+    int lock = file_lock(path);
+    assert_true(lock >= 0);
+    assert_int_equal(train(&m, &c, 1, &done, &st), SNIP_IO);
+    assert_non_null(strstr(st.msg, "another run is training in this folder"));
+    file_unlock(lock, path);
     d.lr = 0.5;
     assert_int_equal(train(&m, &d, 1, &done, &st), SNIP_FORMAT);
     assert_non_null(strstr(st.msg, "another 'lr'"));
@@ -570,6 +730,88 @@ static void runs_are_not_mixed_up(void **state)
     strcpy(folder, "/proc/snip");
     assert_int_equal(train(&m, &c, 0, &done, &st), SNIP_IO);
     assert_non_null(strstr(st.msg, "cannot make this folder"));
+}
+
+/* A disk that is full from step `full` to step `room`, played by a limit on the size of files. */
+typedef struct disk {
+    said said; /* first: it is the context of warnings, too */
+    int step, full, room;
+    rlim_t size, limit; /* while it is full, and else */
+} disk;
+
+static void limit_files(rlim_t bytes)
+{
+    struct rlimit l;
+    getrlimit(RLIMIT_FSIZE, &l);
+    l.rlim_cur = bytes;
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &l), 0);
+}
+
+/* A line comes after each step, before its checkpoint. */
+static void fill_disk(void *context, const char *text)
+{
+    disk *d = context;
+    (void)text;
+    d->step++;
+    if (d->step == d->full)
+        limit_files(d->size);
+    if (d->step == d->room)
+        limit_files(d->limit);
+}
+
+static void a_full_disk_is_given_a_second_try(void **state)
+{
+    static const struct {
+        int full, room;
+        rlim_t size;
+        snip_code code;
+        uint64_t done;
+        int warnings;
+    } cases[] = {
+        { 4, 6, 100000, SNIP_OK, 9,
+          1 }, /* the checkpoint after step 4 fails, that after 6 does not */
+        { 4, 99, 100000, SNIP_IO, 6, 1 }, /* both do */
+        { 9, 99, 100000, SNIP_IO, 9, 0 }, /* the last one */
+        { 4, 6, 1, SNIP_OK, 9, 2 },       /* there is no room for lines of the log, either */
+    };
+    model_config m = small_model();
+    train_config c = short_run(9);
+    struct rlimit before;
+    getrlimit(RLIMIT_FSIZE, &before);
+    void (*on_limit)(int) = signal(SIGXFSZ, SIG_IGN);
+    (void)state;
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        disk d = { .full = cases[i].full,
+                   .room = cases[i].room,
+                   .size = cases[i].size,
+                   .limit = before.rlim_cur };
+        const train_watch watch = { .line = fill_disk,
+                                    .warn = keep_warning,
+                                    .context = &d,
+                                    .save_seconds = 1e9,
+                                    .save_steps = 2,
+                                    .check_pairs = 4,
+                                    .memory = (size_t)1 << 30,
+                                    .threads = 2 };
+        uint64_t done;
+        snip_status st = { .msg = "" };
+        new_folder();
+        snip_code code = train_run(&m, &c, folder, &(train_start){ 0 }, &watch, &done, &st);
+        limit_files(before.rlim_cur);
+        print_message("%d to %d: step %d, %d warnings (%s), %s\n", d.full, d.room, (int)done,
+                      d.said.count, d.said.text, code == SNIP_OK ? "done" : st.msg);
+        assert_int_equal(code, cases[i].code);
+        assert_int_equal(done, cases[i].done);
+        assert_int_equal(d.said.count, cases[i].warnings);
+        assert_true(!d.said.count ||
+                    strstr(d.said.text, d.said.count > 1 ? "log.jsonl: cannot write"
+                                                         : "state.safetensors: cannot write"));
+        assert_true(code == SNIP_OK || strstr(st.msg, "state.safetensors: cannot write"));
+        if (code != SNIP_OK) /* the last good checkpoint is there */
+            assert_int_equal(train(&m, &c, 1, &done, &st), SNIP_OK);
+        remove_folder();
+    }
+    signal(SIGXFSZ, on_limit);
 }
 
 static void a_loss_that_is_not_finite_stops(void **state)
@@ -599,7 +841,6 @@ static void a_tiny_model_learns(void **state)
     train_config c;
     uint64_t done;
     snip_status st;
-    size_t size;
     model_config_preset(&m, "tiny", NULL);
     train_config_preset(&c, "tiny", NULL);
     c.stage = TRAIN_S1;
@@ -608,11 +849,7 @@ static void a_tiny_model_learns(void **state)
     new_folder();
     if (train(&m, &c, 0, &done, &st) != SNIP_OK)
         fail_msg("%s", st.msg);
-    char *log = read_all("log.jsonl", &size, a), *last = log;
-    for (char *s = log; *s; s++)
-        if (s[0] == '\n' && s[1])
-            last = s + 1;
-    json_t *line = json_loads(last, 0, NULL);
+    json_t *line = last_line(a);
     json_t *ndcg = json_object_get(json_object_get(line, "held_out"), "ndcg10");
     double forth = json_number_value(json_array_get(ndcg, 0)),
            back = json_number_value(json_array_get(ndcg, 1));
@@ -634,9 +871,12 @@ int main(void)
         ARENA_TEST(muon_has_the_matrices_of_the_layers),
         ARENA_TEST(the_model_is_the_average),
         ARENA_TEST(older_states_resume),
+        ARENA_TEST(a_run_may_start_with_given_weights),
+        ARENA_TEST(the_check_is_of_the_average),
         ARENA_TEST(phases_may_be_chosen_late),
         ARENA_TEST(samples_may_have_several_subtrees),
         ARENA_TEST(runs_are_not_mixed_up),
+        cmocka_unit_test(a_full_disk_is_given_a_second_try),
         cmocka_unit_test(a_loss_that_is_not_finite_stops),
         ARENA_TEST(a_tiny_model_learns),
     };

@@ -80,13 +80,18 @@ const cli_command cli_commands[] = {
       cli_corpora },
     { "train", "train a model", "--out DIR [options]",
       "Trains the two encoders on samples drawn as it goes, so data never repeat. Ctrl-C saves and "
-      "stops;\n"
-      "--resume goes on with exactly the same run. The folder holds model.safetensors (the "
-      "weights),\n"
-      "state.safetensors (what --resume needs) and log.jsonl.\n",
+      "stops\n"
+      "(so do SIGTERM and SIGHUP; the exit status is then 3); --resume goes on with exactly the "
+      "same run.\n"
+      "The folder holds model.safetensors (the weights), state.safetensors (what --resume needs) "
+      "and\n"
+      "log.jsonl. --init starts a new run from the weights of a model file; the preset is then for "
+      "the\n"
+      "training alone.\n",
       "snip train --preset tiny --stage S5 --steps 2000 --out runs/tiny\n"
       "snip train --preset tiny --stage S5 --steps 2000 --out runs/tiny --resume\n"
-      "snip train --preset small --set d=96 --set channels=3 --set heads=3 --out runs/d96\n",
+      "snip train --preset small --set d=96 --set channels=3 --set heads=3 --out runs/d96\n"
+      "snip train --init runs/tiny/model.safetensors --preset tiny --lr 1e-4 --out runs/tuned\n",
       cli_train },
     { "evaluate", "measure how well a model's space fits formulas to data",
       "--model FILE [--model FILE ...] [options]",

@@ -199,6 +199,12 @@ json_t *train_config_json(const train_config *c)
     return o;
 }
 
+void train_shorten_warmup(train_config *c)
+{
+    if (c->steps <= c->warmup)
+        c->warmup = c->steps > 1 ? c->steps / 2 : 1;
+}
+
 double train_rate(const train_config *c, uint64_t t)
 {
     double n = (double)(t - 1), warmup = (double)c->warmup;

@@ -1,8 +1,10 @@
 /* trainer.c - see trainer.h. */
 #include "train/trainer.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,13 +12,18 @@
 
 #include "base/clock.h"
 #include "base/file.h"
+#include "base/text.h"
 #include "model/file.h"
 #include "train/curves.h"
 #include "train/update.h"
 
 enum { CHECK_PAIRS = 256 }; /* held-out pairs of the quick check, unless asked otherwise */
 
+/* Metadata that tell where the first weights of a run are from. */
+static const char *const origins[] = { "init", "init_samples" };
+
 typedef struct run {
+    train_config own; /* the settings, with what the state file decides */
     const train_config *c;
     const train_watch *watch;
     const char *out;
@@ -29,7 +36,10 @@ typedef struct run {
     float *average; /* of the weights, NULL: the settings have none */
     uint64_t t;     /* steps made */
     double seconds; /* of training, earlier sessions included */
+    json_t *origin; /* where its first weights are from, as strings for the metadata */
     FILE *log;
+    int log_failed; /* its last line was not written */
+    int lock;       /* of the folder; -1: none */
 } run;
 
 /* PATH/NAME; the caller frees it. */
@@ -37,6 +47,17 @@ static char *join(const char *folder, const char *name)
 {
     char *path;
     return asprintf(&path, "%s/%s", folder, name) < 0 ? NULL : path;
+}
+
+__attribute__((format(printf, 2, 3))) static void warn(const run *r, const char *format, ...)
+{
+    char text[320];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    if (r->watch->warn)
+        r->watch->warn(r->watch->context, text);
 }
 
 static char *dump(json_t *o)
@@ -63,6 +84,7 @@ static json_t *history(const run *r)
     json_object_set_new(o, "seed", json_string(number));
     json_object_set_new(o, "train", json_string(settings ? settings : ""));
     json_object_set_new(o, "version", json_string(SNIP_VERSION));
+    json_object_update(o, r->origin);
     free(settings);
     return o;
 }
@@ -187,9 +209,15 @@ static snip_code same_run(const json_t *theirs, const train_config *ours, uint64
         if (!same_value(json_object_get(theirs, key), json_object_iter_value(at),
                         json_object_get(usual, key)) &&
             !lies_ahead(key, theirs, mine, t))
-            code = status_fail(st, SNIP_FORMAT, 0,
-                               "%s: was trained with another '%s'; resume with the same settings",
-                               path, key);
+            code = strcmp(key, "steps") == 0
+                       ? status_fail(st, SNIP_FORMAT, 0,
+                                     "%s: was trained with another 'steps', %llu, on which its "
+                                     "learning rates depend; resume with as many",
+                                     path, (unsigned long long)whole(theirs, key))
+                       : status_fail(
+                             st, SNIP_FORMAT, 0,
+                             "%s: was trained with another '%s'; resume with the same settings",
+                             path, key);
     }
     json_decref(usual);
     json_decref(mine);
@@ -197,7 +225,7 @@ static snip_code same_run(const json_t *theirs, const train_config *ours, uint64
 }
 
 /* Sets the run from its state file. */
-static snip_code load_state(run *r, const char *path, snip_status *st)
+static snip_code load_state(run *r, const char *path, int any_warmup, snip_status *st)
 {
     safetensors_file f;
     arena *a = arena_new(0);
@@ -212,26 +240,35 @@ static snip_code load_state(run *r, const char *path, snip_status *st)
     const char *settings = json_string_value(json_object_get(f.metadata, "train"));
     const char *steps = json_string_value(json_object_get(f.metadata, "steps"));
     const char *seconds = json_string_value(json_object_get(f.metadata, "seconds"));
+    const char *version = json_string_value(json_object_get(f.metadata, "version"));
     json_t *theirs = settings ? json_loads(settings, 0, NULL) : NULL;
-    json_t *shape = config ? json_loads(config, 0, NULL) : NULL,
-           *mine = model_config_json(&r->m->config);
+    json_t *shape = config ? json_loads(config, 0, NULL) : NULL;
+    model_config
+        built; /* as a model file's is read: keys that came later have their usual values */
     if (!theirs || !shape || !steps || !seconds)
         code = status_fail(st, SNIP_FORMAT, 0, "%s: not the state of a training run", path);
-    else if (!json_equal(shape, mine))
+    else if (model_config_read(&built, shape, NULL) != SNIP_OK ||
+             memcmp(&built, &r->m->config, sizeof built) != 0)
         code = status_fail(st, SNIP_FORMAT, 0, "%s: is of another model configuration", path);
-    else
+    if (code == SNIP_OK && any_warmup && whole(theirs, "warmup") > 0)
+        r->own.warmup = whole(theirs, "warmup");
+    if (code == SNIP_OK)
         code = same_run(theirs, r->c, strtoull(steps, NULL, 10), path, st);
     part p[PARTS];
     size_t count = parts(r, p);
     for (size_t k = 0; k < count && code == SNIP_OK; k++)
         code = model_take(r->m, p[k].w, &f, p[k].suffix, path, st);
     if (code == SNIP_OK) {
+        for (size_t k = 0; k < sizeof origins / sizeof *origins; k++)
+            json_object_set(r->origin, origins[k], json_object_get(f.metadata, origins[k]));
+        if (!version || strcmp(version, SNIP_VERSION) != 0)
+            warn(r, "%s: was written by snip %s, this is %s: it may not go on bit for bit", path,
+                 version ? version : "(no version)", SNIP_VERSION);
         r->t = strtoull(steps, NULL, 10);
         r->seconds = strtod(seconds, NULL);
     }
     json_decref(theirs);
     json_decref(shape);
-    json_decref(mine);
     safetensors_close(&f);
     arena_free(a);
     return code;
@@ -251,6 +288,8 @@ static snip_code share_state(run *r, snip_status *st)
         return SNIP_OK;
     ranks_share_size(all, (size_t)r->t, size);
     r->t = size[0];
+    ranks_share_size(all, (size_t)r->own.warmup, size);
+    r->own.warmup = size[0];
     memset(size, 0, n * sizeof *size);
     for (size_t k = 0; k < count; k++) {
         for (size_t from = 0; from < r->m->size; from += size[0]) {
@@ -472,9 +511,13 @@ static snip_code report(run *r, const train_terms *terms, double norm, double ra
     json_t *line = log_line(r, terms, norm, rate, speed);
     snip_code code = checked ? check(r, line, st) : SNIP_OK;
     char *text = line ? json_dumps(line, JSON_COMPACT | JSON_REAL_PRECISION(9)) : NULL;
-    if (code == SNIP_OK && text && (fprintf(r->log, "%s\n", text) < 0 || fflush(r->log) != 0))
-        code =
-            status_fail(st, SNIP_IO, 0, "%s/log.jsonl: cannot write: %s", r->out, strerror(errno));
+    if (code == SNIP_OK && text) { /* a disk may be full for a while: no reason to stop */
+        int good = fprintf(r->log, "%s\n", text) > 0 && fflush(r->log) == 0;
+        if (!good && !r->log_failed)
+            warn(r, "%s/log.jsonl: cannot write: %s", r->out, strerror(errno));
+        clearerr(r->log);
+        r->log_failed = !good;
+    }
     tell(r, terms, norm, speed, line);
     free(text);
     json_decref(line);
@@ -487,6 +530,7 @@ static snip_code loop(run *r, snip_status *st)
     double start = clock_now(), earlier = r->seconds, logged = start, saved = start;
     uint64_t logged_at = r->t;
     snip_code code = SNIP_OK;
+    int failed = 0;  /* checkpoints that could not be written, in a row */
     int unsaved = 1; /* a kill may have come after the state was saved and before the model was */
     while (r->t < r->c->steps && code == SNIP_OK && !asked_to_stop(r)) {
         train_terms terms;
@@ -509,9 +553,17 @@ static snip_code loop(run *r, snip_status *st)
             logged_at = r->t;
         }
         if (code == SNIP_OK && save_now) {
-            code = save(r, st);
+            snip_status why;
+            code = save(r, &why);
             saved = clock_now();
-            unsaved = 0;
+            unsaved = code != SNIP_OK;
+            failed = unsaved ? failed + 1 : 0;
+            if (failed == 1 && !last) { /* the disk may have room again when the next is due */
+                warn(r, "%s; trying again at the next checkpoint", why.msg);
+                code = SNIP_OK;
+            } else if (unsaved) {
+                status_set(st, code, 0, "%s", why.msg);
+            }
         }
     }
     return code == SNIP_OK && unsaved ? save(r, st) : code;
@@ -535,53 +587,91 @@ static int make_room(run *r, size_t memory)
     return r->draw && r->grad && r->moment1 && r->moment2 && r->update && r->step;
 }
 
-/* The folder: made if it is not there; holds a run if and only if it is to be resumed. */
-static snip_code open_folder(const char *out, const char *state, int resume, snip_status *st)
+/* The folder: made if it is not there, and locked. It holds a run if that is to be resumed, and
+ * else none, and no model: work of hours should not go because of a word that was forgotten. */
+static snip_code open_folder(run *r, const char *state, const train_start *how, snip_status *st)
 {
+    const char *out = r->out;
     if (!file_make_folders(out))
         return status_fail(st, SNIP_IO, 0, "%s: cannot make this folder: %s", out, strerror(errno));
     if (access(out, W_OK) != 0)
         return status_fail(st, SNIP_IO, 0, "%s: cannot write here: %s", out, strerror(errno));
-    int there = access(state, F_OK) == 0;
-    if (resume && !there)
-        return status_fail(st, SNIP_IO, 0, "%s: holds no training run to resume", out);
-    if (!resume && there)
-        return status_fail(st, SNIP_IO, 0,
-                           "%s: holds a training run already; --resume goes on with it", out);
-    return SNIP_OK;
+    char *lock = join(out, "lock"), *weights = join(out, "model.safetensors");
+    snip_code code = lock && weights ? SNIP_OK : status_nomem(st);
+    if (code == SNIP_OK && (r->lock = file_lock(lock)) < 0) {
+        if (errno == EWOULDBLOCK)
+            code = status_fail(st, SNIP_IO, 0, "%s: another run is training in this folder", out);
+        else if (errno == ENOSYS || errno == EOPNOTSUPP || errno == ENOLCK)
+            warn(r, "%s: no locks here (%s): see that no second run uses this folder", out,
+                 strerror(errno));
+        else
+            code = status_fail(st, SNIP_IO, 0, "%s: cannot lock: %s", lock, strerror(errno));
+    }
+    int kept = how->resume || how->overwrite;
+    if (code == SNIP_OK && how->resume && access(state, F_OK) != 0)
+        code = status_fail(st, SNIP_IO, 0, "%s: holds no training run to resume", out);
+    else if (code == SNIP_OK && !kept && access(state, F_OK) == 0)
+        code =
+            status_fail(st, SNIP_IO, 0,
+                        "%s: holds a training run already; --resume goes on with it, --overwrite "
+                        "starts anew",
+                        out);
+    else if (code == SNIP_OK && !kept && access(weights, F_OK) == 0)
+        code = status_fail(st, SNIP_IO, 0,
+                           "%s: holds a model already, without the state that --resume needs; "
+                           "--overwrite replaces it",
+                           out);
+    free(lock);
+    free(weights);
+    return code;
 }
 
 /* The weights of a new run. */
-static void start(run *r)
+static void start(run *r, const train_start *how)
 {
-    model_start(r->m, r->c->seed);
+    if (how->init) {
+        assert(how->init->size == r->m->size);
+        memcpy(r->m->w, how->init->w, r->m->size * sizeof *r->m->w);
+    } else {
+        model_start(r->m, r->c->seed);
+    }
+    const char *const values[] = { how->init_name, how->init_samples };
+    for (size_t k = 0; k < sizeof origins / sizeof *origins; k++)
+        if (values[k])
+            json_object_set_new(r->origin, origins[k], text_json(values[k]));
     if (r->average)
         memcpy(r->average, r->m->w, r->m->size * sizeof *r->average);
 }
 
-snip_code train_run(const model_config *m, const train_config *c, const char *out, int resume,
-                    const train_watch *watch, uint64_t *done, snip_status *st)
+snip_code train_run(const model_config *m, const train_config *c, const char *out,
+                    const train_start *how, const train_watch *watch, uint64_t *done,
+                    snip_status *st)
 {
-    run r = { .c = c, .watch = watch, .out = out, .a = arena_new(0) };
-    char *state = join(out, "state.safetensors");
-    snip_code code = r.a && state ? train_config_check(c, m, st) : status_nomem(st);
+    run r = { .watch = watch, .out = out, .a = arena_new(0), .origin = json_object() };
+    r.own = *c;
+    r.c = &r.own;
+    r.lock = -1;
+    char *state = join(out, "state.safetensors"), *lock = join(out, "lock");
+    int resume = how->resume;
+    snip_code code =
+        r.a && r.origin && state && lock ? train_config_check(c, m, st) : status_nomem(st);
     if (code == SNIP_OK)
         code = model_new(&r.m, m, r.a, st);
     if (code == SNIP_OK && !make_room(&r, watch->memory))
         code = status_nomem(st);
     if (code == SNIP_OK && ranks_me(watch->ranks) == 0)
-        code = open_folder(out, state, resume, st);
+        code = open_folder(&r, state, how, st);
     if (code == SNIP_OK && c->batch < (size_t)ranks_count(watch->ranks))
         code = status_fail(st, SNIP_FORMAT, 0, "a batch of %zu samples is too small for %d ranks",
                            c->batch, ranks_count(watch->ranks));
     if (code == SNIP_OK && resume && ranks_me(watch->ranks) == 0)
-        code = load_state(&r, state, st);
+        code = load_state(&r, state, how->any_warmup, st);
     if (ranks_max(watch->ranks, code != SNIP_OK) && code == SNIP_OK)
         code = status_fail(st, SNIP_IO, 0, "another rank could not start");
     if (code == SNIP_OK && resume)
         code = share_state(&r, st);
     else if (code == SNIP_OK)
-        start(&r);
+        start(&r, how);
     if (code == SNIP_OK && ranks_me(watch->ranks) == 0)
         code = open_log(&r, st);
     if (code == SNIP_OK && !resume)
@@ -591,10 +681,14 @@ snip_code train_run(const model_config *m, const train_config *c, const char *ou
     *done = r.t;
     if (r.log)
         fclose(r.log);
+    if (r.lock >= 0)
+        file_unlock(r.lock, lock);
     train_step_free(r.step);
     for (int t = 0; r.draw && t < watch->threads; t++)
         arena_free(r.draw[t]);
     free(state);
+    free(lock);
+    json_decref(r.origin);
     arena_free(r.a);
     return code;
 }

@@ -5,6 +5,7 @@
  *     model.safetensors   the weights (or their average) with their configuration, for all else
  *     log.jsonl           a line every few steps
  *     curves.html         the same as curves
+ *     lock                while a run is going on
  * Files are replaced whole, never written in place. */
 #ifndef TRAIN_TRAINER_H
 #define TRAIN_TRAINER_H
@@ -67,12 +68,16 @@ snip_code train_config_set(train_config *c, const char *key, const char *value, 
 snip_code train_config_check(const train_config *c, const model_config *m, snip_status *st);
 json_t *train_config_json(const train_config *c);
 
+/* Half of the steps, where there are no more of them than the warm-up takes. */
+void train_shorten_warmup(train_config *c);
+
 /* The learning rate of update t = 1, 2, ... */
 double train_rate(const train_config *c, uint64_t t);
 
 /* What the caller wants to be told, and when to stop. */
 typedef struct train_watch {
     void (*line)(void *context, const char *text); /* progress, a line without end */
+    void (*warn)(void *context, const char *text); /* what should be seen in any case */
     void *context;
     const volatile sig_atomic_t *stop; /* set from outside: save and return */
     double log_seconds, save_seconds;  /* how often */
@@ -83,11 +88,23 @@ typedef struct train_watch {
     ranks *ranks; /* of a run under mpirun, else NULL */
 } train_watch;
 
-/* Trains in folder `out` until c->steps are done or *stop is set. With `resume` it goes on from the
- * folder's state, which must have been made with the same settings (more steps are fine while the
- * schedule does not depend on them); without, the folder must not hold a run. *done is the last
- * step made. */
-snip_code train_run(const model_config *m, const train_config *c, const char *out, int resume,
-                    const train_watch *watch, uint64_t *done, snip_status *st);
+/* What a run begins with; all zero: a new one, its weights drawn by the seed. */
+typedef struct train_start {
+    int resume;        /* go on with the folder's run */
+    int overwrite;     /* a new run may take the place of one that the folder holds */
+    int any_warmup;    /* c->warmup was not asked for: a run that goes on keeps its own */
+    const model *init; /* weights of a new run, in a model of m's configuration; or NULL */
+    const char *init_name, *init_samples; /* what the metadata say of them; NULL: nothing */
+} train_start;
+
+/* Trains in folder `out` until c->steps are done or *stop is set. With start->resume it goes on
+ * from the folder's state, which must have been made with the same settings (more steps are fine
+ * while the schedule does not depend on them); without, the folder must hold neither a run nor a
+ * model, unless start->overwrite is set. One run at a time: a second one in the folder fails. *done
+ * is the last step made. A checkpoint that cannot be written is a warning and tried again when the
+ * next is due; a second one in a row, or the last, is an error. */
+snip_code train_run(const model_config *m, const train_config *c, const char *out,
+                    const train_start *start, const train_watch *watch, uint64_t *done,
+                    snip_status *st);
 
 #endif
