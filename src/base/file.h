@@ -9,15 +9,28 @@
 #include "base/status.h"
 
 /* Reads a file, plain or gzipped, or standard input for "-". *out is terminated by a 0 that *size
- * does not count, and lives in `a`. A truncated or damaged .gz is an error. */
+ * does not count, and lives in `a`. A truncated or damaged .gz is an error, and so is one that
+ * holds something else behind its compressed data, or unpacks to far more than a file of its size
+ * can mean. What is larger than 4 GB is refused, and so is what has no size of its own (a pipe, a
+ * device) and does not end within 1 GB. */
 snip_code file_read(char **out, size_t *size, const char *path, arena *a, snip_status *st);
 
-/* The same for files of any size. file_read refuses what is larger than 4 GB: a table that large
- * was not meant to be read whole. */
+/* The same for files of any size. */
 snip_code file_read_large(char **out, size_t *size, const char *path, arena *a, snip_status *st);
 
-/* The same for text: without a byte order mark. */
-snip_code file_read_text(char **out, size_t *size, const char *path, arena *a, snip_status *st);
+/* The same for text of at most `most` bytes. Reading ends behind a zero byte, at the latest some
+ * 64 kB later: it is no text, and an endless file of them is told from text at once. The caller
+ * looks for it. `option` is what changes `most`, for the message; it may be NULL. */
+snip_code file_read_most(char **out, size_t *size, const char *path, size_t most,
+                         const char *option, arena *a, snip_status *st);
+
+/* The same, without a byte order mark. */
+snip_code file_read_text(char **out, size_t *size, const char *path, size_t most, arena *a,
+                         snip_status *st);
+
+/* Sizes for `most`: one formula, a file of formulas. */
+#define FILE_FORMULA_MAX  ((size_t)16 << 20)
+#define FILE_FORMULAS_MAX ((size_t)256 << 20)
 
 /* Makes a folder and those above it. Returns 0 with errno set on failure. */
 int file_make_folders(const char *path);

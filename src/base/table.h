@@ -9,6 +9,7 @@
 #define BASE_TABLE_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 #include "base/arena.h"
 #include "base/status.h"
@@ -18,6 +19,7 @@ typedef struct table_options {
     const char *columns; /* names of the inputs, as a line of CSV; NULL: all but the target */
     int need_target;     /* without such a name the last column is the target */
     int drop_invalid;    /* leave out rows with missing, NaN or infinite cells, else refuse */
+    uint64_t megabytes;  /* the text and its numbers take at most so much memory; 0: 1024 */
 } table_options;
 
 typedef struct table {

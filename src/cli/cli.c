@@ -165,7 +165,8 @@ snip_code cli_formula_text(const char **out, const char *argument, arena *a, sni
         return SNIP_OK;
     char *text;
     size_t size;
-    snip_code code = file_read_text(&text, &size, argument + (argument[0] == '@'), a, st);
+    snip_code code =
+        file_read_text(&text, &size, argument + (argument[0] == '@'), FILE_FORMULA_MAX, a, st);
     if (code != SNIP_OK)
         return code;
     if (memchr(text, 0, size))

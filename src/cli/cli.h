@@ -137,11 +137,16 @@ const volatile sig_atomic_t *cli_stop_on_signals(void);
         .help = "no progress line"                                                                 \
     }
 
-/* The choice of columns, for commands that read a table of inputs. */
+/* The choice of columns and the limit, for commands that read a table of inputs. */
 #define CLI_TABLE_COLUMNS(options)                                                                 \
+    { .name = "columns",                                                                           \
+      .kind = CLI_TEXT,                                                                            \
+      .to = &(options)->columns,                                                                   \
+      .value = "A,B,...",                                                                          \
+      .help = "the inputs to use, other columns may hold text; default: all others" },             \
     {                                                                                              \
-        .name = "columns", .kind = CLI_TEXT, .to = &(options)->columns, .value = "A,B,...",        \
-        .help = "the inputs to use, other columns may hold text; default: all others"              \
+        .name = "max-table", .kind = CLI_COUNT, .to = &(options)->megabytes, .value = "MB",        \
+        .help = "refuse a table that takes more memory; 0: 1024", .high = 1 << 24                  \
     }
 
 /* Says on standard error what reading a table in this way left out or made up. */

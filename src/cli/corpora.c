@@ -186,7 +186,7 @@ int cli_corpora(const cli_command *self, int argc, char **argv)
     if (file) {
         char *text;
         size_t size;
-        loaded = file_read_text(&text, &size, file, a, &st);
+        loaded = file_read_text(&text, &size, file, FILE_FORMULAS_MAX, a, &st);
         if (loaded == SNIP_OK)
             loaded = data_corpus_parse(&corpora[count++], file, text, a, &st);
     } else {

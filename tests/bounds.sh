@@ -1,0 +1,76 @@
+#!/usr/bin/env bash
+# What a hostile or unlucky user meets: files without end, little memory, full disks, odd names. Every
+# answer comes within seconds, is one sentence, and leaves nothing behind. bounds.sh PROGRAM
+set -u
+snip=$(realpath "$1")
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 1
+passed=0 failed=0
+good() { passed=$((passed + 1)); }
+bad() { failed=$((failed + 1)); echo "FAILED: ${1:0:400}"; }
+
+# refuses PATTERN ARGUMENTS...: exit status 1 within 20 seconds, one line that holds PATTERN. `space` is
+# the address space in kB that it may use.
+space=unlimited
+refuses() {
+    local pattern=$1; shift
+    (ulimit -v $space; exec timeout -s KILL 20 "$snip" "$@") >out 2>err; local code=$?
+    if [ $code -ne 1 ]; then bad "$* exits $code: $(head -c 300 err)"
+    elif [ -s out ]; then bad "$* prints on standard output: $(head -c 100 out)"
+    elif [ "$(wc -l <err)" -ne 1 ]; then bad "$* says $(wc -l <err) lines: $(head -c 300 err)"
+    elif ! grep -q -- "$pattern" err; then bad "$* says '$(cat err)', expected '$pattern'"
+    elif compgen -G '*.tmp' >/dev/null; then bad "$* leaves $(echo *.tmp)"; rm -f ./*.tmp
+    else good; fi
+}
+
+# shows PATTERN ARGUMENTS...: it succeeds and prints PATTERN.
+shows() {
+    local pattern=$1; shift
+    timeout -s KILL 60 "$snip" "$@" >out 2>err </dev/null; local code=$?
+    if [ $code -ne 0 ]; then bad "$* exits $code: $(head -c 300 err)"
+    elif ! grep -q -- "$pattern" out; then bad "$* does not print '$pattern': $(head -c 300 out)"
+    else good; fi
+}
+
+"$snip" train --preset tiny --set statistics=yes --set points=0 --set layers=1 --set hidden=16 \
+    --set d=16 --set heads=2 --set ff=16 --set latent=8 --set channels=2 --set levels=4 \
+    --batch-size 8 --warmup 1 --steps 2 --quiet --out model >/dev/null || exit 1
+export SNIP_MODEL=$work/model/model.safetensors
+awk 'BEGIN { srand(7); print "a,b,y"
+    for (i = 0; i < 60; i++) { a = 1 + 4*rand(); b = rand() - .5
+        printf "%.17g,%.17g,%.17g\n", a, b, 2.5*sin(a) + b*b + .001*rand() } }' >t.csv
+
+# Files without end --------------------------------------------------------------------------------
+# With 1.5 GB of address space: what is refused is refused before it fills the machine.
+space=1500000
+refuses 'zero byte' calc @/dev/zero t.csv
+refuses 'zero byte' calc a /dev/zero
+refuses 'zero byte' rank /dev/zero --formula a
+refuses 'zero byte' rank t.csv /dev/zero
+refuses 'zero byte' index add lib.db /dev/zero
+refuses 'larger than 16 MB' calc @<(yes 'a+') t.csv
+refuses 'larger than 16 MB' calc - t.csv < <(yes 'a+')
+refuses 'larger than 64 MB (--max-table)' calc a <(yes 1,2) --max-table 64
+refuses 'larger than 64 MB (--max-table)' rank <(yes 1,2) --formula x0 --max-table 64
+refuses 'larger than 256 MB' rank t.csv <(yes 'a + a + a + a + a + a + a + a + a')
+refuses 'more than 10000000 lines' rank t.csv <(yes a | head -c 40000000)
+refuses 'more than 1000000 lines' index add lib.db <(yes x0 | head -c 4000000)
+# 50 MB of numbers in 48 kB; the memory that it may take is its text's and 8 bytes a number.
+yes 1,2 | head -c 50000000 | gzip >small.csv.gz
+refuses 'takes 239 MB of memory, more than 100 (--max-table)' calc x0 small.csv.gz --max-table 100
+# 300 MB of the same number in 290 kB: more than 1000 to 1.
+yes 1,2 | head -c 300000000 | gzip >bomb.csv.gz
+refuses 'unpacks to more than 250 times its size' calc x0 bomb.csv.gz
+refuses 'unpacks to more than 250 times its size' calc x0 - <bomb.csv.gz
+space=unlimited
+refuses 'larger than 1 GB (--max-table)' calc a <(yes 1,2)
+# A table may be as large as it is in fact: blank lines and columns that are not used cost nothing.
+{ seq -s, 1 2000 | sed 's/\([0-9]*\)/c\1/g'; yes '' | head -n 2000000; seq -s, 1 2000; } >sparse.csv
+shows '^7\.0$' calc c7 sparse.csv --max-table 32
+{ echo a,b; seq 1 100000 | sed 's/.*/"&","text"/'; } >quoted.csv
+(ulimit -v 400000; OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 "$snip" calc a quoted.csv --columns a | tail -n 1 | grep -qx 100000.0) && good ||
+    bad "a column beside quoted text"
+
+echo "$passed passed, $failed failed"
+[ $failed -eq 0 ]
