@@ -72,5 +72,25 @@ shows '^7\.0$' calc c7 sparse.csv --max-table 32
 (ulimit -v 400000; OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 "$snip" calc a quoted.csv --columns a | tail -n 1 | grep -qx 100000.0) && good ||
     bad "a column beside quoted text"
 
+# Files of another kind ----------------------------------------------------------------------------
+printf 'a\rb\r' >cr.txt
+refuses 'cr.txt: its lines end with CR alone' rank t.csv cr.txt
+refuses 'cr.txt: its lines end with CR alone' index add lib.db cr.txt
+printf 'a + b\r' >one.txt
+shows '2' calc @one.txt t.csv
+printf '\xff\xfe\0\0a\0\0\0' >wide.txt
+refuses 'wide.txt: is UTF-32' calc @wide.txt t.csv
+gzip <t.csv >twice.csv.gz
+tail -n +2 t.csv | gzip >>twice.csv.gz
+[ "$("$snip" calc a twice.csv.gz | wc -l)" -eq 120 ] && good || bad "two compressed blocks are not read"
+cp twice.csv.gz padded.csv.gz
+head -c 100000 /dev/zero >>padded.csv.gz
+[ "$("$snip" calc a padded.csv.gz | wc -l)" -eq 120 ] && good || bad "zeros behind a .gz"
+{ cat twice.csv.gz; echo 5,6,7; } >garbage.csv.gz
+refuses 'garbage.csv.gz: holds something else behind its compressed data' calc a garbage.csv.gz
+{ cat padded.csv.gz; echo 5,6,7; } >late.csv.gz
+refuses 'late.csv.gz: holds something else' calc a late.csv.gz
+refuses 'cut off' calc a <(head -c -3 twice.csv.gz)
+
 echo "$passed passed, $failed failed"
 [ $failed -eq 0 ]

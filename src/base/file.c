@@ -11,6 +11,8 @@
 #include <unistd.h>
 #include <zlib.h>
 
+#include "base/text.h"
+
 #define SIZE_LIMIT ((size_t)4 << 30)
 #define PIPE_LIMIT ((size_t)1 << 30) /* of what has no size of its own and may never end */
 
@@ -253,6 +255,9 @@ snip_code file_read_text(char **out, size_t *size, const char *path, size_t most
                          snip_status *st)
 {
     snip_code code = file_read_most(out, size, path, most, NULL, a, st);
+    const char *why = code == SNIP_OK ? text_unreadable(*out, *size) : NULL;
+    if (why)
+        return status_fail(st, SNIP_FORMAT, 0, "%s: %s", path, why);
     if (code == SNIP_OK && strncmp(*out, "\xEF\xBB\xBF", 3) == 0) {
         *out += 3;
         *size -= 3;

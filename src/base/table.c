@@ -66,8 +66,10 @@ static snip_code quoted_cell(reader *r, const char **s, const char *end, cell *o
         text_put(&t, p++, 1);
     }
     if (p >= end)
-        return status_fail(r->st, SNIP_FORMAT, 0, "%s: line %zu: quote without its end", r->path,
-                           r->line);
+        return status_fail(r->st, SNIP_FORMAT, 0, "%s: line %zu: %s", r->path, r->line,
+                           r->at < r->end && memchr(r->at, '"', (size_t)(r->end - r->at))
+                               ? "a quoted cell goes on in the next line; a row must be one line"
+                               : "quote without its end");
     *s = p + 1;
     const char *unquoted = text_end(&t);
     if (!unquoted)
@@ -508,8 +510,9 @@ snip_code table_parse(table *out, const char *path, const char *text, size_t siz
 {
     *out = (table){ .target = TABLE_NO_TARGET };
     reader r = { .path = path, .at = text, .end = text + size, .a = a, .st = st };
-    if (size >= 2 && (memcmp(text, "\xFF\xFE", 2) == 0 || memcmp(text, "\xFE\xFF", 2) == 0))
-        return status_fail(st, SNIP_FORMAT, 0, "%s: is UTF-16; save it as UTF-8", path);
+    const char *why = text_unreadable(text, size);
+    if (why)
+        return status_fail(st, SNIP_FORMAT, 0, "%s: %s", path, why);
     if (memchr(text, 0, size))
         return status_fail(st, SNIP_FORMAT, 0, "%s: holds a zero byte, so it is not a text table",
                            path);

@@ -34,4 +34,8 @@ const char *text_utf8(const char *s, arena *a);
 /* A JSON string, whatever bytes s holds. */
 json_t *text_json(const char *s);
 
+/* Why bytes[0..size) are no lines of text as everything here reads them (UTF-16, UTF-32, lines that
+ * end with CR alone), as the end of a sentence about a file; NULL if nothing speaks against it. */
+const char *text_unreadable(const char *bytes, size_t size);
+
 #endif
