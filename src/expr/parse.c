@@ -32,7 +32,7 @@ __attribute__((format(printf, 3, 4))) static int fail_at(parser *p, size_t pos, 
                                                          ...)
 {
     if (!p->failed) { /* the first failure is the one to report */
-        char msg[160];
+        char msg[240];
         va_list args;
         va_start(args, format);
         vsnprintf(msg, sizeof msg, format, args);
@@ -108,6 +108,29 @@ int expr_variable_index(const char *text, size_t length)
         index = 10 * index + (text[i] - '0');
     }
     return index;
+}
+
+/* `what` 'text' is none of ours: says so, and which names there are, as many as a line holds. */
+static int fail_name(parser *p, size_t pos, const char *what, const char *text, size_t length)
+{
+    enum { LINE = 80, NAME = 60 };
+    char list[2 * LINE + NAME] = "";
+    size_t used = 0, count = p->names ? p->names->count : 0;
+    for (size_t i = 0; i < count && used < sizeof list; i++) {
+        if (i && used + strlen(p->names->name[i]) > LINE) {
+            snprintf(list + used, sizeof list - used, ", ... (%zu in all)", count);
+            break;
+        }
+        used += (size_t)snprintf(list + used, sizeof list - used, "%s%.*s",
+                                 i           ? ", "
+                                 : count > 1 ? "are "
+                                             : "is ",
+                                 LINE, p->names->name[i]);
+    }
+    return fail_at(p, pos, "%s '%.*s'; there %s", what, length > NAME ? NAME : (int)length, text,
+                   !p->names ? "are x0, x1, ..."
+                   : count   ? list
+                             : "are no inputs");
 }
 
 /* The variable called text[0..length), or -1. A name of the table goes first; x0, x1, ... count its
@@ -343,10 +366,9 @@ static int parse_named(parser *p, const char *name, size_t length, size_t pos)
         return add_op(p, (expr_op)op, -1, -1);
     if (op >= 0)
         return parse_call(p, op, name + skip, length - skip, pos);
-    int shown = length > 60 ? 60 : (int)length;
     if (call)
-        return fail_at(p, pos, "unknown function '%.*s'", shown, name);
-    return fail_at(p, pos, "unknown name '%.*s'", shown, name);
+        return fail_at(p, pos, "unknown function '%.*s'", length > 60 ? 60 : (int)length, name);
+    return fail_name(p, pos, "unknown name", name, length);
 }
 
 /* A decimal number; in LaTeX it may go on with `\cdot 10^{n}`. */
@@ -397,7 +419,7 @@ static int parse_quoted(parser *p, char closing, size_t pos)
     p->pos += end + 1;
     int variable = find_variable(p, name, length);
     if (variable < 0)
-        return fail_at(p, pos, "unknown name '%.*s'", length > 60 ? 60 : (int)length, name);
+        return fail_name(p, pos, "unknown name", name, length);
     return add_variable(p, variable, pos);
 }
 
@@ -560,13 +582,12 @@ static snip_code parse_infix(expr *out, parser *p)
 /* One word of prefix text, s[0..length). Returns its node's place or -1. */
 static int prefix_word(parser *p, const char *s, size_t length, size_t pos)
 {
-    int shown = length > 60 ? 60 : (int)length;
     if (length == 0)
         return fail_at(p, pos, "empty word between commas");
     if (length > 2 && s[0] == '`' && s[length - 1] == '`') { /* a name that is no plain word */
         int named = find_variable(p, s + 1, length - 2);
         return named >= 0 ? add_variable(p, named, pos)
-                          : fail_at(p, pos, "unknown name %.*s", shown, s);
+                          : fail_name(p, pos, "unknown name", s + 1, length - 2);
     }
     int sign = s[0] == '-' || s[0] == '+', integer;
     size_t number = number_length(s + sign, &integer);
@@ -579,7 +600,7 @@ static int prefix_word(parser *p, const char *s, size_t length, size_t pos)
     if (variable >= 0)
         return add_variable(p, variable, pos);
     if (op < 0)
-        return fail_at(p, pos, "unknown operator or name '%.*s'", shown, s);
+        return fail_name(p, pos, "unknown operator or name", s, length);
     return add_op(p, (expr_op)op, -1, -1);
 }
 
