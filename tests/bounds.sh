@@ -92,5 +92,10 @@ refuses 'garbage.csv.gz: holds something else behind its compressed data' calc a
 refuses 'late.csv.gz: holds something else' calc a late.csv.gz
 refuses 'cut off' calc a <(head -c -3 twice.csv.gz)
 
+# The last one of --json and --format counts ---------------------------------------------------------
+shows '^Complexity,' rank t.csv --formula a --json --format csv
+shows '^{"rows_train"' rank t.csv --formula a --format csv --json
+shows 'R2 train' rank t.csv --formula a --json --format table
+
 echo "$passed passed, $failed failed"
 [ $failed -eq 0 ]

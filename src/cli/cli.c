@@ -98,7 +98,7 @@ static int set_option(const cli_command *self, const cli_option *o, const char *
 {
     switch (o->kind) {
     case CLI_FLAG:
-        *(int *)o->to = 1;
+        *(int *)o->to = o->low ? (int)o->low : 1;
         return CLI_DONE;
     case CLI_COUNT:
         return set_count(self, o, value);

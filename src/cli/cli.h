@@ -22,7 +22,7 @@ extern const char *const cli_presets[], *const cli_stages[];
 enum { CLI_DONE = 0, CLI_FAILED = 1, CLI_MISUSED = 2 };
 
 typedef enum cli_kind {
-    CLI_FLAG,   /* int *to becomes 1 */
+    CLI_FLAG,   /* int *to becomes 1, or `low` where that is given */
     CLI_COUNT,  /* uint64_t *to, within [low, high] */
     CLI_TEXT,   /* const char **to */
     CLI_LIST,   /* cli_list *to: may be given many times */

@@ -189,9 +189,8 @@ static void put_ranking(FILE *f, const cli_ranking *how, const tools_candidate *
                                  const cli_task *task) = { as_table, as_csv,   as_json,
                                                            as_latex, as_sympy, as_c };
     size_t shown = how->top && how->top < n ? (size_t)how->top : n;
-    int format = how->json ? CLI_RANKING_JSON : how->format;
-    print[format](f, c, shown, task);
-    if (format != CLI_RANKING_TABLE)
+    print[how->format](f, c, shown, task);
+    if (how->format != CLI_RANKING_TABLE)
         return;
     put_notes(f, c, shown, n, task);
     if (how->note)
