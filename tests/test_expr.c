@@ -318,6 +318,16 @@ static void c_text_is_c(void **state)
         if (expr_parse(&back, text, &braces, a, &st) != SNIP_OK || !expr_same(e, back))
             fail_msg("%s: %s", text, st.msg);
     }
+    static const char *const raised[] = { "a^b^c", "~x", "C:\\new\\", "sim \\sim ~", "\\wedge," };
+    const expr_names signs = { raised, 5 };
+    expr_parse(&e, "x0 + x1 + x2 + x3*x4", NULL, a, NULL);
+    const char *bent = expr_print(e, SNIP_LATEX, &signs, 0, a);
+    assert_string_equal(bent, "\\mathrm{a\\wedge b\\wedge c} + \\mathrm{\\sim x} + "
+                              "\\mathrm{C:\\backslash new\\backslash } + "
+                              "\\mathrm{sim \\backslash sim \\sim } \\cdot "
+                              "\\mathrm{\\backslash wedge,}");
+    assert_int_equal(expr_parse(&back, bent, &signs, a, NULL), SNIP_OK);
+    assert_true(expr_same(e, back));
     static const char *const twins[] = { "a b", "a_b", "a_", "y%1 & #$" };
     const expr_names alike = { twins, 4 };
     expr_parse(&e, "x0 + x1*x2 + x3", NULL, a, NULL);

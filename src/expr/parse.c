@@ -399,7 +399,21 @@ static int parse_number(parser *p)
     return add_number(p, value, integer, start);
 }
 
-/* A name up to its closing character: a backquote, the brace of LaTeX where \_ stands for _, or the
+/* Whether s begins with a character's spelling in LaTeX; its length, with the character in *c. */
+static size_t latex_sign(const char *s, char *c)
+{
+    for (const char *sign = "\\^~"; *sign; sign++) {
+        const char *spelling = expr_latex_sign(*sign);
+        if (strncmp(s, spelling, strlen(spelling)) == 0) {
+            *c = *sign;
+            return strlen(spelling);
+        }
+    }
+    return 0;
+}
+
+/* A name up to its closing character: a backquote, the brace of LaTeX where \_ stands for _ and
+ * \wedge for ^, or the
  * quote of sympy where \' stands for one. */
 static int parse_quoted(parser *p, char closing, size_t pos)
 {
@@ -413,6 +427,12 @@ static int parse_quoted(parser *p, char closing, size_t pos)
     if (!name)
         return fail_nomem(p);
     for (size_t i = 0; i < end; i++) {
+        size_t sign = closing == '}' ? latex_sign(s + i, &name[length]) : 0;
+        if (sign) {
+            length++;
+            i += sign - 1;
+            continue;
+        }
         i += s[i] == '\\' && closing != '`';
         name[length++] = s[i];
     }
