@@ -97,5 +97,55 @@ shows '^Complexity,' rank t.csv --formula a --json --format csv
 shows '^{"rows_train"' rank t.csv --formula a --format csv --json
 shows 'R2 train' rank t.csv --formula a --json --format table
 
+# Names that would steer a terminal ------------------------------------------------------------------
+# calm ARGUMENTS...: no control character but the ends of lines and tabs in what it prints.
+calm() {
+    timeout 60 "$snip" "$@" >out 2>err </dev/null; local code=$?
+    if [ $code -gt 1 ]; then bad "$* exits $code: $(head -c 300 err)"
+    elif ! grep -q '31mb' out err; then bad "$* does not print the name: $(cat err)"
+    elif LC_ALL=C grep -qP '[\x00-\x08\x0b-\x1f\x7f]|\xc2[\x80-\x9f]' out err; then bad "$* steers the terminal"
+    else good; fi
+}
+python3 - <<'PY'
+import math
+with open("steer.csv", "w") as f:
+    f.write('a\x1b[31mb,"c\tc\x9b31mb\x7f",y\n')
+    for i in range(20):
+        f.write(f"{i},{math.sin(i)},{2*i + math.cos(i)}\n")
+PY
+for format in table csv json latex sympy; do
+    calm rank steer.csv --formula 'x0 + 2.5*x1' --format $format
+done
+calm explain steer.csv 'x0 + 2.5*x1'
+calm calc q steer.csv
+calm calc $'a\033[31mb(' t.csv
+calm edits 'x0*x1' --table steer.csv
+sed 's/^[^,]*,/7,/; 1s/^7/a\x1b[31mb/' steer.csv >still.csv
+calm rank still.csv --formula x1
+"$snip" index build --count 20 -o steer.db -q >/dev/null 2>err || bad "$(cat err)"
+printf 'e\033[31mb\t2*x0 + 7\nfoo\033[31mb(\n' >own.txt
+calm index add steer.db own.txt
+python3 - <<'PY'
+import sqlite3
+db = sqlite3.connect("steer.db")
+db.execute("UPDATE formulas SET name = 'e\x1b[31mb'")
+db.commit()
+PY
+calm find --formula 'x0 + 1' --index steer.db -k 30
+printf 'a\033[31mb\tg\tu*`w\033[31mb`\tu=0:1 w\033[31mb=1:2\trange\t-\n' >steer.tsv
+calm corpora --file steer.tsv
+calm corpora --file steer.tsv --sample $'a\033[31mb'
+calm embed --formulas own.txt --skip-bad -o rows.npy
+python3 - <<'PY'
+import json, struct
+raw = open("model/model.safetensors", "rb").read()
+n = struct.unpack("<Q", raw[:8])[0]
+head = json.loads(raw[8:8 + n])
+head["__metadata__"]["a\x1b[31mb"] = "c\x9b31mb"
+text = json.dumps(head).encode()
+open("steer.safetensors", "wb").write(struct.pack("<Q", len(text)) + text + raw[8 + n:])
+PY
+calm info steer.safetensors
+
 echo "$passed passed, $failed failed"
 [ $failed -eq 0 ]

@@ -247,7 +247,9 @@ static snip_code take_names(reader *r, table *out)
         else
             text_put(&t, r->cells[j].s, r->cells[j].length);
         const char *name = text_end(&t);
-        out->name[j] = name ? text_utf8(name, r->a) : NULL;
+        if (name && (name = text_utf8(name, r->a)))
+            name = text_shown(name, r->a);
+        out->name[j] = name && *name ? name : NULL;
         if (!out->name[j])
             return status_nomem(r->st);
     }

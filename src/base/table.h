@@ -37,7 +37,8 @@ typedef struct table {
 
 /* Reads the file at `path`, or standard input for "-". `options` may be NULL. A header is a first
  * line without numbers; lines before it that begin with # are comments, but for a header as NumPy
- * writes it (`# a,b` before numbers). Names that are not UTF-8 are taken for Windows-1252. Where
+ * writes it (`# a,b` before numbers). Names that are not UTF-8 are taken for Windows-1252; control
+ * characters in them are read as ?. Where
  * semicolons separate the cells, 0,5 is 0.5. Everything lives in `a`. Messages name file, line and
  * column. */
 snip_code table_read(table *out, const char *path, const table_options *options, arena *a,

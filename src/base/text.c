@@ -132,3 +132,28 @@ const char *text_unreadable(const char *bytes, size_t size)
                ? "its lines end with CR alone; save it with LF or CRLF line ends"
                : NULL;
 }
+
+static size_t control_length(const char *s)
+{
+    unsigned char c = (unsigned char)s[0], next = c ? (unsigned char)s[1] : 0;
+    if (c < ' ' || c == 127)
+        return c != 0;
+    return c == 0xC2 && next >= 0x80 && next < 0xA0 ? 2 : 0;
+}
+
+char *text_clean(char *s)
+{
+    for (char *c = s; c && *c; c++)
+        memset(c, '?', control_length(c));
+    return s;
+}
+
+const char *text_shown(const char *s, arena *a)
+{
+    for (const char *c = s; *c; c++)
+        if (control_length(c)) {
+            char *copy = arena_text(a, s, strlen(s));
+            return copy ? text_clean(copy) : "";
+        }
+    return s;
+}

@@ -23,10 +23,7 @@ int cli_fail(const cli_command *self, int exit_code, const char *format, ...)
     va_start(args, format);
     vsnprintf(line, sizeof line, format, args);
     va_end(args);
-    for (char *c = line; *c; c++) /* one line, whatever the arguments held */
-        if ((unsigned char)*c < ' ' || *c == 127)
-            *c = '?';
-    fprintf(stderr, "snip %s: %s\n", self->name, line);
+    fprintf(stderr, "snip %s: %s\n", self->name, text_clean(line)); /* one line, in any case */
     return exit_code;
 }
 

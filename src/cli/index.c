@@ -98,7 +98,7 @@ static void read_line(line *l, char *s, tools_index_own_formula *own, size_t *co
         *tab = 0;
         formula = trimmed(tab + 1);
     }
-    l->name = trimmed(s);
+    l->name = text_shown(trimmed(s), a); /* s may be the formula itself */
     l->readable = expr_parse(&own[*count].e, formula, NULL, a, &l->why) == SNIP_OK; /* else `why` */
     own[*count].name = l->name;
     l->formula = *count;

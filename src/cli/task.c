@@ -138,7 +138,7 @@ static int split(cli_line *l, char *line, int column)
     char *tab = strchr(line, '\t');
     if (tab) {
         *tab = 0;
-        l->name = strip(line);
+        l->name = text_clean(strip(line));
         line = strip(tab + 1);
     }
     l->text = line;

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/half.h"
+#include "base/text.h"
 #include "tools/behaviour.h"
 #include "tools/index_int.h"
 
@@ -117,7 +118,7 @@ static snip_code read_text(char *out, size_t room, sqlite3 *db, const char *path
     if (code == SNIP_OK) {
         const char *text = (const char *)sqlite3_column_text(s, 0);
         if (text && strlen(text) < room)
-            strcpy(out, text);
+            text_clean(strcpy(out, text));
         else
             code = status_fail(st, SNIP_FORMAT, 0, "%s: the library is damaged: '%s'", path, key);
     }
@@ -367,7 +368,7 @@ snip_code tools_index_search(tools_index *ix, const float *query, size_t k, int 
 static const char *text_at(sqlite3_stmt *s, int column, arena *a)
 {
     const char *text = (const char *)sqlite3_column_text(s, column);
-    return text ? arena_text(a, text, strlen(text)) : NULL;
+    return text ? text_clean(arena_text(a, text, strlen(text))) : NULL;
 }
 
 snip_code tools_index_formula(tools_index_row *out, tools_index *ix, uint64_t id, arena *a,
