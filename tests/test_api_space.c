@@ -154,7 +154,9 @@ static void formulas_become_vectors(void **state)
     assert_int_equal(snip_embed_formulas(model, all, 3, 1, z, &st), SNIP_OK);
     for (int i = 0; i < 3; i++)
         assert_unit(z + (size_t)i * width);
-    assert_memory_equal(z, z + 2 * width, width * sizeof *z);
+    /* Where a row stands in a product matters to rounding errors at most. */
+    for (size_t j = 0; j < width; j++)
+        assert_float_equal(z[j], z[2 * width + j], 1e-5f);
     assert_memory_not_equal(z, z + width, width * sizeof *z);
     /* Who else is embedded matters to rounding errors at most. */
     assert_int_equal(snip_embed_formulas(model, all + 1, 1, 1, alone, NULL), SNIP_OK);

@@ -504,7 +504,8 @@ grep -q '^0 added, 1 duplicates, 0 unusable' out && good || bad "index add, once
 runs index info lib.db --check
 grep -q 'formulas   301, 1 of them your own' out && good || bad "index info says $(cat out)"
 runs find --formula '7*sin(x0)' --index lib.db -k 1
-grep -q '^   1    1.00000        301 ' out && good || bad "a formula does not find itself: $(cat out)"
+# Stored vectors are halves, so their length is 1 but for some 1e-5.
+grep -Eq '^   1    (1.0000|0.9999).        301 ' out && good || bad "a formula does not find itself: $(cat out)"
 runs find t.csv --index lib.db -k 5
 tail -1 out | grep -q -- '--refit fits them' && good || bad "errors before a fit, without a word: $(cat out)"
 runs find t.csv --index lib.db -k 5 --refit --format csv
