@@ -276,6 +276,11 @@ int file_make_folders(const char *path)
             *c = '/';
         }
     good = good && (mkdir(path, 0777) == 0 || errno == EEXIST);
+    struct stat info;
+    if (good && stat(path, &info) == 0 && !S_ISDIR(info.st_mode)) {
+        good = 0;
+        errno = ENOTDIR;
+    }
     int error = errno;
     free(copy);
     errno = error;
@@ -322,6 +327,24 @@ int file_out_close(file_out *o, int keep)
     free(o->fresh);
     errno = error;
     return good;
+}
+
+int file_out_possible(const char *path)
+{
+    struct stat info;
+    file_out o;
+    if (strcmp(path, "-") == 0)
+        return 1;
+    if (stat(path, &info) == 0 && !S_ISREG(info.st_mode)) {
+        errno = EISDIR;
+        return !S_ISDIR(info.st_mode) && access(path, W_OK) == 0;
+    }
+    if (lstat(path, &info) == 0 && !S_ISREG(info.st_mode)) /* a link: written through */
+        return access(path, W_OK) == 0 || errno == ENOENT;
+    if (!file_out_open(&o, path))
+        return 0;
+    file_out_close(&o, 0);
+    return 1;
 }
 
 int file_replace(const char *path, const char *content)

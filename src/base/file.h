@@ -32,7 +32,8 @@ snip_code file_read_text(char **out, size_t *size, const char *path, size_t most
 #define FILE_FORMULA_MAX  ((size_t)16 << 20)
 #define FILE_FORMULAS_MAX ((size_t)256 << 20)
 
-/* Makes a folder and those above it. Returns 0 with errno set on failure. */
+/* Makes a folder and those above it where they are not there. Returns 0 with errno set on failure,
+ * or where something else has the name. */
 int file_make_folders(const char *path);
 
 /* A file that appears under its name when it is complete, and not before:
@@ -58,6 +59,11 @@ int file_out_open(file_out *o, const char *path);
  * nothing is left and what had the name before is as it was: returns 0, with errno set if it is the
  * writing that failed. */
 int file_out_close(file_out *o, int keep);
+
+/* Whether file_out_open would succeed, for work that is long and writes at its end: returns 0 with
+ * errno set if not. It leaves nothing, and does not open what is no plain file: a pipe's reader
+ * would take that for all there is. */
+int file_out_possible(const char *path);
 
 /* Writes a whole text file that way. Returns 0 with errno set on failure. */
 int file_replace(const char *path, const char *content);

@@ -232,6 +232,12 @@ int cli_print_json(const cli_command *self, json_t *value)
     return cli_finish(self);
 }
 
+int cli_can_write(const cli_command *self, const char *path)
+{
+    return file_out_possible(path) ||
+           cli_fail(self, 0, "%s: cannot write: %s", path, strerror(errno));
+}
+
 int cli_threads(uint64_t asked)
 {
     int all = omp_get_max_threads();

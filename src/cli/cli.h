@@ -123,6 +123,10 @@ int cli_print_json(const cli_command *self, json_t *value);
 /* Flushes standard output; CLI_FAILED with a message if something could not be written. */
 int cli_finish(const cli_command *self);
 
+/* Whether a file can be written, asked before the work begins that makes its content. Prints why
+ * not and returns 0. */
+int cli_can_write(const cli_command *self, const char *path);
+
 /* How many threads to use when `asked` are wanted: all cores for 0, but no more than 256. */
 int cli_threads(uint64_t asked);
 

@@ -107,6 +107,8 @@ int cli_find(const cli_command *self, int argc, char **argv)
         return cli_fail(self, CLI_MISUSED,
                         "--formula prints K formulas as a table or, with --json, objects; it takes "
                         "no --format, --out, --top or --refit");
+    if (show.out && !cli_can_write(self, show.out))
+        return CLI_FAILED;
 
     snip_status st;
     tools_index *ix = NULL;

@@ -210,6 +210,12 @@ int cli_ranking_print(const cli_command *self, const cli_ranking *how, const too
         put_ranking(o.f, how, c, n, task);
         good = file_out_close(&o, 1);
     }
-    return good ? CLI_DONE
-                : cli_fail(self, CLI_FAILED, "%s: cannot write: %s", how->out, strerror(errno));
+    if (good)
+        return CLI_DONE;
+    /* It could be written before the work began; the work is not lost with the file. */
+    cli_fail(self, CLI_FAILED, "%s: cannot write: %s; the results go to standard output", how->out,
+             strerror(errno));
+    put_ranking(stdout, how, c, n, task);
+    cli_finish(self);
+    return CLI_FAILED;
 }
