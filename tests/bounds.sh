@@ -147,5 +147,56 @@ open("steer.safetensors", "wb").write(struct.pack("<Q", len(text)) + text + raw[
 PY
 calm info steer.safetensors
 
+# What cannot be written is told before the work begins ----------------------------------------------
+# With these settings the work would take hours.
+mkdir -p taken/results.json page/report.html
+touch file
+refuses 'file: cannot make this folder: Not a directory' evaluate --model "$SNIP_MODEL" --pairs 10000000 --out file -q
+refuses 'file: cannot make this folder: Not a directory' evaluate --model "$SNIP_MODEL" --pairs 10000000 --dump file -q
+refuses 'taken/results.json: cannot write: Is a directory' evaluate --model "$SNIP_MODEL" --pairs 10000000 --out taken -q
+refuses 'page/report.html: cannot write: Is a directory' evaluate --model "$SNIP_MODEL" --pairs 10000000 --out page -q
+seq 1 3000 | sed 's/.*/&.5*sin(&*a + 1.5) + &.1*exp(b)/' >many.txt
+for out in nope/x taken; do
+    refuses "$out: cannot write: " rank t.csv many.txt --starts 1000 -o $out
+    refuses "$out: cannot write: " find t.csv --index steer.db --refit -k 30 --starts 1000 -o $out
+    refuses "$out: cannot write: " explain t.csv 'sin(a) + 2.5*b' --try 100000 --svg $out
+done
+[ "$(ls -A taken)" = results.json ] && good || bad "something was left in $(ls taken)"
+# A pipe is opened once, for all that there is to read.
+mkfifo pipe
+"$snip" rank t.csv --formula a -o pipe & cat pipe >got; wait $!
+grep -q 'R2 train' got && good || bad "a pipe was closed before the results came"
+
+# Files that may not grow: a message, nothing half written, and the results all the same -------------
+# grows SIZE PATTERN ARGUMENTS...: with files of at most SIZE kB it fails with a line that holds PATTERN.
+grows() {
+    local size=$1 pattern=$2; shift 2
+    # What it prints goes through a pipe, which has no limit.
+    { (ulimit -f "$size"; timeout 60 "$snip" "$@"; echo $? >&3) 2>&4 | cat >out; } 3>code 4>err
+    if [ "$(cat code)" != 1 ]; then bad "$* exits $(cat code) under ulimit -f: $(head -c 300 err)"
+    elif ! grep -q -- "$pattern" err; then bad "$* says '$(cat err)', expected '$pattern'"
+    elif [ -n "$(find . -name '*.tmp')" ]; then bad "$* leaves $(find . -name '*.tmp')"; find . -name '*.tmp' -delete
+    else good; fi
+}
+head -n 300 many.txt >some.txt
+grows 8 'ranked.csv: cannot write: File too large; the results go to standard output' rank t.csv some.txt \
+    --as-given --format csv -o ranked.csv
+{ [ "$(wc -l <out)" -eq 301 ] && [ ! -e ranked.csv ]; } && good || bad "the ranking is lost"
+echo old >ranked.csv
+grows 8 'cannot write' rank t.csv some.txt --as-given --format csv -o ranked.csv
+[ "$(cat ranked.csv)" = old ] && good || bad "the old file is gone"
+grows 1 'e/results.json: cannot write: File too large; the results go to standard output' evaluate \
+    --model "$SNIP_MODEL" --suite global --pairs 50 --out e -q
+{ grep -q '^{.*"suites":{"global"' out && [ -z "$(ls e)" ]; } && good || bad "the evaluation is lost: $(ls e)"
+grows 1 'e.svg: cannot write: File too large' explain t.csv 'sin(a) + 2.5*b*cos(b + a)' --svg e.svg
+grep -q '^verdict' out && [ ! -e e.svg ] && good || bad "the explanation is lost"
+sed 's/a/x0/; s/(b)/(x1)/' some.txt >inputs.txt
+ grows 2 'rows.npy: cannot write: File too large' embed --formulas inputs.txt -o rows.npy
+grows 4 'packed: cannot write: File too large' pack "$SNIP_MODEL" -o packed
+[ -e packed ] && bad "a part of a model is left" || good
+cp steer.db grown.db; cp steer.db.vectors grown.db.vectors
+grows 40 'cannot write: File too large\|disk is full\|disk I/O error' index build --count 20000 -o grown.db -q
+shows 'database and vectors are whole' index info grown.db --check
+
 echo "$passed passed, $failed failed"
 [ $failed -eq 0 ]

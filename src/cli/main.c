@@ -217,6 +217,9 @@ static int hold_standard_streams(void)
 
 int main(int argc, char **argv)
 {
+    /* A file that grows beyond the user's limit is then an error as any other: told, and nothing is
+     * left of it. */
+    signal(SIGXFSZ, SIG_IGN);
     if (!hold_standard_streams())
         return CLI_FAILED;
     if (argc < 2) {
