@@ -9,7 +9,7 @@
 #include "model/encode.h"
 
 /* A few items that go through an encoder together. */
-enum { CHUNK_FORMULAS = 16, CHUNK_TOKENS = 512, TOKENS_GUESS = 24 };
+enum { CHUNK_FORMULAS = MODEL_SPACE_FORMULAS, CHUNK_TOKENS = 512, TOKENS_GUESS = 24 };
 
 model_space *model_space_new(const model *m, int tree, int threads)
 {
