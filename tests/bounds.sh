@@ -198,5 +198,28 @@ cp steer.db grown.db; cp steer.db.vectors grown.db.vectors
 grows 40 'cannot write: File too large\|disk is full\|disk I/O error' index build --count 20000 -o grown.db -q
 shows 'database and vectors are whole' index info grown.db --check
 
+# Little memory: the right answer or "out of memory", and an end --------------------------------------
+# A sanitizer needs terabytes of addresses for itself.
+if (ulimit -v 4000000; "$snip" --version) >/dev/null 2>&1; then
+    "$snip" rank t.csv --formula 'sin(a)*2.0' >right
+    "$snip" calc 'sin(a)*2.0' t.csv >values
+    for size in $(seq 56000 4000 200000); do
+        for threads in 0 2; do
+            (ulimit -v "$size"; timeout -s KILL 20 "$snip" rank t.csv --formula 'sin(a)*2.0' --threads $threads) >out 2>err
+            code=$?
+            if [ $code -eq 127 ]; then continue # not even the libraries could be loaded
+            elif [ $code -eq 0 ]; then cmp -s right out && good || bad "rank is wrong under ulimit -v $size: $(cat out)"
+            elif [ $code -eq 1 ] && [ "$(cat err)" = 'snip rank: out of memory' ]; then good
+            else bad "rank under ulimit -v $size exits $code: $(cat err)"; fi
+        done
+        (ulimit -v "$size"; timeout -s KILL 20 "$snip" calc 'sin(a)*2.0' t.csv) >out 2>err
+        code=$?
+        { [ $code -eq 127 ] || { [ $code -eq 0 ] && cmp -s values out; }; } && good ||
+            bad "calc under ulimit -v $size exits $code: $(cat err)"
+    done
+    (ulimit -v 400000; "$snip" rank t.csv --formula 'sin(a)*2.0') >out 2>&1
+    cmp -s right out && good || bad "rank does not work in 400 MB: $(cat out)"
+fi
+
 echo "$passed passed, $failed failed"
 [ $failed -eq 0 ]

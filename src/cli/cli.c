@@ -8,6 +8,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "base/file.h"
@@ -238,10 +239,22 @@ int cli_can_write(const cli_command *self, const char *path)
            cli_fail(self, 0, "%s: cannot write: %s", path, strerror(errno));
 }
 
+size_t cli_address_space(void)
+{
+    struct rlimit limit;
+    return getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur < SIZE_MAX ? limit.rlim_cur
+                                                                          : SIZE_MAX;
+}
+
+/* What the program itself takes, and a thread with its stack of 8 MB and libraries' work space.
+ * With less than this one thread does the work. */
+#define SPACE      ((size_t)128 << 20)
+#define SPACE_EACH ((size_t)32 << 20)
+
 int cli_threads(uint64_t asked)
 {
-    int all = omp_get_max_threads();
-    return asked ? (int)asked : all > 256 ? 256 : all;
+    int all = omp_get_max_threads(), most = asked ? (int)asked : all > 256 ? 256 : all;
+    return cli_address_space() < SPACE + (size_t)most * SPACE_EACH ? 1 : most;
 }
 
 static volatile sig_atomic_t stop; /* what a signal can set: the one global of the program */

@@ -127,7 +127,11 @@ int cli_finish(const cli_command *self);
  * not and returns 0. */
 int cli_can_write(const cli_command *self, const char *path);
 
-/* How many threads to use when `asked` are wanted: all cores for 0, but no more than 256. */
+/* The memory that this process may address (ulimit -v), in bytes; SIZE_MAX: no limit. */
+size_t cli_address_space(void);
+
+/* How many threads to use when `asked` are wanted: all cores for 0, but no more than 256, and one
+ * where memory is short. */
 int cli_threads(uint64_t asked);
 
 /* From now on Ctrl-C and SIGTERM set what this points to, so that work can stop in good order; a
