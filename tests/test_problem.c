@@ -294,6 +294,28 @@ static void what_is_no_task_is_refused(void **state)
     assert_non_null(strstr(st.msg, "that are not held out"));
 }
 
+/* One huge value is refused wherever it stands: whether its row is held out is chance. */
+static void a_huge_target_is_refused_in_every_row(void **state)
+{
+    arena *a = *state;
+    tools_table t = table_of("a + x2", 20, a);
+    for (size_t i = 0; i < t.rows; i++) {
+        double *y = arena_copy(a, t.y, t.rows * sizeof *y);
+        tools_table huge = t;
+        tools_problem p;
+        snip_status st = { 0 };
+        y[i] = i % 2 ? 1e200 : -1e151;
+        huge.y = y;
+        assert_int_equal(tools_problem_make(&p, &huge, i % 3, a, &st), SNIP_FORMAT);
+        assert_non_null(strstr(st.msg, "too large"));
+        y[i] = 1e149; /* and what is allowed has errors that are numbers */
+        tools_errors e;
+        assert_int_equal(tools_problem_make(&p, &huge, i % 3, a, &st), SNIP_OK);
+        assert_true(tools_problem_errors(&e, parse("x0", NULL, a), &p, a));
+        assert_true(isfinite(e.loss[0]) && isfinite(e.loss[1]));
+    }
+}
+
 static void a_task_without_memory_fails(void **state)
 {
     tools_table t = table_of("a + x2", ROWS, *state);
@@ -395,12 +417,19 @@ static void tables_are_unit_vectors(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        ARENA_TEST(tidying_keeps_the_function),     ARENA_TEST(tidying_gathers_constants),
-        ARENA_TEST(tidying_without_memory_fails),   ARENA_TEST(rewriting_is_undone),
-        ARENA_TEST(a_constant_column_goes_to_zero), ARENA_TEST(inputs_of_any_size_are_standardised),
-        ARENA_TEST(a_quarter_is_held_out),          ARENA_TEST(long_tables_are_fitted_on_some_rows),
-        ARENA_TEST(what_is_no_task_is_refused),     ARENA_TEST(a_task_without_memory_fails),
-        ARENA_TEST(errors_are_mean_squares),        ARENA_TEST(models_are_told_apart),
+        ARENA_TEST(tidying_keeps_the_function),
+        ARENA_TEST(tidying_gathers_constants),
+        ARENA_TEST(tidying_without_memory_fails),
+        ARENA_TEST(rewriting_is_undone),
+        ARENA_TEST(a_constant_column_goes_to_zero),
+        ARENA_TEST(inputs_of_any_size_are_standardised),
+        ARENA_TEST(a_quarter_is_held_out),
+        ARENA_TEST(long_tables_are_fitted_on_some_rows),
+        ARENA_TEST(what_is_no_task_is_refused),
+        ARENA_TEST(a_task_without_memory_fails),
+        ARENA_TEST(a_huge_target_is_refused_in_every_row),
+        ARENA_TEST(errors_are_mean_squares),
+        ARENA_TEST(models_are_told_apart),
         ARENA_TEST(tables_are_unit_vectors),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -102,10 +102,13 @@ int cli_find(const cli_command *self, int argc, char **argv)
         return cli_fail(self, CLI_MISUSED,
                         "wants --index LIBRARY and a table or --formula; see snip find --help");
 
-    if (formula && (show.out || show.format || show.top || refit))
+    int other = show.format != CLI_RANKING_TABLE && show.format != CLI_RANKING_JSON;
+    if (formula && (show.out || other || show.top || refit))
         return cli_fail(self, CLI_MISUSED,
                         "--formula prints K formulas as a table or, with --json, objects; it takes "
                         "no --format, --out, --top or --refit");
+    if (show.out && !cli_can_write(self, show.out))
+        return CLI_FAILED;
 
     snip_status st;
     tools_index *ix = NULL;
@@ -114,7 +117,7 @@ int cli_find(const cli_command *self, int argc, char **argv)
     if (ready && tools_index_open(&ix, library, task.t, &st) != SNIP_OK)
         ready = cli_fail(self, 0, "%s", st.msg);
     if (ready && formula) {
-        code = near_formula(self, &task, ix, formula, (size_t)k, show.json);
+        code = near_formula(self, &task, ix, formula, (size_t)k, show.format == CLI_RANKING_JSON);
     } else if (ready) {
         const tools_find_how how = { (size_t)k,
                                      { .refit = refit,

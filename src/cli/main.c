@@ -1,6 +1,7 @@
 /* main.c - the program `snip`: finds the command and runs it. */
 #include <errno.h>
 #include <fcntl.h>
+#include <malloc.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -229,6 +230,12 @@ static int hold_standard_streams(void)
 
 int main(int argc, char **argv)
 {
+    /* A file that grows beyond the user's limit is then an error as any other: told, and nothing is
+     * left of it. */
+    signal(SIGXFSZ, SIG_IGN);
+    /* Each thread's own heap would take 64 MB of a limited address space. */
+    if (cli_address_space() < SIZE_MAX)
+        mallopt(M_ARENA_MAX, 1);
     if (!hold_standard_streams())
         return CLI_FAILED;
     if (argc < 2) {

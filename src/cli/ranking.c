@@ -189,9 +189,8 @@ static void put_ranking(FILE *f, const cli_ranking *how, const tools_candidate *
                                  const cli_task *task) = { as_table, as_csv,   as_json,
                                                            as_latex, as_sympy, as_c };
     size_t shown = how->top && how->top < n ? (size_t)how->top : n;
-    int format = how->json ? CLI_RANKING_JSON : how->format;
-    print[format](f, c, shown, task);
-    if (format != CLI_RANKING_TABLE)
+    print[how->format](f, c, shown, task);
+    if (how->format != CLI_RANKING_TABLE)
         return;
     put_notes(f, c, shown, n, task);
     if (how->note)
@@ -211,6 +210,12 @@ int cli_ranking_print(const cli_command *self, const cli_ranking *how, const too
         put_ranking(o.f, how, c, n, task);
         good = file_out_close(&o, 1);
     }
-    return good ? CLI_DONE
-                : cli_fail(self, CLI_FAILED, "%s: cannot write: %s", how->out, strerror(errno));
+    if (good)
+        return CLI_DONE;
+    /* It could be written before the work began; the work is not lost with the file. */
+    cli_fail(self, CLI_FAILED, "%s: cannot write: %s; the results go to standard output", how->out,
+             strerror(errno));
+    put_ranking(stdout, how, c, n, task);
+    cli_finish(self);
+    return CLI_FAILED;
 }

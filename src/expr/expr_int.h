@@ -33,6 +33,10 @@ double expr_leaf_value(const expr_node *node);
 /* Whether `name` can stand in a formula without quotes. */
 int expr_is_identifier(const char *name);
 
+/* What LaTeX writes for a character of a name that no backslash escapes there: \, ^ and ~, which
+ * would end a row, raise or part. It ends with the blank that ends a command. NULL for others. */
+const char *expr_latex_sign(char c);
+
 /* Whether a variable cannot have this name in C, where the language (C23) or what formulas use of
  * its library has it; and in text for sympy.sympify, where it is something of sympy's or Python's,
  * or no name at all. */

@@ -9,7 +9,7 @@
 #include "model/encode.h"
 
 /* A few items that go through an encoder together. */
-enum { CHUNK_FORMULAS = 16, CHUNK_TOKENS = 512, TOKENS_GUESS = 24 };
+enum { CHUNK_FORMULAS = MODEL_SPACE_FORMULAS, CHUNK_TOKENS = 512, TOKENS_GUESS = 24 };
 
 model_space *model_space_new(const model *m, int tree, int threads)
 {
@@ -205,7 +205,11 @@ static snip_code make_rows(model_space *s, const model_item *item, size_t n, flo
                            float *values, snip_status *st)
 {
     chunk *c;
-    size_t count = cut(&c, s, item, n, symbols, values);
+    /* oneDNN crashes where it finds no memory for its code or a thread no stack. */
+    const size_t code = (size_t)24 << 20, each = (size_t)16 << 20;
+    size_t count = arena_room(code + (size_t)s->threads * each)
+                       ? cut(&c, s, item, n, symbols, values)
+                       : (size_t)-1;
     if (count == (size_t)-1)
         return status_nomem(st);
     snip_code worst = SNIP_OK;

@@ -14,6 +14,10 @@
 
 #define MODEL_WHOLE ((size_t)-1)
 
+/* So many formulas, one after the other, go through the encoder together; the last bit of a row
+ * depends on its neighbours. */
+enum { MODEL_SPACE_FORMULAS = 16 };
+
 /* A formula or a part of it, and the values that it is held against. Neighbours that share `e` or
  * `x` share the work. */
 typedef struct model_item {

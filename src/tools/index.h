@@ -23,6 +23,7 @@
 
 #include "base/progress.h"
 #include "data/gen.h"
+#include "tools/behaviour.h"
 #include "tools/model.h"
 #include "tools/nearest.h"
 
@@ -55,8 +56,8 @@ const tools_rows *tools_index_rows(const tools_index *ix);
 /* How many are the user's own. */
 snip_code tools_index_own(uint64_t *out, tools_index *ix, snip_status *st);
 
-/* Looks at all of it: the database's structure, every formula, and that every vector has length
- * 1. */
+/* Looks at all of it: the database's structure, every formula, that its behaviour is the one it had
+ * when it was taken, and that every vector has length 1. */
 snip_code tools_index_check(tools_index *ix, snip_status *st);
 
 /* The k formulas nearest to `query` (`latent` floats) among those of at most `max_dimension`
@@ -73,6 +74,7 @@ typedef struct tools_index_row {
     int dimension, complexity;
     int64_t stream_index; /* the sample of the generator, -1 for the user's own */
     const char *name;     /* NULL if it has none */
+    tools_behaviour_hash behaviour;
 } tools_index_row;
 
 /* Its text and tree live in `a`. */

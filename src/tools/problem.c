@@ -80,6 +80,20 @@ static double variance_of(const double *v, size_t n)
     return ldexp(variance, 2 * exponent);
 }
 
+/* Whether y's values are so far apart that squares of differences come near to the largest double.
+ * It looks at all rows: whether a table is refused must not depend on which of them are held out.
+ */
+static int too_large(const double *y, size_t rows)
+{
+    const double most = 1e150;
+    double low = y[0], high = y[0];
+    for (size_t i = 1; i < rows; i++) {
+        low = fmin(low, y[i]);
+        high = fmax(high, y[i]);
+    }
+    return !(high - low <= most);
+}
+
 /* Sets what is known of input j. Returns 0 when memory is out. */
 static int standardise(tools_problem *p, size_t j, arena *a)
 {
@@ -146,6 +160,9 @@ snip_code tools_problem_make(tools_problem *out, const tools_table *t, uint64_t 
                            t->rows, TOOLS_ROWS_MIN);
     if (t->dim == 0)
         return status_fail(st, SNIP_FORMAT, 0, "the table has a target but no inputs");
+    if (too_large(t->y, t->rows))
+        return status_fail(st, SNIP_FORMAT, 0,
+                           "the target's squares are too large: take another unit");
     tools_problem p = { .dim = t->dim, .rows = t->rows, .seed = seed };
     p.train = t->rows < TOOLS_HOLD_OUT_MIN ? t->rows : t->rows - t->rows / 4;
     p.fit = p.train < TOOLS_FIT_ROWS ? p.train : TOOLS_FIT_ROWS;
@@ -171,9 +188,9 @@ snip_code tools_problem_make(tools_problem *out, const tools_table *t, uint64_t 
         return status_fail(st, SNIP_FORMAT, 0,
                            "the target is the same in all rows%s: there is nothing to explain",
                            deviation_of(p.y, p.rows) == 0 ? "" : " that are not held out");
-    if (!(p.variance[0] >= DBL_MIN && p.variance[0] <= DBL_MAX))
-        return status_fail(st, SNIP_FORMAT, 0, "the target's squares are too %s: take another unit",
-                           p.variance[0] < 1 ? "small" : "large");
+    if (p.variance[0] < DBL_MIN)
+        return status_fail(st, SNIP_FORMAT, 0,
+                           "the target's squares are too small: take another unit");
     *out = p;
     return SNIP_OK;
 }
