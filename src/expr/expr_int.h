@@ -30,9 +30,6 @@ snip_code expr_pool_flatten(expr *out, const expr_pool *p, int root, arena *a, s
 /* The value of a number or of a named constant. */
 double expr_leaf_value(const expr_node *node);
 
-/* Whether `name` can stand in a formula without quotes. */
-int expr_is_identifier(const char *name);
-
 /* Whether a variable cannot have this name in C, where the language (C23) or what formulas use of
  * its library has it; and in text for sympy.sympify, where it is something of sympy's or Python's,
  * or no name at all. */
