@@ -106,6 +106,16 @@ int expr_variable_index(const char *text, size_t length);
 snip_code expr_parse(expr *out, const char *text, const expr_names *names, arena *a,
                      snip_status *st);
 
+/* The same where any name may be a variable: columns and parameters. Variables are numbered by the
+ * order in which their names appear, and `met` lists these, in `a`. Names that are `known` (NULL:
+ * none) go before operators and constants, and only they may stand in quotes; x0 is a name like any
+ * other. */
+snip_code expr_parse_open(expr *out, expr_names *met, const char *text, const expr_names *known,
+                          arena *a, snip_status *st);
+
+/* Whether `name` can stand in a formula without quotes. */
+int expr_is_identifier(const char *name);
+
 /* Writes e as text in `a`; it reads back to the same tree, but for SNIP_C: that is for a compiler,
  * and its values are those of expr_eval wherever these are finite, but for rounding. `names` may be
  * NULL. `digits` is the number of significant digits of constants, 0 for as many as it takes to
