@@ -221,5 +221,16 @@ if (ulimit -v 4000000; "$snip" --version) >/dev/null 2>&1; then
     cmp -s right out && good || bad "rank does not work in 400 MB: $(cat out)"
 fi
 
+# More constants than rows: never first by balance, and a note says so --------------------------------
+printf 'x,y\n1,3\n2,1\n3,4\n4,1\n5,5\n' >five.csv
+many='1.0+2.0*x+3.0*x^2+4.0*x^3+0.5*sin(1.1*x)'
+shows '^   1 .* 5      2     \*  0.4\*x + 1.6' rank five.csv --formula "$many" --formula '1.0*x+2.0' --by balance
+grep -q '^1 of them has no fewer constants than rows to fit them on; number 2: 6 on 5 rows' out && good ||
+    bad "no note on constants: $(cat out)"
+shows ',constants,' rank five.csv --formula "$many" --format csv
+shows '"constants":6' rank five.csv --formula "$many" --json
+shows '  6  ' rank five.csv --formula "$many" --as-given
+grep -q 'no fewer constants' out && bad "constants that were not fitted are counted" || good
+
 echo "$passed passed, $failed failed"
 [ $failed -eq 0 ]
