@@ -17,6 +17,12 @@ for n in 1 2 3; do
         echo "FAILED: $n ranks"; cat run$n.out run$n.err; exit 1
     fi
 done
+# Muon and the moving average, too.
+for n in 1 2; do
+    if ! ranks $n muon$n "$snip" train $settings --set optimizer=muon --set muon_lr=1e-3 --set average=0.9 --out muon$n; then
+        echo "FAILED: Muon on $n ranks"; cat muon$n.out muon$n.err; exit 1
+    fi
+done
 # Without mpirun it is the same program.
 "$snip" train $settings --out alone >out0 2>&1 || { echo "FAILED: alone"; cat out0; exit 1; }
 
@@ -42,8 +48,8 @@ def check(good, what):
         failed += 1
         print("FAILED:", what)
 
-one, log = weights("run1/model.safetensors"), last("run1")
-for name in ["alone", "run2", "run3"]:
+for base, name in [("run1", "alone"), ("run1", "run2"), ("run1", "run3"), ("muon1", "muon2")]:
+    one, log = weights(base + "/model.safetensors"), last(base)
     other = weights(name + "/model.safetensors")
     # Adam makes a full step of rounding noise where the true gradient is 0 (keys' biases are such):
     # these few weights may wander by the learning rate of each step, all others agree.
@@ -72,4 +78,26 @@ timeout 60 mpirun -n 1 "$snip" train $settings --set decay=13 --out split --resu
     -n 1 "$snip" train $settings --set decay=13 --out elsewhere --resume >out 2>&1 &&
     [ ! -e elsewhere ] && "$snip" info split/model.safetensors --json | grep -q '"steps":"20"' ||
     { echo "FAILED: a rank that does not see the folder"; cat out; code=1; }
+
+# The average goes to all ranks with the rest: half a run on one, half on two, is the whole on one.
+average="--set optimizer=muon --set muon_lr=1e-3 --set average=0.9"
+"$snip" train $(cat shorter) --set decay=0 --set centre=0 $average --out half >out 2>&1 || { echo "FAILED: a short run"; cat out; code=1; }
+sed 's/--warmup 5//' <<<"$settings" >open # the state knows it
+timeout 60 mpirun -n 1 "$snip" train $(cat open) --set decay=13 $average --out half --resume : \
+    -n 1 "$snip" train $(cat open) --set decay=13 $average --out elsewhere --resume >out 2>&1 &&
+    "$snip" train $settings --set decay=13 $average --out whole >out 2>&1 ||
+    { echo "FAILED: a run with an average that goes on with two ranks"; cat out; code=1; }
+python3 - <<'PY' || { echo "FAILED: the average of a run that went on with two ranks"; code=1; }
+import array, struct, sys
+def weights(path):
+    data = open(path, "rb").read()
+    n = struct.unpack("<Q", data[:8])[0]
+    values = array.array("f")
+    values.frombytes(data[8 + n :])
+    return values
+one, other = weights("whole/state.safetensors"), weights("half/state.safetensors")
+worst = max(abs(a - b) for a, b in zip(one, other))
+print(f"half on two ranks: the state differs by at most {worst:.2g}")
+sys.exit(len(one) != len(other) or worst > 1e-4)
+PY
 exit $code

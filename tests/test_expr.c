@@ -151,6 +151,44 @@ static void names_of_the_table_go_first(void **state)
 }
 
 /* A formula in a file of its own would be this long. */
+/* Where any name may be a variable: what it is called, in the order of appearance. */
+static void open_names_are_numbered_as_they_appear(void **state)
+{
+    static const char *const columns[] = { "e", "speed [m/s]", "x1" };
+    const expr_names known = { columns, 3 };
+    static const struct {
+        const char *text, *prefix, *met;
+    } cases[] = {
+        { "b1*(1 - exp(-b2*x))", "mul,x_0,sub,1,exp,mul,neg,x_1,x_2", "b1 b2 x" },
+        { "A*x + A", "add,mul,x_0,x_1,x_0", "A x" },
+        { "x1 + x7 + x0", "add,add,x_0,x_1,x_2", "x1 x7 x0" }, /* not counted */
+        { "e*pi + E", "add,mul,x_0,pi,e", "e" },               /* columns before constants */
+        { "`speed [m/s]`/q", "div,x_0,x_1", "speed [m/s] q" },
+        { "add,b,mul,x1,b", "add,x_0,mul,x_1,x_0", "b x1" },
+        { "b_{1} \\cdot b_{2}", "mul,x_0,x_1", "b1 b2" },
+        { "1.5", "1.5", "" },
+    };
+    arena *a = *state;
+    snip_status st = { 0 };
+    expr_names met;
+    expr e;
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        if (expr_parse_open(&e, &met, cases[i].text, &known, a, &st) != SNIP_OK)
+            fail_msg("%s: %s", cases[i].text, st.msg);
+        char names[200] = "";
+        for (size_t k = 0; k < met.count; k++)
+            snprintf(names + strlen(names), sizeof names - strlen(names), "%s%s", k ? " " : "",
+                     met.name[k]);
+        assert_string_equal(names, cases[i].met);
+        assert_string_equal(expr_print(e, SNIP_PREFIX, NULL, 0, a), cases[i].prefix);
+    }
+    static const char *const wrong[] = { "b(x)",      "`b` + 1", "sin*x", "b + ",
+                                         "add,b$,x1", "add,b",   "b c",   "" };
+    for (size_t i = 0; i < COUNT(wrong); i++)
+        assert_int_equal(expr_parse_open(&e, &met, wrong[i], &known, a, &st), SNIP_SYNTAX);
+    assert_int_equal(expr_parse_open(&e, &met, "`b`", NULL, a, NULL), SNIP_SYNTAX);
+}
+
 static void deep_and_long_text_is_refused_politely(void **state)
 {
     arena *a = *state;
@@ -658,6 +696,7 @@ int main(void)
         ARENA_TEST(reads_every_spelling),
         ARENA_TEST(says_where_it_cannot_read),
         ARENA_TEST(names_of_the_table_go_first),
+        ARENA_TEST(open_names_are_numbered_as_they_appear),
         ARENA_TEST(deep_and_long_text_is_refused_politely),
         ARENA_TEST(prints_read_back_to_the_same_tree),
         ARENA_TEST(c_text_is_c),

@@ -346,6 +346,129 @@ static void what_is_too_large_is_refused(void **state)
                      SNIP_UNSUPPORTED);
 }
 
+/* The numbers of e as constants: those with the same value are one. */
+static tools_fit_free shared(expr e, arena *a)
+{
+    size_t *node = arena_array(a, e.count, sizeof *node), used = 0, count = 0;
+    size_t *first = arena_array(a, e.count + 1, sizeof *first);
+    char *taken = arena_zero(a, e.count);
+    for (size_t i = 0; i < e.count; i++) {
+        if (e.node[i].op != EXPR_NUMBER || taken[i])
+            continue;
+        first[count++] = used;
+        for (size_t k = i; k < e.count; k++)
+            if (e.node[k].op == EXPR_NUMBER && e.node[k].value == e.node[i].value) {
+                node[used++] = k;
+                taken[k] = 1;
+            }
+    }
+    first[count] = used;
+    return (tools_fit_free){ .node = node, .first = first, .count = count };
+}
+
+static expr fit_values(tools_fit *r, const char *start, const tools_fit_free *bounds,
+                       const double *weight, const table *t, int starts, arena *a)
+{
+    expr out, e = parse(start, a);
+    tools_fit_free f = shared(e, a);
+    if (bounds) {
+        f.low = bounds->low;
+        f.high = bounds->high;
+        f.spread = bounds->spread;
+    }
+    snip_status st = { 0 };
+    if (tools_fit_values(&out, r, e, &f, weight, t->x, t->y, ROWS, starts, 7, a, &st) != SNIP_OK)
+        fail_msg("%s: %s", start, st.msg);
+    return out;
+}
+
+static void a_constant_at_two_places_is_one(void **state)
+{
+    arena *a = *state;
+    table *t = make_table("2.5*exp(-0.7*x0) + 2.5*x1 + sin(0.7*x2)", -2, 2, a);
+    tools_fit r;
+    expr got = fit_values(&r, "1.5*exp(-0.4*x0) + 1.5*x1 + sin(0.4*x2)", NULL, NULL, t, 1, a);
+    expr want = parse("2.5*exp(-0.7*x0) + 2.5*x1 + sin(0.7*x2)", a);
+    assert_int_equal(r.constants, 3); /* -0.4 is another number than 0.4 */
+    assert_true(r.loss < 1e-25 && r.starts == 1 && r.reached == 1 && r.from == 0);
+    for (size_t i = 0; i < got.count; i++)
+        assert_true(fabs(got.node[i].value - want.node[i].value) < 1e-9);
+    /* Where every one of its numbers acts linearly, so does the constant: one start is enough. */
+    fit_values(&r, "1.5*x0 + 1.5*x1 + 0.5", NULL, NULL, t, 9, a);
+    assert_int_equal(r.starts, 1);
+    fit_values(&r, "1.5*x0 + 0.5*sin(1.5*x1)", NULL, NULL, t, 9, a);
+    assert_int_equal(r.starts, 9);
+}
+
+/* The best of a line y = c*x + d with c <= 2 is at c = 2, with d the mean of what is left. */
+static void bounds_hold_and_the_others_are_best(void **state)
+{
+    arena *a = *state;
+    table *t = make_table("2.5*x0 + 0.75", -1, 3, a);
+    const double low[] = { -INFINITY, -INFINITY }, high[] = { 2, INFINITY };
+    const tools_fit_free bounds = { .low = low, .high = high };
+    tools_fit r;
+    expr got = fit_values(&r, "1.0*x0 + 0.5", &bounds, NULL, t, 4, a);
+    double mean = 0;
+    for (int i = 0; i < ROWS; i++)
+        mean += (t->y[i] - 2 * t->x[0][i]) / ROWS;
+    assert_true(got.node[2].value == 2);
+    assert_true(fabs(got.node[4].value - mean) < 1e-9);
+    /* Bounds that do not bind change nothing, wherever the start lies. */
+    t = make_table("4.2*exp(-1.3*x0) + 0.6", 0, 3, a);
+    const double wide_low[] = { 0, -5, 0 }, wide_high[] = { 10, 0, INFINITY };
+    const tools_fit_free wide = { .low = wide_low, .high = wide_high };
+    static const char *const starts[] = { "1.0*exp(-0.5*x0) + 2.0", "0.0*exp(-5.0*x0) + 3.0",
+                                          "10.0*exp(-4.0*x0) + 0.1" };
+    for (size_t k = 0; k < COUNT(starts); k++) {
+        got = fit_values(&r, starts[k], &wide, NULL, t, 4, a);
+        if (!(r.loss < 1e-20 && fabs(got.node[5].value + 1.3) < 1e-9))
+            fail_msg("%s: %g, %s", starts[k], r.loss, expr_print(got, SNIP_INFIX, NULL, 0, a));
+    }
+    /* With the rate held above its best, it ends there, and the others are the linear best. */
+    const double tight_low[] = { 0, -1, 0 }, tight_high[] = { 10, 0, INFINITY };
+    const tools_fit_free tight = { .low = tight_low, .high = tight_high };
+    tools_fit linear;
+    fit(&linear, "1.0*exp(-x0) + 1.0", t, ROWS, 1, a);
+    got = fit_values(&r, "1.0*exp(-0.5*x0) + 2.0", &tight, NULL, t, 4, a);
+    if (got.node[5].value != -1)
+        fail_msg("%g: %s, linear %g", r.loss, expr_print(got, SNIP_INFIX, NULL, 0, a), linear.loss);
+    assert_true(fabs(r.loss - linear.loss) <= 1e-9 * linear.loss);
+    /* Two that stop each other: a + c*x with both held below. */
+    t = make_table("3.0*x0 + 2.0", 1, 3, a);
+    const double both_high[] = { 1, 1 };
+    const tools_fit_free both = { .low = low, .high = both_high };
+    got = fit_values(&r, "0.5*x0 + 0.25", &both, NULL, t, 4, a);
+    assert_true(got.node[2].value == 1 && got.node[4].value == 1);
+}
+
+/* Rows of weight 0 do not count, and weights are those of the squares. */
+static void weights_are_those_of_the_rows(void **state)
+{
+    arena *a = *state;
+    table *t = make_table("2.5*x0 + 0.75", -1, 3, a);
+    double weight[ROWS], sum = 0, mean = 0;
+    for (int i = 0; i < ROWS; i++) {
+        weight[i] = i % 3;
+        t->y[i] = i % 3 == 0 ? 1e6 : t->y[i];
+    }
+    tools_fit r;
+    expr got = fit_values(&r, "1.0*x0 + 0.5", NULL, weight, t, 1, a);
+    assert_true(fabs(got.node[2].value - 2.5) < 1e-9 && fabs(got.node[4].value - 0.75) < 1e-9);
+    for (int i = 0; i < ROWS; i++) { /* the best constant is the weighted mean */
+        weight[i] = 1 + i % 7;
+        t->y[i] = sin(i);
+        sum += weight[i];
+        mean += weight[i] * t->y[i];
+    }
+    got = fit_values(&r, "0.5", NULL, weight, t, 1, a);
+    assert_true(fabs(got.node[0].value - mean / sum) < 1e-12);
+    double loss = 0;
+    for (int i = 0; i < ROWS; i++)
+        loss += weight[i] * pow(t->y[i] - mean / sum, 2) / ROWS;
+    assert_true(fabs(r.loss - loss) <= 1e-12 * loss);
+}
+
 static void memory_limits_are_failures_not_crashes(void **state)
 {
     table *t = make_table("2.5*x0 + sin(1.5*x1)", -2, 2, *state);
@@ -356,6 +479,13 @@ static void memory_limits_are_failures_not_crashes(void **state)
         tools_fit r;
         snip_status st = { 0 };
         snip_code code = tools_fit_constants(&out, &r, e, t->x, t->y, ROWS, 2, 0, a, &st);
+        assert_true(code == SNIP_OK || (code == SNIP_NOMEM && !out.node && arena_mark(a) == 0));
+        const double low[] = { 0, 0 }, high[] = { 9, 9 };
+        tools_fit_free f = shared(e, *state);
+        f.low = low;
+        f.high = high;
+        arena_reset(a, 0);
+        code = tools_fit_values(&out, &r, e, &f, NULL, t->x, t->y, ROWS, 2, 0, a, &st);
         assert_true(code == SNIP_OK || (code == SNIP_NOMEM && !out.node && arena_mark(a) == 0));
         failed += code == SNIP_NOMEM;
         worked += code == SNIP_OK;
@@ -380,6 +510,9 @@ int main(void)
         ARENA_TEST(negative_terms_are_subtracted),
         ARENA_TEST(two_calls_give_the_same_bits),
         ARENA_TEST(what_is_too_large_is_refused),
+        ARENA_TEST(a_constant_at_two_places_is_one),
+        ARENA_TEST(bounds_hold_and_the_others_are_best),
+        ARENA_TEST(weights_are_those_of_the_rows),
         ARENA_TEST(memory_limits_are_failures_not_crashes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

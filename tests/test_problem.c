@@ -147,9 +147,9 @@ static void rewriting_is_undone(void **state)
         size_t dim = 0;
         tools_inputs inputs = tools_inputs_of(e, &p);
         assert_int_equal(inputs, cases[i].inputs);
-        for (size_t j = 0; j < COLUMNS; j++)
-            if (inputs >> j & 1)
-                chosen[dim++] = p.standard[j];
+        for (size_t k = 0; k < COLUMNS; k++)
+            if (inputs >> p.order[k] & 1)
+                chosen[dim++] = p.standard[p.order[k]];
         assert_int_equal(tools_problem_rewrite(&standard, e, inputs, &p, a, NULL), SNIP_OK);
         assert_true(expr_inputs(standard) <= dim);
         assert_int_equal(tools_problem_restore(&back, standard, inputs, &p, a, NULL), SNIP_OK);
@@ -401,7 +401,7 @@ static void tables_are_unit_vectors(void **state)
         tools_problem p = problem_of("a*x2", rows, a);
         for (size_t k = 0; k < 3; k++)
             assert_int_equal(
-                tools_problem_embed(&p, k == 2 ? 5 : 15, t, (int)k + 1, z + k * latent, NULL),
+                tools_problem_embed(&p, k == 2 ? 5 : 15, TOOLS_EXACT, t, (int)k + 1, z + k * latent, NULL),
                 SNIP_OK);
         assert_true(fabs(model_dot(z, z, latent) - 1) < 1e-6);
         assert_memory_equal(z, z + latent, latent * sizeof *z); /* 1 thread, 2 threads */
@@ -410,7 +410,7 @@ static void tables_are_unit_vectors(void **state)
     tools_problem p = problem_of("a*x2", ROWS, a);
     snip_status st = { 0 };
     p.dim = 11;
-    assert_int_equal(tools_problem_embed(&p, 15, t, 1, z, &st), SNIP_UNSUPPORTED);
+    assert_int_equal(tools_problem_embed(&p, 2047, TOOLS_EXACT, t, 1, z, &st), SNIP_UNSUPPORTED);
     assert_non_null(strstr(st.msg, "--columns"));
 }
 

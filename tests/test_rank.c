@@ -262,7 +262,7 @@ static void similarities_are_cosines_with_the_own_inputs(void **state)
         model_item item = { .node = MODEL_WHOLE };
         assert_int_equal(tools_problem_rewrite(&item.e, e[i], inputs, &p, a, NULL), SNIP_OK);
         assert_int_equal(model_space_embed(s, &item, 1, f, NULL, NULL), SNIP_OK);
-        assert_int_equal(tools_problem_embed(&p, inputs, t, 1, z, NULL), SNIP_OK);
+        assert_int_equal(tools_problem_embed(&p, inputs, TOOLS_EXACT, t, 1, z, NULL), SNIP_OK);
         assert_true(fabs(got[i] - model_dot(f, z, latent)) < 1e-5 && !why[i]);
     }
     model_space_free(s);

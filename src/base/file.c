@@ -7,6 +7,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>
@@ -351,6 +352,30 @@ int file_replace(const char *path, const char *content)
 {
     file_out o;
     return file_out_open(&o, path) && file_out_close(&o, fputs(content, o.f) >= 0);
+}
+
+int file_lock(const char *path)
+{
+    for (;;) {
+        struct stat info;
+        int lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666), error;
+        if (lock < 0)
+            return -1;
+        int held = flock(lock, LOCK_EX | LOCK_NB) == 0 && fstat(lock, &info) == 0;
+        if (held && info.st_nlink > 0)
+            return lock;
+        error = errno;
+        close(lock);
+        errno = error;
+        if (!held) /* else its last holder removed it after we had opened it: once more */
+            return -1;
+    }
+}
+
+void file_unlock(int lock, const char *path)
+{
+    unlink(path); /* first: who opens it from now on makes another */
+    close(lock);
 }
 
 void file_sync_folder(const char *path)

@@ -68,6 +68,14 @@ int file_out_possible(const char *path);
 /* Writes a whole text file that way. Returns 0 with errno set on failure. */
 int file_replace(const char *path, const char *content);
 
+/* Locks a file against other processes, which it is made for and holds nothing. Returns a
+ * descriptor for file_unlock, or -1 with errno set: EWOULDBLOCK if another process has it. A
+ * process that ends in any way gives its lock back, so a file that is left behind locks nothing. */
+int file_lock(const char *path);
+
+/* Gives the lock back and removes the file. */
+void file_unlock(int lock, const char *path);
+
 /* Makes a new name last: flushes the folder that holds `path`. */
 void file_sync_folder(const char *path);
 

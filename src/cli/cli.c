@@ -269,8 +269,12 @@ static void on_signal(int number)
 const volatile sig_atomic_t *cli_stop_on_signals(void)
 {
     struct sigaction act = { .sa_handler = on_signal };
+    struct sigaction before;
     sigaction(SIGINT, &act, NULL);
     sigaction(SIGTERM, &act, NULL);
+    /* A terminal that closes; nohup has it ignored, and so it stays. */
+    if (sigaction(SIGHUP, NULL, &before) == 0 && before.sa_handler != SIG_IGN)
+        sigaction(SIGHUP, &act, NULL);
     return &stop;
 }
 

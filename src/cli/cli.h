@@ -19,7 +19,12 @@
 extern const char *const cli_presets[], *const cli_stages[];
 
 /* Exit codes. */
-enum { CLI_DONE = 0, CLI_FAILED = 1, CLI_MISUSED = 2 };
+enum {
+    CLI_DONE = 0,
+    CLI_FAILED = 1,
+    CLI_MISUSED = 2,
+    CLI_STOPPED = 3 /* a signal ended a training run before its last step; all is saved */
+};
 
 typedef enum cli_kind {
     CLI_FLAG,   /* int *to becomes 1, or `low` where that is given */
@@ -134,8 +139,8 @@ size_t cli_address_space(void);
  * where memory is short. */
 int cli_threads(uint64_t asked);
 
-/* From now on Ctrl-C and SIGTERM set what this points to, so that work can stop in good order; a
- * second one ends the program at once. */
+/* From now on Ctrl-C, SIGTERM and SIGHUP set what this points to, so that work can stop in good
+ * order; a second one ends the program at once. */
 const volatile sig_atomic_t *cli_stop_on_signals(void);
 
 /* For commands that show a progress line. */

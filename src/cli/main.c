@@ -21,13 +21,20 @@ const cli_command cli_commands[] = {
       "snip help --man calc | man -l -\n"
       "snip help --complete train\n",
       cli_help },
-    { "gen", "draw expressions and points from the SNIP generator", "[options]",
+    { "gen", "draw expressions and points from the SNIP generator, or laws", "[options]",
       "Draws samples as SNIP does: an expression, input points, and its values there. Sample i of "
       "a\n"
-      "stream under a seed is always the same, on any machine and with any number of threads.\n",
+      "stream under a seed is always the same, on any machine and with any number of threads.\n"
+      "--laws draws short laws as people write and measure them instead: raw units, mostly "
+      "positive\n"
+      "ranges, 1 to 6 inputs. Shown is the law itself; its sample (--json) is what the model reads "
+      "of it,\n"
+      "in inputs of mean 0 and deviation 1: x_raw = mean + deviation * x.\n",
       "snip gen --count 5\n"
+      "snip gen --laws --count 20\n"
       "snip gen --seed 7 --count 1000 --dims 10 --points 200 --json > samples.jsonl\n"
-      "snip gen --stats --count 100000 --seed 1 --json\n",
+      "snip gen --stats --count 100000 --seed 1 --json\n"
+      "snip gen --stats --laws --count 10000\n",
       cli_gen },
     { "calc", "evaluate a formula on the rows of a table", "FORMULA TABLE [options]",
       "Prints one value a row. FORMULA is infix (2.1*sin(x0) + x1^2, sympy and numpy spellings),\n"
@@ -74,13 +81,18 @@ const cli_command cli_commands[] = {
       cli_corpora },
     { "train", "train a model", "--out DIR [options]",
       "Trains the two encoders on samples drawn as it goes, so data never repeat. Ctrl-C saves and "
-      "stops;\n"
-      "--resume goes on with exactly the same run. The folder holds model.safetensors (the "
-      "weights),\n"
-      "state.safetensors (what --resume needs) and log.jsonl.\n",
+      "stops\n"
+      "(so do SIGTERM and SIGHUP; the exit status is then 3); --resume goes on with exactly the "
+      "same run.\n"
+      "The folder holds model.safetensors (the weights), state.safetensors (what --resume needs) "
+      "and\n"
+      "log.jsonl. --init starts a new run from the weights of a model file; the preset is then for "
+      "the\n"
+      "training alone.\n",
       "snip train --preset tiny --stage S5 --steps 2000 --out runs/tiny\n"
       "snip train --preset tiny --stage S5 --steps 2000 --out runs/tiny --resume\n"
-      "snip train --preset small --set d=96 --set channels=3 --set heads=3 --out runs/d96\n",
+      "snip train --preset small --set d=96 --set channels=3 --set heads=3 --out runs/d96\n"
+      "snip train --init runs/tiny/model.safetensors --preset tiny --lr 1e-4 --out runs/tuned\n",
       cli_train },
     { "evaluate", "measure how well a model's space fits formulas to data",
       "--model FILE [--model FILE ...] [options]",

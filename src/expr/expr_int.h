@@ -30,9 +30,6 @@ snip_code expr_pool_flatten(expr *out, const expr_pool *p, int root, arena *a, s
 /* The value of a number or of a named constant. */
 double expr_leaf_value(const expr_node *node);
 
-/* Whether `name` can stand in a formula without quotes. */
-int expr_is_identifier(const char *name);
-
 /* What LaTeX writes for a character of a name that no backslash escapes there: \, ^ and ~, which
  * would end a row, raise or part. It ends with the blank that ends a command. NULL for others. */
 const char *expr_latex_sign(char c);

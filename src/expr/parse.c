@@ -17,11 +17,18 @@
 
 #include "expr/expr_int.h"
 
+/* The names met where every name may be a variable. */
+typedef struct names_met {
+    const char **name;
+    size_t count, room;
+} names_met;
+
 typedef struct parser {
     const char *text;
     size_t pos;
     int nesting;
     const expr_names *names;
+    names_met *met; /* NULL: only `names` are variables */
     expr_pool pool;
     arena *a;
     snip_status *st;
@@ -84,14 +91,19 @@ static int name_part(char c)
     return name_start(c) || isdigit((unsigned char)c) || c == '.';
 }
 
-int expr_is_identifier(const char *name)
+static int is_word(const char *s, size_t length)
 {
-    if (!name_start(*name))
+    if (length == 0 || !name_start(*s))
         return 0;
-    for (const char *c = name + 1; *c; c++)
-        if (!name_part(*c))
+    for (size_t i = 1; i < length; i++)
+        if (!name_part(s[i]))
             return 0;
     return 1;
+}
+
+int expr_is_identifier(const char *name)
+{
+    return is_word(name, strlen(name));
 }
 
 int expr_variable_index(const char *text, size_t length)
@@ -137,7 +149,7 @@ static int fail_name(parser *p, size_t pos, const char *what, const char *text, 
  * columns unless it has other columns of such names, which would make them ambiguous. */
 static int find_variable(const parser *p, const char *text, size_t length)
 {
-    int counted = 1;
+    int counted = !p->met;
     for (size_t i = 0; p->names && i < p->names->count; i++) {
         const char *name = p->names->name[i];
         size_t n = strlen(name);
@@ -149,8 +161,34 @@ static int find_variable(const parser *p, const char *text, size_t length)
     return counted ? expr_variable_index(text, length) : -1;
 }
 
+/* The variable called text[0..length), numbered by the order in which names are met. */
+static int add_met(parser *p, const char *text, size_t length, size_t pos)
+{
+    names_met *m = p->met;
+    size_t i = 0;
+    while (i < m->count && (strlen(m->name[i]) != length || memcmp(m->name[i], text, length) != 0))
+        i++;
+    if (i == EXPR_VARIABLES_MAX)
+        return fail_at(p, pos, "more than %d names", EXPR_VARIABLES_MAX);
+    if (i == m->room) {
+        size_t room = m->room ? 2 * m->room : 16;
+        const char **more = arena_array(p->a, room, sizeof *more);
+        if (!more)
+            return fail_nomem(p);
+        if (m->count)
+            memcpy(more, m->name, m->count * sizeof *more);
+        m->name = more;
+        m->room = room;
+    }
+    if (i == m->count && !(m->name[m->count++] = arena_text(p->a, text, length)))
+        return fail_nomem(p);
+    return add_node(p, (expr_node){ .op = EXPR_VARIABLE, .var = (uint16_t)i }, -1, -1);
+}
+
 static int add_variable(parser *p, int index, size_t pos)
 {
+    if (p->met)
+        return add_met(p, p->names->name[index], strlen(p->names->name[index]), pos);
     if (p->names && p->names->count == 0)
         return fail_at(p, pos, "there are no inputs");
     if (p->names && (size_t)index >= p->names->count)
@@ -197,8 +235,8 @@ static int add_number(parser *p, double value, int integer, size_t pos)
 {
     if (!isfinite(value))
         return fail_at(p, pos, "number too large for a double");
-    return add_node(
-        p, (expr_node){ .op = EXPR_NUMBER, .integer = (uint8_t)integer, .value = value }, -1, -1);
+    return add_node(p, (expr_node){ .op = EXPR_NUMBER, .integer = integer != 0, .value = value },
+                    -1, -1);
 }
 
 static void skip_space(parser *p)
@@ -368,6 +406,8 @@ static int parse_named(parser *p, const char *name, size_t length, size_t pos)
         return parse_call(p, op, name + skip, length - skip, pos);
     if (call)
         return fail_at(p, pos, "unknown function '%.*s'", length > 60 ? 60 : (int)length, name);
+    if (p->met)
+        return add_met(p, name, length, pos);
     return fail_name(p, pos, "unknown name", name, length);
 }
 
@@ -619,6 +659,8 @@ static int prefix_word(parser *p, const char *s, size_t length, size_t pos)
     int variable = op >= 0 && expr_ops[op].arity > 0 ? -1 : find_variable(p, s, length);
     if (variable >= 0)
         return add_variable(p, variable, pos);
+    if (op < 0 && p->met && is_word(s, length))
+        return add_met(p, s, length, pos);
     if (op < 0)
         return fail_name(p, pos, "unknown operator or name", s, length);
     return add_op(p, (expr_op)op, -1, -1);
@@ -705,4 +747,19 @@ snip_code expr_parse(expr *out, const char *text, const expr_names *names, arena
     parser p = { .text = text, .names = names, .pool = { .a = a }, .a = a, .st = st ? st : &own };
     *out = (expr){ NULL, 0 };
     return is_prefix(text) ? parse_prefix(out, &p) : parse_infix(out, &p);
+}
+
+snip_code expr_parse_open(expr *out, expr_names *met, const char *text, const expr_names *known,
+                          arena *a, snip_status *st)
+{
+    static const expr_names none = { NULL, 0 };
+    snip_status own = { .code = SNIP_OK };
+    names_met m = { 0 };
+    parser p = { .text = text, .names = known ? known : &none, .met = &m };
+    p.pool.a = p.a = a;
+    p.st = st ? st : &own;
+    *out = (expr){ NULL, 0 };
+    snip_code code = is_prefix(text) ? parse_prefix(out, &p) : parse_infix(out, &p);
+    *met = (expr_names){ m.name, m.count };
+    return code;
 }

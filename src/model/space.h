@@ -27,6 +27,7 @@ typedef struct model_item {
     int dim;
     size_t rows;
     const double *y;
+    int form;          /* e is the core of a form (expr_canonical), y is seen without its unit */
     const char *label; /* for the dump: a JSON object's inside, or NULL */
 } model_item;
 

@@ -175,7 +175,7 @@ snip_code snip_embed_table(const snip_model *m, const snip_table *t, int threads
     tools_problem p;
     snip_code code = a ? problem_of(&p, t, m, a, st) : status_nomem(st);
     if (code == SNIP_OK)
-        code = tools_problem_embed(&p, ~(tools_inputs)0, m->t, cores(threads), out, st);
+        code = tools_problem_embed(&p, ~(tools_inputs)0, TOOLS_EXACT, m->t, cores(threads), out, st);
     arena_free(a);
     return code;
 }

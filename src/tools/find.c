@@ -4,33 +4,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { EVERY_SET = 4, SETS_MAX = 2 * DATA_DIMS_MAX + 1, NEIGHBOURS = 500 };
+enum { EVERY_SET = 4, SETS_MAX = 2 * DATA_DIMS_MAX + 1 };
 #define SLACK 0.05 /* of y's variance */
-
-/* How much of y's variance the inputs of a set leave open: half the mean square difference between
- * each row and its nearest neighbour (the delta test). A set without an input that matters makes y
- * look like noise, and noise is near to wild formulas. */
-static double left_open(const tools_problem *p, tools_inputs set)
-{
-    size_t n = p->train < NEIGHBOURS ? p->train : NEIGHBOURS;
-    double sum = 0;
-    for (size_t i = 0; i < n; i++) {
-        double nearest = INFINITY, y = 0;
-        for (size_t k = 0; k < n; k++) {
-            double far = 0;
-            for (size_t j = 0; j < p->dim; j++) {
-                double d = set >> j & 1 ? p->standard[j][i] - p->standard[j][k] : 0;
-                far += d * d;
-            }
-            if (k != i && far < nearest) {
-                nearest = far;
-                y = p->y[k];
-            }
-        }
-        sum += (p->y[i] - y) * ((p->y[i] - y) / p->variance[0]);
-    }
-    return sum / (2 * (double)n);
-}
 
 /* A formula met for one of the sets of inputs. */
 typedef struct match {
@@ -62,7 +37,7 @@ static size_t choose_sets(tools_inputs *out, const tools_problem *p)
     size_t n = list_sets(out, p->dim), kept = 1;
     double open[SETS_MAX], least = INFINITY;
     for (size_t s = 0; s < n; s++)
-        least = fmin(least, open[s] = left_open(p, out[s]));
+        least = fmin(least, open[s] = tools_inputs_left_open(p, out[s]));
     for (size_t s = 1; s < n; s++)
         if (open[s] <= least + SLACK)
             out[kept++] = out[s];
@@ -97,7 +72,7 @@ static snip_code collect(match *m, size_t *count, const tools_problem *p, const 
         return status_nomem(st);
     for (size_t s = 0; s < sets; s++) {
         size_t found;
-        snip_code code = tools_problem_embed(p, set[s], t, threads, z, st);
+        snip_code code = tools_problem_embed(p, set[s], TOOLS_EXACT, t, threads, z, st);
         if (code == SNIP_OK)
             code = tools_index_search(ix, z, k, set_size(set[s]), threads, hit, &found, st);
         if (code != SNIP_OK)

@@ -1,4 +1,4 @@
-/* fit.c - see fit.h. The minimiser is MINPACK's lmder.
+/* fit.c - see fit.h. The minimiser is MINPACK's lmder, or box.h's where there are bounds.
  *
  * Residuals are in units of y's deviation, so that nothing overflows where y is huge and the
  * minimiser's tolerances mean the same for every table. */
@@ -14,6 +14,7 @@
 
 #include "base/rng.h"
 #include "expr/vec.h"
+#include "tools/box.h"
 
 enum {
     EVALUATIONS = 100,    /* of each start, times one more than the constants */
@@ -26,18 +27,21 @@ static const double WORK_MAX = 1e10; /* multiplications of all starts, roughly: 
 static const double FAR = 1e100;     /* a residual that makes the minimiser step back */
 static const double BOLD = 1e250; /* for lmder: the first step is the linear problem's solution */
 static const double PERFECT = 1e-30; /* loss in units of y's variance that is rounding only */
+static const double SAME = 1e-6;     /* losses so near to each other are one minimum */
 
 /* One problem. lmder's rows `m` are the table's, or as many as there are constants: rows of zeros
  * fill up, since it takes no fewer. */
 typedef struct problem {
-    expr e;               /* the constants come and go here */
-    const size_t *node;   /* the constants */
-    const size_t *linear; /* those of them that the values are a linear function of */
-    size_t n, linears, m, rows;
+    expr e;                /* the constants come and go here */
+    tools_fit_free free;   /* the constants; `low` is NULL where none has bounds */
+    tools_fit_free linear; /* those of them that the values are a linear function of */
+    const size_t *place;   /* and which of the constants these are */
+    size_t m, rows;
     const double *const *x;
-    const double *y;
+    const double *y, *root; /* root: of the rows' weights, or NULL */
     double scale;
-    double *value; /* of the formula, a row each */
+    double *value;  /* of the formula, a row each */
+    double *slopes; /* by the numbers, where they are more than the constants */
     arena *tmp;
     int evaluations, no_memory;
 } problem;
@@ -66,8 +70,15 @@ static double deviation(const double *y, size_t rows)
 
 static void set(problem *p, const double *at)
 {
-    for (size_t j = 0; j < p->n; j++)
-        p->e.node[p->node[j]].value = at[j];
+    for (size_t j = 0; j < p->free.count; j++)
+        for (size_t k = p->free.first[j]; k < p->free.first[j + 1]; k++)
+            p->e.node[p->free.node[k]].value = at[j];
+}
+
+/* The value of constant j as it is set. */
+static double get(const problem *p, size_t j)
+{
+    return p->e.node[p->free.node[p->free.first[j]]].value;
 }
 
 /* Fills p->value. Returns how many are finite, 0 when memory is out. */
@@ -89,6 +100,8 @@ static double loss(problem *p)
     double sum = 0;
     for (size_t i = 0; i < p->rows; i++) {
         double r = (p->value[i] - p->y[i]) / p->scale;
+        if (p->root)
+            r *= p->root[i];
         sum += r * r;
     }
     return sum <= DBL_MAX ? sum / (double)(p->rows ? p->rows : 1) : INFINITY;
@@ -99,25 +112,45 @@ static void residuals(problem *p, double *out)
     evaluate(p);
     for (size_t i = 0; i < p->rows; i++) {
         double r = (p->value[i] - p->y[i]) / p->scale;
+        if (p->root)
+            r *= p->root[i];
         out[i] = fabs(r) <= FAR ? r : FAR; /* NaN as well */
     }
     for (size_t i = p->rows; i < p->m; i++)
         out[i] = 0;
 }
 
+/* What stands at several places has the sum of the derivatives there. */
+static void join(const problem *p, double *out)
+{
+    for (size_t j = 0; j < p->free.count; j++) {
+        double *column = out + j * p->rows;
+        memcpy(column, p->slopes + p->free.first[j] * p->rows, p->rows * sizeof *column);
+        for (size_t k = p->free.first[j] + 1; k < p->free.first[j + 1]; k++)
+            for (size_t i = 0; i < p->rows; i++)
+                column[i] += p->slopes[k * p->rows + i];
+    }
+}
+
 /* By columns, m numbers each. What is not finite pulls nowhere. */
 static void derivatives(problem *p, double *out)
 {
+    size_t n = p->free.count, nodes = p->free.first[n];
     p->evaluations++;
-    if (!expr_gradient(p->e, p->x, p->rows, p->node, p->n, p->value, out, p->tmp)) {
+    if (!expr_gradient(p->e, p->x, p->rows, p->free.node, nodes, p->value,
+                       nodes > n ? p->slopes : out, p->tmp)) {
         p->no_memory = 1;
         return;
     }
-    for (size_t k = 0; k < p->n * p->rows; k++) {
+    if (nodes > n)
+        join(p, out);
+    for (size_t k = 0; k < n * p->rows; k++) {
         double d = out[k] / p->scale;
+        if (p->root)
+            d *= p->root[k % p->rows];
         out[k] = fabs(d) <= FAR ? d : 0;
     }
-    for (size_t j = p->n; j-- > 0 && p->m > p->rows;) { /* apart, from the last on */
+    for (size_t j = n; j-- > 0 && p->m > p->rows;) { /* apart, from the last on */
         memmove(out + j * p->m, out + j * p->rows, p->rows * sizeof *out);
         memset(out + j * p->m + p->rows, 0, (p->m - p->rows) * sizeof *out);
     }
@@ -157,13 +190,13 @@ static int serve(void *context, int m, int n, const double *at, double *residual
 /* The evaluations that are still bearable. */
 static double left(const problem *p)
 {
-    double each = (double)p->m * (double)p->n * (double)(p->n + p->e.count);
+    double each = (double)p->m * (double)p->free.count * (double)(p->free.count + p->e.count);
     return WORK_MAX / each - p->evaluations;
 }
 
 static int limit(const problem *p)
 {
-    double most = EVALUATIONS * ((double)p->n + 1);
+    double most = EVALUATIONS * ((double)p->free.count + 1);
     return (int)fmax(EVALUATIONS_MIN, fmin(most, left(p)));
 }
 
@@ -171,10 +204,15 @@ static int limit(const problem *p)
 static void minimise(problem *p, workspace *w, double factor)
 {
     const double tolerance = 1e-15; /* on until nothing changes: clean data give exact constants */
-    int m = (int)p->m, n = (int)p->n, calls, slopes;
+    int m = (int)p->m, n = (int)p->free.count, calls, slopes;
     int flushed = flush(1);
-    lmder(serve, p, m, n, w->at, w->residual, w->jacobian, m, tolerance, tolerance, 0, limit(p),
-          w->diag, 1, factor, 0, &calls, &slopes, w->pivot, w->qtf, w->wa1, w->wa2, w->wa3, w->wa4);
+    if (p->free.low)
+        p->no_memory |= !tools_box_minimise(serve, p, m, n, w->at, p->free.low, p->free.high,
+                                            tolerance, limit(p), factor, p->tmp);
+    else
+        lmder(serve, p, m, n, w->at, w->residual, w->jacobian, m, tolerance, tolerance, 0, limit(p),
+              w->diag, 1, factor, 0, &calls, &slopes, w->pivot, w->qtf, w->wa1, w->wa2, w->wa3,
+              w->wa4);
     flush(flushed);
 }
 
@@ -198,15 +236,15 @@ static int open_sides(expr e, size_t i, const size_t *count)
     }
 }
 
-/* Of the n constants at node[] those that the values are a linear function of, all together, in
- * linear[]. Returns how many, or (size_t)-1 when memory is out. */
-static size_t linear_constants(expr e, const size_t *node, size_t n, size_t *linear, arena *tmp)
+/* open[i]: whether the values are a linear function of the numbers among the n at node[] that are
+ * open, all together. Returns 0 when memory is out. */
+static int open_numbers(char *open, expr e, const size_t *node, size_t n, arena *tmp)
 {
     arena_pos mark = arena_mark(tmp);
-    size_t *count = arena_zero(tmp, e.count * sizeof *count), found = 0;
-    char *open = arena_zero(tmp, e.count);
-    if (!count || !open)
-        return (size_t)-1;
+    size_t *count = arena_zero(tmp, e.count * sizeof *count);
+    if (!count)
+        return 0;
+    memset(open, 0, e.count);
     for (size_t k = 0; k < n; k++)
         count[node[k]] = 1;
     for (size_t i = e.count; i-- > 0;) { /* operands before their operator */
@@ -223,11 +261,47 @@ static size_t linear_constants(expr e, const size_t *node, size_t n, size_t *lin
         if (sides & RIGHT)
             open[expr_child(e, i, 1)] = 1;
     }
-    for (size_t k = 0; k < n; k++)
-        if (open[node[k]])
-            linear[found++] = node[k];
     arena_reset(tmp, mark);
-    return found;
+    return 1;
+}
+
+/* Sets p->linear: the constants of which every number is open. Returns 0 when memory is out. */
+static int find_linear(problem *p)
+{
+    const tools_fit_free *f = &p->free;
+    size_t nodes = f->first[f->count];
+    size_t *node = arena_array(p->tmp, nodes + 1, sizeof *node), *first, *place;
+    double *low = arena_array(p->tmp, f->count + 1, sizeof *low), *high;
+    char *open = arena_alloc(p->tmp, p->e.count);
+    first = arena_array(p->tmp, f->count + 1, sizeof *first);
+    place = arena_array(p->tmp, f->count + 1, sizeof *place);
+    high = arena_array(p->tmp, f->count + 1, sizeof *high);
+    if (!node || !low || !open || !first || !place || !high ||
+        !open_numbers(open, p->e, f->node, nodes, p->tmp))
+        return 0;
+    size_t found = 0, used = 0;
+    for (size_t j = 0; j < f->count; j++) {
+        int all = 1;
+        for (size_t k = f->first[j]; k < f->first[j + 1]; k++)
+            all &= open[f->node[k]];
+        if (!all)
+            continue;
+        first[found] = used;
+        place[found] = j;
+        low[found] = f->low ? f->low[j] : -INFINITY;
+        high[found] = f->low ? f->high[j] : INFINITY;
+        for (size_t k = f->first[j]; k < f->first[j + 1]; k++)
+            node[used++] = f->node[k];
+        found++;
+    }
+    first[found] = used;
+    p->linear = (tools_fit_free){ .node = node, .first = first, .count = found };
+    if (f->low) {
+        p->linear.low = low;
+        p->linear.high = high;
+    }
+    p->place = place;
+    return 1;
 }
 
 /* Sets the constants that act linearly to their best while the others stay as they are in w->at: a
@@ -235,21 +309,20 @@ static size_t linear_constants(expr e, const size_t *node, size_t n, size_t *lin
 static void settle(problem *p, workspace *w)
 {
     problem part = *p;
-    part.node = p->linear;
-    part.n = p->linears;
+    part.free = p->linear;
     set(p, w->at);
     double before = loss(p);
-    memcpy(w->before, w->at, p->n * sizeof *w->at);
-    for (size_t j = 0; j < part.n; j++)
-        w->at[j] = p->e.node[part.node[j]].value;
+    memcpy(w->before, w->at, p->free.count * sizeof *w->at);
+    for (size_t j = 0; j < part.free.count; j++)
+        w->at[j] = get(&part, j);
     part.evaluations = p->evaluations;
     minimise(&part, w, BOLD);
     set(&part, w->at);
     p->evaluations = part.evaluations;
     p->no_memory |= part.no_memory;
     int better = loss(p) < before;
-    for (size_t j = 0; j < p->n; j++)
-        w->at[j] = better ? p->e.node[p->node[j]].value : w->before[j];
+    for (size_t j = 0; j < p->free.count; j++)
+        w->at[j] = better ? get(p, j) : w->before[j];
 }
 
 /* Goes downhill from w->at, which is replaced by the end, and returns the loss there. A cautious
@@ -267,12 +340,15 @@ static double descend(problem *p, workspace *w)
 }
 
 /* Another point, from `around`. u has room for 2n + 2 numbers. */
-static void draw(double *at, const double *around, size_t n, rng *r, double *u)
+static void draw(double *at, const double *around, const double *spread, size_t n, rng *r,
+                 double *u)
 {
     const expr_vec *vec = expr_vec_best();
     size_t pairs = n / 2 + 1;
     rng_fill_uniform(r, u, 2 * pairs);
     vec->gauss(u, pairs);
+    for (size_t j = 0; j < n && spread; j++)
+        u[j] *= spread[j];
     vec->unary[EXPR_EXP](at, u, n);
     for (size_t j = 0; j < n; j++) {
         at[j] = around[j] == 0 ? u[j] : around[j] * at[j];
@@ -281,10 +357,20 @@ static void draw(double *at, const double *around, size_t n, rng *r, double *u)
     }
 }
 
-static int is_linear(const problem *p, size_t node)
+/* v, or a point within the bounds in its place: as far inside as it was outside, if there is room,
+ * else anywhere between them. */
+static double within(double v, double low, double high, rng *r)
 {
-    for (size_t k = 0; k < p->linears; k++)
-        if (p->linear[k] == node)
+    if (v >= low && v <= high)
+        return v;
+    double mirrored = v < low ? low + (low - v) : high - (v - high);
+    return mirrored >= low && mirrored <= high ? mirrored : low + (high - low) * rng_uniform(r);
+}
+
+static int is_linear(const problem *p, size_t j)
+{
+    for (size_t k = 0; k < p->linear.count; k++)
+        if (p->place[k] == j)
             return 1;
     return 0;
 }
@@ -293,35 +379,42 @@ static int is_linear(const problem *p, size_t node)
 static int start(problem *p, workspace *w, const double *given, int index, uint64_t seed)
 {
     rng r;
+    size_t n = p->free.count;
     rng_init(&r, seed, RNG_FIT, (uint64_t)index);
     for (int k = 0; k < (index == 0 ? 1 : DRAWS) && !p->no_memory; k++) {
         int drawn = index > 1 || (index == 1 && k > 0);
         if (drawn)
-            draw(w->at, given, p->n, &r, w->wa4);
+            draw(w->at, given, p->free.spread, n, &r, w->wa4);
         else
-            for (size_t j = 0; j < p->n; j++) /* as given, and once with all signs turned */
+            for (size_t j = 0; j < n; j++) /* as given, and once with all signs turned */
                 w->at[j] = index == 0 ? given[j] : -given[j];
+        for (size_t j = 0; j < n && p->free.low; j++)
+            w->at[j] = within(w->at[j], p->free.low[j], p->free.high[j], &r);
         set(p, w->at);
         if (loss(p) < INFINITY)
             return 1;
     }
     /* Without the factors that made it too large, there may be a way to the right ones. */
-    for (size_t j = 0; j < p->n && index == 0; j++)
-        w->at[j] = is_linear(p, p->node[j]) ? 0 : given[j];
+    for (size_t j = 0; j < n && index == 0; j++)
+        w->at[j] = is_linear(p, j) && !(p->free.low && (p->free.low[j] > 0 || p->free.high[j] < 0))
+                       ? 0
+                       : given[j];
     set(p, w->at);
     return index == 0 && loss(p) < INFINITY;
 }
 
 /* Returns 0 when memory is out. */
-static int make(workspace *w, const problem *p, arena *a)
+static int make(workspace *w, problem *p, arena *a)
 {
-    size_t n = p->n, m = p->m > 2 * n + 2 ? p->m : 2 * n + 2; /* wa4 holds the draws as well */
+    size_t n = p->free.count, nodes = p->free.first[n],
+           m = p->m > 2 * n + 2 ? p->m : 2 * n + 2; /* wa4 holds the draws as well */
     double **const vectors[] = { &w->at, &w->before, &w->diag, &w->qtf, &w->wa1, &w->wa2, &w->wa3 };
     w->residual = arena_array(a, p->m, sizeof *w->residual);
     w->jacobian = arena_array(a, p->m * n, sizeof *w->jacobian);
     w->wa4 = arena_array(a, m, sizeof *w->wa4);
     w->pivot = arena_array(a, n, sizeof *w->pivot);
-    int good = w->residual && w->jacobian && w->wa4 && w->pivot;
+    p->slopes = nodes > n ? arena_array(a, nodes * p->rows, sizeof *p->slopes) : NULL;
+    int good = w->residual && w->jacobian && w->wa4 && w->pivot && (p->slopes || nodes == n);
     for (size_t k = 0; k < sizeof vectors / sizeof *vectors; k++)
         good &= (*vectors[k] = arena_array(a, n, sizeof(double))) != NULL;
     return good;
@@ -329,31 +422,38 @@ static int make(workspace *w, const problem *p, arena *a)
 
 /* Tries all starts; p->e has the best constants in the end and the loss is returned. Memory may run
  * out on the way. */
-static double search(problem *p, double before, int starts, uint64_t seed)
+static double search(problem *p, double before, int starts, uint64_t seed, tools_fit *result)
 {
     workspace w;
-    double *given = arena_array(p->tmp, p->n, sizeof *given), best = before;
-    double *kept = arena_array(p->tmp, p->n, sizeof *kept);
-    p->no_memory = !given || !kept || !make(&w, p, p->tmp);
+    size_t n = p->free.count;
+    double *given = arena_array(p->tmp, n, sizeof *given), best = before;
+    double *kept = arena_array(p->tmp, n, sizeof *kept);
+    if (p->linear.count == n || starts < 1) /* there is one minimum */
+        starts = 1;
+    double *end = arena_array(p->tmp, (size_t)starts, sizeof *end);
+    p->no_memory = !given || !kept || !end || !make(&w, p, p->tmp);
     if (p->no_memory)
         return before;
-    for (size_t j = 0; j < p->n; j++)
-        given[j] = kept[j] = p->e.node[p->node[j]].value;
-    if (p->linears == p->n) /* there is one minimum */
-        starts = 1;
-    for (int k = 0; k < (starts > 1 ? starts : 1) && best > PERFECT && !p->no_memory; k++) {
+    for (size_t j = 0; j < n; j++)
+        given[j] = kept[j] = get(p, j);
+    for (int k = 0; k < starts && best > PERFECT && !p->no_memory; k++) {
         if (k > 0 && left(p) <= 0)
             break;
+        result->starts++;
+        end[k] = INFINITY;
         if (!start(p, &w, given, k, seed))
             continue;
-        if (k > 0 && p->linears && p->rows >= p->n)
+        if (k > 0 && p->linear.count && p->rows >= n)
             settle(p, &w);
-        double now = p->no_memory ? INFINITY : descend(p, &w);
-        if (now < best) {
-            best = now;
-            memcpy(kept, w.at, p->n * sizeof *kept);
+        end[k] = p->no_memory ? INFINITY : descend(p, &w);
+        if (end[k] < best * (k > 0 ? 1 - p->free.margin : 1)) {
+            best = end[k];
+            result->from = k;
+            memcpy(kept, w.at, n * sizeof *kept);
         }
     }
+    for (int k = 0; k < result->starts; k++)
+        result->reached += end[k] <= best * (1 + SAME);
     set(p, kept);
     return best;
 }
@@ -385,37 +485,62 @@ static void turn_signs(expr out, expr e)
     }
 }
 
-/* Fits p->e, whose constants are still e's own. p->value and p->node are not there yet. */
-static snip_code fit(problem *p, tools_fit *result, int starts, uint64_t seed, snip_status *st)
+static snip_code too_many(size_t constants, size_t rows, snip_status *st)
 {
-    size_t *node = arena_array(p->tmp, p->e.count, sizeof *node);
+    return status_fail(st, SNIP_UNSUPPORTED, 0,
+                       "%zu constants on %zu rows are too many to fit: take fewer rows", constants,
+                       rows);
+}
+
+/* Fits p->e, whose constants are still the given ones. p->value and p->linear are not there yet. */
+static snip_code fit(problem *p, tools_fit *result, const double *weight, int starts, uint64_t seed,
+                     snip_status *st)
+{
+    size_t n = p->free.count, nodes = p->free.first[n];
     p->value = arena_array(p->tmp, p->rows, sizeof *p->value);
-    if (!node || !p->value)
+    double *root = weight ? arena_array(p->tmp, p->rows, sizeof *root) : NULL;
+    if (!p->value || (weight && !root) || !find_linear(p))
         return status_nomem(st);
-    p->node = node;
-    p->n = expr_constants(p->e, node);
-    size_t *linear = arena_array(p->tmp, p->n + 1, sizeof *linear);
-    p->linear = linear;
-    p->linears = linear ? linear_constants(p->e, node, p->n, linear, p->tmp) : (size_t)-1;
-    if (p->linears == (size_t)-1)
-        return status_nomem(st);
-    p->m = p->rows > p->n ? p->rows : p->n;
+    for (size_t i = 0; i < p->rows && weight; i++)
+        root[i] = sqrt(weight[i]);
+    p->root = root;
+    p->m = p->rows > n ? p->rows : n;
     p->scale = deviation(p->y, p->rows);
-    if (p->n > TOOLS_FIT_CONSTANTS_MAX)
-        return status_fail(st, SNIP_UNSUPPORTED, 0, "%zu constants to fit, the most are %d", p->n,
+    if (n > TOOLS_FIT_CONSTANTS_MAX)
+        return status_fail(st, SNIP_UNSUPPORTED, 0, "%zu constants to fit, the most are %d", n,
                            TOOLS_FIT_CONSTANTS_MAX);
-    if (p->n > 0 && p->m > TOOLS_FIT_JACOBIAN_MAX / p->n)
-        return status_fail(st, SNIP_UNSUPPORTED, 0,
-                           "%zu constants on %zu rows are too many to fit: take fewer rows", p->n,
-                           p->rows);
+    if (nodes > 0 && p->m > TOOLS_FIT_NUMBERS_MAX / nodes)
+        return too_many(n, p->rows, st);
     double before = loss(p), after = before;
-    if (p->n > 0 && p->rows > 0 && !p->no_memory)
-        after = search(p, before, starts, seed);
+    tools_fit r = { .constants = n };
+    if (n > 0 && p->rows > 0 && !p->no_memory)
+        after = search(p, before, starts, seed, &r);
     if (p->no_memory)
         return status_nomem(st);
-    *result = (tools_fit){ p->n, after * p->scale * p->scale, before * p->scale * p->scale,
-                           p->evaluations };
+    r.loss = after * p->scale * p->scale;
+    r.loss_before = before * p->scale * p->scale;
+    r.evaluations = p->evaluations;
+    *result = r;
     return SNIP_OK;
+}
+
+snip_code tools_fit_values(expr *out, tools_fit *result, expr e, const tools_fit_free *free,
+                           const double *weight, const double *const *x, const double *y,
+                           size_t rows, int starts, uint64_t seed, arena *a, snip_status *st)
+{
+    arena_pos before = arena_mark(a);
+    *out = (expr){ NULL, 0 };
+    *result = (tools_fit){ .loss = INFINITY, .loss_before = INFINITY };
+    expr copy = { arena_copy(a, e.node, e.count * sizeof *e.node), e.count };
+    if (!copy.node)
+        return status_nomem(st);
+    arena_pos kept = arena_mark(a);
+    problem p = { .e = copy, .free = *free, .x = x, .y = y, .rows = rows, .tmp = a };
+    snip_code code = fit(&p, result, weight, starts, seed, st);
+    arena_reset(a, code == SNIP_OK ? kept : before);
+    if (code == SNIP_OK)
+        *out = copy;
+    return code;
 }
 
 snip_code tools_fit_constants(expr *out, tools_fit *result, expr e, const double *const *x,
@@ -425,17 +550,25 @@ snip_code tools_fit_constants(expr *out, tools_fit *result, expr e, const double
     arena_pos before = arena_mark(a);
     *out = (expr){ NULL, 0 };
     *result = (tools_fit){ .loss = INFINITY, .loss_before = INFINITY };
-    expr copy = { arena_copy(a, e.node, e.count * sizeof *e.node), e.count };
-    if (!copy.node)
+    size_t *node = arena_array(a, e.count, sizeof *node);
+    size_t *first = arena_array(a, e.count + 1, sizeof *first);
+    if (!node || !first) {
+        arena_reset(a, before);
         return status_nomem(st);
-    arena_pos kept = arena_mark(a);
-    problem p = { .e = copy, .x = x, .y = y, .rows = rows, .tmp = a };
-    snip_code code = fit(&p, result, starts, seed, st);
-    arena_reset(a, code == SNIP_OK ? kept : before);
-    if (code == SNIP_OK) {
-        mark_changed(copy, e);
-        turn_signs(copy, e);
-        *out = copy;
     }
-    return code;
+    const tools_fit_free all = { .node = node, .first = first, .count = expr_constants(e, node) };
+    for (size_t j = 0; j <= all.count; j++)
+        first[j] = j;
+    snip_code code = SNIP_OK;
+    if (all.count > 0 && rows > TOOLS_FIT_JACOBIAN_MAX / all.count)
+        code = too_many(all.count, rows, st);
+    if (code == SNIP_OK)
+        code = tools_fit_values(out, result, e, &all, NULL, x, y, rows, starts, seed, a, st);
+    if (code != SNIP_OK) {
+        arena_reset(a, before);
+        return code;
+    }
+    mark_changed(*out, e);
+    turn_signs(*out, e);
+    return SNIP_OK;
 }

@@ -15,8 +15,9 @@
 #include "expr/expr.h"
 
 enum {
-    TOOLS_FIT_CONSTANTS_MAX = 500,       /* a step costs their square times the rows */
-    TOOLS_FIT_JACOBIAN_MAX = 1000 * 1000 /* rows times constants */
+    TOOLS_FIT_CONSTANTS_MAX = 500,           /* a step costs their square times the rows */
+    TOOLS_FIT_JACOBIAN_MAX = 1000 * 1000,    /* rows times constants */
+    TOOLS_FIT_NUMBERS_MAX = 20 * 1000 * 1000 /* the same for one formula, tools_fit_values */
 };
 
 typedef struct tools_fit {
@@ -24,7 +25,28 @@ typedef struct tools_fit {
     double loss;        /* mean square error of the result; +inf where a value is not finite */
     double loss_before; /* and of the formula as it was given */
     int evaluations;    /* of the formula or its derivatives on all rows */
+    int starts;         /* tried */
+    int reached;        /* of these, that ended at this loss */
+    int from;           /* the one that was kept, from 0 */
 } tools_fit;
+
+/* What of a formula is fitted: constants, each of which stands at one or more of its numbers. */
+typedef struct tools_fit_free {
+    const size_t *node;  /* the numbers, constant by constant */
+    const size_t *first; /* of count + 1: constant j is at node[first[j]] .. [first[j + 1] - 1] */
+    size_t count;
+    const double *low, *high; /* bounds, infinite where there is none; NULL: no constant has any */
+    const double *spread;     /* of the drawn starts: exp(spread * normal); NULL: 1 for all */
+    double margin; /* another start must be better by this, relatively, to replace the first */
+} tools_fit_free;
+
+/* A copy of e in `a` whose constants, as `free` tells them, suit y best by least squares, with a
+ * weight for each row (NULL: 1). The loss is sum(weight * error^2) / rows. Starts, results and
+ * failures are those of tools_fit_constants below, but more rows are taken, and the signs of terms
+ * stay as they are. Bounds hold throughout (box.h); e's own values must lie within them. */
+snip_code tools_fit_values(expr *out, tools_fit *result, expr e, const tools_fit_free *free,
+                           const double *weight, const double *const *x, const double *y,
+                           size_t rows, int starts, uint64_t seed, arena *a, snip_status *st);
 
 /* A copy of e in `a` with its constants (expr_constants) refitted to y by least squares, from the
  * given constants, from the same with their signs turned, and from `starts` - 2 points drawn from

@@ -20,10 +20,11 @@ double tools_judged(const tools_errors *e, const tools_problem *p)
     return isnan(loss) || isnan(e->loss[0]) ? INFINITY : fmax(loss, least);
 }
 
-/* The tables that formulas are held against, one for each set of inputs met. */
+/* The tables that formulas are held against, one for each set of inputs met: as it is in the exact
+ * view, and both ways up among forms. */
 typedef struct table_vector {
     tools_inputs inputs;
-    float *z;
+    float *z; /* one row, or two */
     struct table_vector *next;
 } table_vector;
 
@@ -37,24 +38,42 @@ static snip_code table_of(const float **out, table_vector **all, tools_inputs in
             return SNIP_OK;
         }
     table_vector *v = arena_alloc(a, sizeof *v);
-    float *z = arena_array(a, (size_t)t->m->config.latent, sizeof *z);
+    size_t latent = (size_t)t->m->config.latent;
+    float *z = arena_array(a, 2 * latent, sizeof *z);
     if (!v || !z)
         return status_nomem(st);
     *v = (table_vector){ inputs, z, *all };
     *all = v;
     *out = z;
-    return tools_problem_embed(p, inputs, t, threads, z, st);
+    if (!t->m->config.forms)
+        return tools_problem_embed(p, inputs, TOOLS_EXACT, t, threads, z, st);
+    snip_code code = tools_problem_embed(p, inputs, TOOLS_FORM, t, threads, z, st);
+    return code == SNIP_OK
+               ? tools_problem_embed(p, inputs, TOOLS_FORM_TURNED, t, threads, z + latent, st)
+               : code;
 }
 
-/* A formula in the model's words, in `a`, or why it is none. `tmp` is left as found. */
+/* A formula in the model's words, in `a`, or why it is none: as it is, or the core of its form.
+ * `tmp` is left as found. */
 static snip_code in_words(expr *out, expr e, tools_inputs inputs, const tools_problem *p,
                           const tools_model *t, arena *a, arena *tmp, snip_status *st)
 {
     data_tokens tokens;
     arena_pos mark = arena_mark(tmp);
-    snip_code code = tools_problem_rewrite(out, e, inputs, p, tmp, st);
-    if (code == SNIP_OK)
-        code = data_tokens_make(&tokens, *out, t->m->vocab, tmp, st);
+    snip_code code;
+    if (t->m->config.forms) {
+        expr_form form;
+        code = tools_problem_form(&form, e, inputs, p, tmp, st);
+        if (code == SNIP_OK && form.core.count == 0)
+            code = status_fail(st, SNIP_UNSUPPORTED, 0, "a constant has no form");
+        *out = form.core;
+        if (code == SNIP_OK)
+            code = data_tokens_form(&tokens, *out, t->m->vocab, tmp, st);
+    } else {
+        code = tools_problem_rewrite(out, e, inputs, p, tmp, st);
+        if (code == SNIP_OK)
+            code = data_tokens_make(&tokens, *out, t->m->vocab, tmp, st);
+    }
     if (code == SNIP_OK && !(out->node = arena_copy(a, out->node, out->count * sizeof *out->node)))
         code = status_nomem(st);
     arena_reset(tmp, mark);
@@ -67,6 +86,7 @@ typedef struct comparison {
     const tools_model *t;
     int threads;
     model_space *space;
+    tools_inputs matter; /* among forms: inputs that every formula is held against */
     table_vector *tables;
     arena *keep, *batch, *tmp; /* tables; formulas of a batch; scratch */
 } comparison;
@@ -85,12 +105,15 @@ static snip_code compare_batch(double *out, const char **why, const expr *e, siz
     for (size_t i = 0; i < n && code == SNIP_OK; i++) {
         snip_status reason;
         expr words;
-        tools_inputs inputs = tools_inputs_of(e[i], c->p);
+        tools_inputs inputs = tools_inputs_of(e[i], c->p), more = inputs | c->matter;
+        if (__builtin_popcount(more) <= c->t->m->config.dims)
+            inputs = more;
         out[i] = NAN;
         snip_code fits = in_words(&words, e[i], inputs, c->p, c->t, c->batch, c->tmp, &reason);
         if (fits == SNIP_OK) {
             from[count] = i;
-            item[count] = (model_item){ .e = words, .node = MODEL_WHOLE };
+            item[count] =
+                (model_item){ .e = words, .node = MODEL_WHOLE, .form = c->t->m->config.forms };
             code =
                 table_of(&table[count++], &c->tables, inputs, c->p, c->t, c->threads, c->keep, st);
         } else if (fits == SNIP_NOMEM ||
@@ -100,8 +123,12 @@ static snip_code compare_batch(double *out, const char **why, const expr *e, siz
     }
     if (code == SNIP_OK && count)
         code = model_space_embed(c->space, item, count, rows, NULL, st);
-    for (size_t k = 0; k < count && code == SNIP_OK; k++)
-        out[from[k]] = model_dot(rows + k * latent, table[k], latent);
+    for (size_t k = 0; k < count && code == SNIP_OK; k++) {
+        const float *row = rows + k * latent;
+        out[from[k]] = model_dot(row, table[k], latent);
+        if (c->t->m->config.forms)
+            out[from[k]] = fmax(out[from[k]], model_dot(row, table[k] + latent, latent));
+    }
     return code;
 }
 
@@ -110,6 +137,7 @@ snip_code tools_similarities(double *out, const char **why, const expr *e, size_
                              snip_status *st)
 {
     comparison c = { .p = p, .t = t, .threads = threads > 0 ? threads : 1 };
+    c.matter = t->m->config.forms ? tools_inputs_that_matter(p) : 0;
     c.space = model_space_new(t->m, t->tree, c.threads);
     c.keep = arena_new(0);
     c.batch = arena_new(0);
