@@ -18,6 +18,14 @@ static char *formula(const tools_candidate *c, snip_format format, const expr_na
     return s ? s : "";
 }
 
+/* The same for people: no more digits than it takes. */
+static const char *shown_formula(const tools_candidate *c, snip_format format, const cli_task *task)
+{
+    int digits;
+    const char *s = tools_shown(c, format, &task->p, &digits, task->a);
+    return s ? s : "";
+}
+
 static void as_table(FILE *f, const tools_candidate *c, size_t n, const cli_task *task)
 {
     fprintf(f, "%4s %10s %9s %9s %10s %5s %6s %5s  %s\n", "", "similarity", "R2 train", "R2 held",
@@ -28,7 +36,7 @@ static void as_table(FILE *f, const tools_candidate *c, size_t n, const cli_task
                 cli_short_number(b[0], c[i].similarity), cli_short_number(b[1], c[i].errors.r2[0]),
                 cli_short_number(b[2], c[i].errors.r2[1]),
                 cli_short_number(b[3], c[i].errors.loss[1]), c[i].complexity, c[i].constants,
-                c[i].front ? "*" : "", formula(&c[i], SNIP_INFIX, &task->p.names, 5, task->a));
+                c[i].front ? "*" : "", shown_formula(&c[i], SNIP_INFIX, task));
     }
 }
 
@@ -44,7 +52,7 @@ static void put_notes(FILE *f, const tools_candidate *c, size_t shown, size_t n,
     if (least >= shown && least < n)
         fprintf(f, "not shown: number %zu, with the least loss (%s): %s\n", least + 1,
                 cli_short_number(b, tools_judged(&c[least].errors, &task->p)),
-                formula(&c[least], SNIP_INFIX, &task->p.names, 5, task->a));
+                shown_formula(&c[least], SNIP_INFIX, task));
     for (size_t i = shown; i-- > 0;)
         if (c[i].why) {
             first = i;
@@ -53,6 +61,25 @@ static void put_notes(FILE *f, const tools_candidate *c, size_t shown, size_t n,
     if (without)
         fprintf(f, "no similarity for %zu of them; number %zu: %s\n", without, first + 1,
                 c[first].why);
+    size_t long_ones = 0;
+    int most = 0;
+    for (size_t i = shown; i-- > 0;) {
+        arena_pos mark = arena_mark(task->a);
+        int digits;
+        if (tools_shown(&c[i], SNIP_INFIX, &task->p, &digits, task->a) &&
+            digits > TOOLS_DIGITS_MANY) {
+            first = i;
+            most = digits;
+            long_ones++;
+        }
+        arena_reset(task->a, mark);
+    }
+    if (long_ones)
+        fprintf(
+            f,
+            "%zu of them %s more than %d digits to be the same; number %zu: %d. Large terms cancel "
+            "there\n",
+            long_ones, long_ones == 1 ? "needs" : "need", TOOLS_DIGITS_MANY, first + 1, most);
     size_t full = 0;
     for (size_t i = shown; i-- > 0;)
         if (tools_saturated(&c[i])) {
@@ -153,7 +180,7 @@ static void as_latex(FILE *f, const tools_candidate *c, size_t n, const cli_task
         char b[2][32];
         fprintf(f, "%s & %s & %zu & $%s$ \\\\\n", cli_short_number(b[0], c[i].similarity),
                 cli_short_number(b[1], c[i].errors.r2[1]), c[i].complexity,
-                formula(&c[i], SNIP_LATEX, &task->p.names, 5, task->a));
+                shown_formula(&c[i], SNIP_LATEX, task));
     }
     fputs("\\hline\n\\end{tabular}\n", f);
 }

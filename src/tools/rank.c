@@ -353,3 +353,42 @@ snip_code tools_rank(tools_candidate *c, size_t n, const tools_problem *p, const
         c[i] = s[i].c;
     return SNIP_OK;
 }
+
+/* Whether losses are the same to 1 %. */
+static int same_losses(const tools_errors *a, const tools_errors *b, const tools_problem *p)
+{
+    const double part = 0.01, least = 1e-16 * p->variance[0];
+    for (int k = 0; k < 2; k++) {
+        if (isnan(a->loss[k]) != isnan(b->loss[k]))
+            return 0;
+        double one = fmax(a->loss[k], least), other = fmax(b->loss[k], least);
+        if (fabs(one - other) > part * one)
+            return 0;
+    }
+    return 1;
+}
+
+char *tools_shown(const tools_candidate *c, snip_format format, const tools_problem *p, int *digits,
+                  arena *a)
+{
+    enum { FEWEST = 3, USUAL = 5, ALL = 17 };
+    if (!isfinite(c->errors.loss[0])) { /* nothing to hold on to */
+        *digits = USUAL;
+        return expr_print(c->fitted, format, &p->names, USUAL, a);
+    }
+    for (*digits = FEWEST; *digits < ALL; ++*digits) {
+        arena_pos mark = arena_mark(a);
+        char *text = expr_print(c->fitted, format, &p->names, *digits, a);
+        expr back;
+        tools_errors errors;
+        snip_code code = text ? expr_parse(&back, text, &p->names, a, NULL) : SNIP_NOMEM;
+        if (code == SNIP_OK && !tools_problem_errors(&errors, back, p, a))
+            code = SNIP_NOMEM;
+        if (code == SNIP_NOMEM)
+            return NULL;
+        if (code == SNIP_OK && same_losses(&c->errors, &errors, p))
+            return text;
+        arena_reset(a, mark);
+    }
+    return expr_print(c->fitted, format, &p->names, 0, a);
+}

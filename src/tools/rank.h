@@ -52,6 +52,14 @@ snip_code tools_rank(tools_candidate *c, size_t n, const tools_problem *p, const
 /* Whether as many constants were fitted as there were rows, or more: its errors say nothing. */
 int tools_saturated(const tools_candidate *c);
 
+/* The fitted formula as text with the fewest digits, three at least, with which it is the formula
+ * that was judged: read back, its losses differ by at most 1 % (differences below 1e-16 of y's
+ * variance do not count). *digits is their number; where it is beyond TOOLS_DIGITS_MANY, the
+ * formula lives on the cancellation of large terms. In `a`; NULL when memory is out. */
+enum { TOOLS_DIGITS_MANY = 12 };
+char *tools_shown(const tools_candidate *c, snip_format format, const tools_problem *p, int *digits,
+                  arena *a);
+
 /* Cosines of formulas, in the user's inputs, with the table of their inputs; NaN, with the reason
  * in why[i], where the model has no words for one. */
 snip_code tools_similarities(double *out, const char **why, const expr *e, size_t n,
