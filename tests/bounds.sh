@@ -221,5 +221,34 @@ if (ulimit -v 4000000; "$snip" --version) >/dev/null 2>&1; then
     cmp -s right out && good || bad "rank does not work in 400 MB: $(cat out)"
 fi
 
+# More constants than rows: never first by balance, and a note says so --------------------------------
+printf 'x,y\n1,3\n2,1\n3,4\n4,1\n5,5\n' >five.csv
+many='1.0+2.0*x+3.0*x^2+4.0*x^3+0.5*sin(1.1*x)'
+shows '^   1 .* 5      2     \*  0.4\*x + 1.6' rank five.csv --formula "$many" --formula '1.0*x+2.0' --by balance
+grep -q '^1 of them has no fewer constants than rows to fit them on; number 2: 6 on 5 rows' out && good ||
+    bad "no note on constants: $(cat out)"
+shows ',constants,' rank five.csv --formula "$many" --format csv
+shows '"constants":6' rank five.csv --formula "$many" --json
+shows '  6  ' rank five.csv --formula "$many" --as-given
+grep -q 'no fewer constants' out && bad "constants that were not fitted are counted" || good
+
+# What a table prints is what was fitted -------------------------------------------------------------
+cancels='(1e8*a+1.123456789e14) - 1e8*a - 112345678900000.12 + 2.0*b'
+shows '112345678900000.1 + 2' rank t.csv --formula a --formula "$cancels" --as-given
+grep -q '^1 of them needs more than 12 digits to be the same; number [12]: 16. Large terms cancel there$' out && good ||
+    bad "no note on cancellation: $(cat out)"
+for by in table latex; do
+    "$snip" rank t.csv --formula '1.1*a + 1.0*sin(2.0*a + 0.1) + 0.2*b - 1.0/(a + 3.0)' --format $by >out
+    if [ $by = table ]; then printed=$(sed -n '2s/^.*\*  //p' out); else printed=$(sed -n '5s/.*\$\(.*\)\$.*/\1/p' out); fi
+    "$snip" rank t.csv --formula "$printed" --as-given --json >again
+    "$snip" rank t.csv --formula '1.1*a + 1.0*sin(2.0*a + 0.1) + 0.2*b - 1.0/(a + 3.0)' --json >first
+    python3 - <<'PY' && good || bad "what is printed ($by) has another loss: $printed"
+import json
+one, two = (json.load(open(f))["candidates"][0] for f in ("first", "again"))
+for key in ("loss_train", "loss_val"):
+    assert abs(one[key] - two[key]) <= .01*one[key], key
+PY
+done
+
 echo "$passed passed, $failed failed"
 [ $failed -eq 0 ]

@@ -3,6 +3,7 @@
 # same weights. mpi.sh PROGRAM
 set -u
 . "$(dirname "$0")/mpi_env.sh"
+if [ -n "$no_ranks" ]; then echo "skipped: $no_ranks"; exit 77; fi
 snip=$(realpath "$1")
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT

@@ -134,7 +134,9 @@ const cli_command cli_commands[] = {
       "x^3.0) are\n"
       "part of the form and not refitted; x^2.1 is. No constant is added: sqrt(x) keeps its "
       "scale,\n"
-      "1.0*sqrt(x) is fitted. With fewer than 12 rows none are held out.\n",
+      "1.0*sqrt(x) is fitted. With fewer than 12 rows none are held out; by balance, errors then "
+      "count per\n"
+      "degree of freedom, and formulas with no fewer constants than rows come last.\n",
       "snip rank data.csv formulas.txt\n"
       "snip rank data.csv --formula 'a*sin(b)' --formula 'a*b + 1.5'\n"
       "snip rank data.csv hall_of_fame.csv --format csv --out ranked.csv\n"

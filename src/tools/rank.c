@@ -152,15 +152,25 @@ snip_code tools_similarities(double *out, const char **why, const expr *e, size_
     return code;
 }
 
+/* How many constants of e can be fitted. Returns 0 when memory is out. */
+static int count_constants(size_t *out, expr e, arena *tmp)
+{
+    arena_pos mark = arena_mark(tmp);
+    size_t *node = arena_array(tmp, e.count, sizeof *node);
+    *out = node ? expr_constants(e, node) : 0;
+    arena_reset(tmp, mark);
+    return node != NULL;
+}
+
 /* The rows to fit e on: fewer where it has very many constants, since they are in random order. 0
  * when memory is out. */
 static size_t rows_to_fit(expr e, const tools_problem *p, arena *tmp)
 {
-    arena_pos mark = arena_mark(tmp);
-    size_t *node = arena_array(tmp, e.count, sizeof *node);
-    size_t n = node ? expr_constants(e, node) : 0, most = TOOLS_FIT_JACOBIAN_MAX / (n ? n : 1);
-    arena_reset(tmp, mark);
-    return !node ? 0 : p->fit < most ? p->fit : most;
+    size_t n;
+    if (!count_constants(&n, e, tmp))
+        return 0;
+    size_t most = TOOLS_FIT_JACOBIAN_MAX / (n ? n : 1);
+    return p->fit < most ? p->fit : most;
 }
 
 /* Fits and measures one candidate; what it makes lives in `keep`. */
@@ -168,22 +178,27 @@ static snip_code judge(tools_candidate *c, const tools_problem *p, const tools_r
                        arena *keep, snip_status *st)
 {
     tools_fit fit = { 0 };
+    size_t rows = 0;
     c->fitted = c->e;
     c->similarity = NAN;
     c->why = NULL;
     if (how->refit) {
-        size_t rows = rows_to_fit(c->e, p, keep);
+        rows = rows_to_fit(c->e, p, keep);
         if (rows == 0)
             return status_nomem(st);
         snip_code code =
             tools_fit_constants(&c->fitted, &fit, c->e, (const double *const *)p->x, p->y, rows,
                                 how->starts ? how->starts : STARTS, p->seed, keep, st);
-        if (code == SNIP_UNSUPPORTED) /* too much to fit: judged as given */
+        if (code == SNIP_UNSUPPORTED) { /* too much to fit: judged as given */
             c->fitted = c->e;
-        else if (code != SNIP_OK)
+            fit = (tools_fit){ 0 };
+        } else if (code != SNIP_OK)
             return code;
     }
     c->constants = fit.constants;
+    c->fitted_rows = fit.constants ? rows : 0;
+    if (!c->fitted_rows && !count_constants(&c->constants, c->e, keep))
+        return status_nomem(st);
     c->complexity = c->fitted.count;
     c->size = expr_sympy_size(c->fitted);
     return tools_problem_errors(&c->given, c->e, p, keep) &&
@@ -262,11 +277,25 @@ static int by_key(const void *left, const void *right)
     return a->c.place < b->c.place ? -1 : a->c.place > b->c.place;
 }
 
+int tools_saturated(const tools_candidate *c)
+{
+    return c->fitted_rows > 0 && c->constants >= c->fitted_rows;
+}
+
+/* The loss per degree of freedom where it is that of the rows fitted. */
+static double adjusted(const tools_candidate *c, const tools_problem *p)
+{
+    double loss = tools_judged(&c->errors, p), n = (double)c->fitted_rows;
+    if (tools_saturated(c))
+        return INFINITY;
+    return c->fitted_rows && p->rows == p->train ? loss * n / (n - (double)c->constants) : loss;
+}
+
 static void set_key(sort_key *s, const tools_problem *p, int order)
 {
     const tools_candidate *c = &s->c;
     double loss = tools_judged(&c->errors, p);
-    double balance = (double)p->train * log(loss / p->variance[0]) +
+    double balance = (double)p->train * log(adjusted(c, p) / p->variance[0]) +
                      (double)c->complexity * log((double)p->train);
     s->key[0] = order == TOOLS_BY_SIMILARITY ? (isnan(c->similarity) ? 2 : -c->similarity)
                 : order == TOOLS_BY_LOSS     ? loss
@@ -323,4 +352,43 @@ snip_code tools_rank(tools_candidate *c, size_t n, const tools_problem *p, const
     for (size_t i = 0; i < n; i++)
         c[i] = s[i].c;
     return SNIP_OK;
+}
+
+/* Whether losses are the same to 1 %. */
+static int same_losses(const tools_errors *a, const tools_errors *b, const tools_problem *p)
+{
+    const double part = 0.01, least = 1e-16 * p->variance[0];
+    for (int k = 0; k < 2; k++) {
+        if (isnan(a->loss[k]) != isnan(b->loss[k]))
+            return 0;
+        double one = fmax(a->loss[k], least), other = fmax(b->loss[k], least);
+        if (fabs(one - other) > part * one)
+            return 0;
+    }
+    return 1;
+}
+
+char *tools_shown(const tools_candidate *c, snip_format format, const tools_problem *p, int *digits,
+                  arena *a)
+{
+    enum { FEWEST = 3, USUAL = 5, ALL = 17 };
+    if (!isfinite(c->errors.loss[0])) { /* nothing to hold on to */
+        *digits = USUAL;
+        return expr_print(c->fitted, format, &p->names, USUAL, a);
+    }
+    for (*digits = FEWEST; *digits < ALL; ++*digits) {
+        arena_pos mark = arena_mark(a);
+        char *text = expr_print(c->fitted, format, &p->names, *digits, a);
+        expr back;
+        tools_errors errors;
+        snip_code code = text ? expr_parse(&back, text, &p->names, a, NULL) : SNIP_NOMEM;
+        if (code == SNIP_OK && !tools_problem_errors(&errors, back, p, a))
+            code = SNIP_NOMEM;
+        if (code == SNIP_NOMEM)
+            return NULL;
+        if (code == SNIP_OK && same_losses(&c->errors, &errors, p))
+            return text;
+        arena_reset(a, mark);
+    }
+    return expr_print(c->fitted, format, &p->names, 0, a);
 }
