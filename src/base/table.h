@@ -18,6 +18,9 @@ typedef struct table_options {
     const char *columns; /* names of the inputs, as a line of CSV; NULL: all but the target */
     int need_target;     /* without such a name the last column is the target */
     int drop_invalid;    /* leave out rows with missing, NaN or infinite cells, else refuse */
+    int names_only;      /* look at the header, and read no rows */
+    const size_t *take;  /* the columns that are inputs, `takes` of them, in place of `columns` */
+    size_t takes;
 } table_options;
 
 typedef struct table {
