@@ -31,6 +31,7 @@ typedef struct request {
     tools_law law;
     tools_estimate_data d;
     file_out rows, picture; /* f is NULL where they are not wanted */
+    int code;               /* how a failure ends: the call may have been wrong */
 } request;
 
 /* A finite number that is all of s[0..n). */
@@ -45,6 +46,13 @@ static int read_real(const char *s, size_t n, double *out)
     return !*end && isfinite(*out);
 }
 
+/* `result`, of a function that found the call wrong and not the table. */
+static int misused(request *q, int result)
+{
+    q->code = CLI_MISUSED;
+    return result;
+}
+
 /* One entry of a list such as A=500,b=1e-4. */
 typedef struct entry {
     char name[80];
@@ -54,7 +62,7 @@ typedef struct entry {
 
 /* Takes the next entry of *s, which moves on. Returns 1, 0 at the end, -1 after saying what is
  * wrong. */
-static int next_entry(const request *q, const char *option, const char **s, entry *out)
+static int next_entry(request *q, const char *option, const char **s, entry *out)
 {
     if (!**s)
         return 0;
@@ -72,7 +80,8 @@ static int next_entry(const request *q, const char *option, const char **s, entr
     while (length && isspace((unsigned char)from[length - 1]))
         length--;
     if (length == 0 || length >= sizeof out->name)
-        return cli_fail(q->self, -1, "--%s: '%.*s' does not begin with a parameter's name", option,
+        return cli_fail(q->self, misused(q, -1),
+                        "--%s: '%.*s' does not begin with a parameter's name", option,
                         whole > 40 ? 40 : (int)whole, from);
     memcpy(out->name, from, length);
     out->name[length] = 0;
@@ -136,7 +145,7 @@ static int check_name(const request *q, const char *option, const char *name)
 }
 
 /* Adds the names in an option's lists to names[0..*count). Returns 0 after saying what is wrong. */
-static int gather(const request *q, const char *option, const cli_list *list, const char **names,
+static int gather(request *q, const char *option, const cli_list *list, const char **names,
                   size_t *count)
 {
     entry e;
@@ -208,12 +217,12 @@ static tools_parameter *parameter(request *q, const char *option, const char *na
     return NULL;
 }
 
-static int is_start(const request *q, const char *option, const entry *e, double *out)
+static int is_start(request *q, const char *option, const entry *e, double *out)
 {
     if (e->value && read_real(e->value, e->length, out))
         return 1;
-    return cli_fail(q->self, 0, "--%s %s: wants a finite number, not '%.*s'", option, e->name,
-                    e->length > 40 ? 40 : (int)e->length, e->value ? e->value : "");
+    return cli_fail(q->self, misused(q, 0), "--%s %s: wants a finite number, not '%.*s'", option,
+                    e->name, e->length > 40 ? 40 : (int)e->length, e->value ? e->value : "");
 }
 
 static int set_param(request *q, tools_parameter *p, const entry *e)
@@ -225,7 +234,8 @@ static int set_fix(request *q, tools_parameter *p, const entry *e)
 {
     p->fixed = 1;
     if (!e->value && isnan(p->start))
-        return cli_fail(q->self, 0, "--fix %s: at which value? (--fix %s=1)", e->name, e->name);
+        return cli_fail(q->self, misused(q, 0), "--fix %s: at which value? (--fix %s=1)", e->name,
+                        e->name);
     return !e->value || is_start(q, "fix", e, &p->start);
 }
 
@@ -236,12 +246,14 @@ static int set_bounds(request *q, tools_parameter *p, const entry *e)
     size_t after = colon ? e->length - before - 1 : 0;
     if (!colon || before + after == 0 || (before && !read_real(e->value, before, &p->low)) ||
         (after && !read_real(colon + 1, after, &p->high)))
-        return cli_fail(q->self, 0,
-                        "--bounds %s: wants LOW:HIGH, either of which may be missing, not "
-                        "'%.*s'",
+        return cli_fail(q->self, misused(q, 0),
+                        "--bounds %s: wants LOW:HIGH, either of which may be missing, not '%.*s'",
                         e->name, e->length > 40 ? 40 : (int)e->length, e->value ? e->value : "");
+    if (!(p->low < p->high))
+        return cli_fail(q->self, misused(q, 0), "--bounds %s: %g is not below %g", e->name, p->low,
+                        p->high);
     if (p->fixed)
-        return cli_fail(q->self, 0, "--bounds %s: it is fixed", e->name);
+        return cli_fail(q->self, misused(q, 0), "--bounds %s: it is fixed", e->name);
     return 1;
 }
 
@@ -259,7 +271,7 @@ static int apply(request *q, const char *option, const cli_list *list,
             if (!p)
                 return 0;
             if (seen[p - q->law.param]++)
-                return cli_fail(q->self, 0, "--%s: %s is given twice", option, e.name);
+                return cli_fail(q->self, misused(q, 0), "--%s: %s is given twice", option, e.name);
             if (!set(q, p, &e))
                 return 0;
         }
@@ -382,6 +394,7 @@ static int estimate(request *q)
         return cli_fail(q->self, CLI_FAILED, "out of memory");
     if (!close_file(q, &q->rows, q->out, 1) || !close_file(q, &q->picture, q->svg, 1))
         return CLI_FAILED;
+    warn(q);
     return cli_fitted_print(q->self, &f, q->json ? CLI_FITTED_JSON : (cli_fitted_format)q->format,
                             q->quiet);
 }
@@ -521,15 +534,13 @@ int cli_fit_constants(const cli_command *self, int argc, char **argv)
         return cli_fail(self, CLI_FAILED, "out of memory");
     q.path = argv[0];
     q.formula = argv[1];
-    code = CLI_FAILED;
+    q.code = CLI_FAILED;
     if (read_head(&q) && read_law(&q) && apply(&q, "param", &q.param, set_param) &&
         apply(&q, "fix", &q.fix, set_fix) && apply(&q, "bounds", &q.bounds, set_bounds) &&
-        read_rows(&q) && open_files(&q)) {
-        warn(&q);
-        code = estimate(&q);
-    }
+        read_rows(&q) && open_files(&q))
+        q.code = estimate(&q);
     close_file(&q, &q.rows, q.out, 0);
     close_file(&q, &q.picture, q.svg, 0);
     arena_free(q.a);
-    return code;
+    return q.code;
 }

@@ -196,13 +196,13 @@ static const char *note(const cli_fitted *f, int k)
     for (size_t j = 0; j < r->params; j++)
         if (r->param[j].state != TOOLS_FIXED && isnan(f->law->param[j].start))
             text_add(&t, "%s%s", unknown++ ? ", " : "", f->law->param[j].name);
-    text_add(&t, ": no starting value was given, so the search began as shown");
-    if (r->starts > 1)
-        text_add(&t, ", and at %d drawn points", r->starts - 1);
+    text_add(&t,
+             ": no starting value was given, so the search began as shown and at %d drawn points",
+             r->starts - 1);
     const char *names = text_end(&t);
     const char *const all[] = {
         r->note,
-        unknown ? names ? names : "" : NULL,
+        unknown && r->starts > 1 ? names : NULL, /* a linear law needs one start, any */
         !r->settled ? "the search ended before a minimum was reached: try other starting values"
                     : NULL,
         r->from > 0 && !unknown

@@ -73,8 +73,9 @@ static snip_code split(tools_law *law, size_t *place, const expr_names *met,
             continue;
         }
         if (counted && expr_variable_index(name, strlen(name)) >= 0 && !is_in(given, name))
-            return status_fail(st, SNIP_FORMAT, 0,
-                               "there is no column '%.60s'; as a parameter it needs a start", name);
+            return status_fail(
+                st, SNIP_FORMAT, 0,
+                "there is no column '%.60s' (a parameter of that name needs a start)", name);
         law->param[law->params++] =
             (tools_parameter){ .name = name, .start = NAN, .low = -INFINITY, .high = INFINITY };
     }
