@@ -1088,7 +1088,7 @@ static part general_power(canon *c, part p, part q)
             return constant(make(v, p.shift.free | q.shift.free, 0));
     } else if (p.core < 0 && p.shift.v > 0) { /* 2^u = exp(log(2)*u) */
         return exponential(c, scaled(c, q, make(log(p.shift.v), p.shift.free, 0)));
-    } else if (q.core < 0 && n != floor(n)) { /* written as u^n again by power_nodes */
+    } else if (q.core < 0 && n != floor(n)) { /* written as u^n again: exponential_nodes */
         return exponential(c, scaled(c, logarithm(c, p), q.shift));
     }
     part at[2] = { p, q };
