@@ -116,10 +116,13 @@ const cli_command cli_commands[] = {
       "of\n"
       "inputs of mean 0 and deviation 1, as in training; tables are standardised. The inner "
       "product of a\n"
-      "formula's row and a table's row tells how well they agree.\n",
+      "formula's row and a table's row tells how well they agree. With --view form a table has two "
+      "rows,\n"
+      "of y and of -y, the larger product counts.\n",
       "snip embed --formulas formulas.txt -o formulas.npy\n"
       "echo 'sin(x0) + 2.5*x1' | snip embed --formulas - --subtrees -o parts.npy\n"
-      "snip embed --table a.csv b.csv c.csv -o tables.npy\n",
+      "snip embed --table a.csv b.csv c.csv -o tables.npy\n"
+      "snip embed --table a.csv --view form -o forms.npy\n",
       cli_embed },
     { "rank", "order candidate formulas for a table", "TABLE [FORMULAS] [options]",
       "Refits the constants of every candidate on three quarters of the rows, holds the rest out, "
