@@ -390,6 +390,7 @@ static void spellings_have_one_form(void **state)
         { "2*(x0 + 3*x1 - 4)^2", "(x0 + 2*x1 + 3)*(2*x0 + 4*x1 + 6)" },
         { "2*x0 + 3*(x1 + x2)", "5*(x1 + x2 + 2*x0)" },
         { "max(x0, x1)", "2*max(x1, x0) + 1" },
+        { "erf(x0 - x1)", "-3*erf(x1 - x0)" },
         { "x0*abs(x0)", "abs(2.5*x0)*x0" },
     };
     arena *a = *state;
@@ -612,6 +613,7 @@ static void large_and_small_numbers_keep_their_values(void **state)
         "floor(2*x0) + ceil(-x1) + sign(-3*x0) + cbrt(-8*x1 + 4)",
         "log1p(x0/10) - expm1(-x1) + arccosh(3 + x0) + cosh(-x0)",
         "min(x0, 2*x1) + min(3, 2) + max(x1, x0)",
+        "atan2(x0, 2*x1) - atan2(2*x1, x0) + atan2(1, 2) + erf(-2*x0) + erf(1.5 - x1)",
     };
     arena *a = *state;
     double x[2][ROWS];
