@@ -461,6 +461,12 @@ static void older_states_resume(void **state)
     char *text = json_dumps(settings, JSON_COMPACT | JSON_REAL_PRECISION(17));
     json_object_set_new(f.metadata, "train", json_string(text));
     json_object_set_new(f.metadata, "version", json_string("0.0.7"));
+    json_t *keys = json_loads(json_string_value(json_object_get(f.metadata, "config")), 0, NULL);
+    assert_int_equal(json_object_del(keys, "hidden"), 0); /* a key of the model */
+    char *config = json_dumps(keys, JSON_COMPACT);
+    json_object_set_new(f.metadata, "config", json_string(config));
+    free(config);
+    json_decref(keys);
     assert_int_equal(safetensors_write(path, f.entry, f.count, f.metadata, &st), SNIP_OK);
     free(text);
     json_decref(settings);

@@ -329,6 +329,14 @@ static snip_code find_inputs(const reader *r, table *out, char *used, const tabl
     out->input = arena_array(r->a, out->columns, sizeof *out->input);
     if (!out->input)
         return status_nomem(r->st);
+    for (size_t i = 0; i < options->takes && options->take; i++) {
+        out->input[out->inputs++] = options->take[i];
+        used[options->take[i]] = 1;
+    }
+    if (options->take && out->target != TABLE_NO_TARGET)
+        used[out->target] = 1;
+    if (options->take)
+        return SNIP_OK;
     if (!options->columns) {
         for (size_t j = 0; j < out->columns; j++)
             if (j != out->target)
@@ -535,7 +543,7 @@ snip_code table_parse(table *out, const char *path, const char *text, size_t siz
         code = find_target(&r, out, options);
     if (code == SNIP_OK)
         code = find_inputs(&r, out, used, options);
-    if (code == SNIP_OK)
+    if (code == SNIP_OK && !options->names_only)
         code = take_rows(&r, out, used, options, size);
     return code;
 }

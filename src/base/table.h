@@ -20,6 +20,9 @@ typedef struct table_options {
     int need_target;     /* without such a name the last column is the target */
     int drop_invalid;    /* leave out rows with missing, NaN or infinite cells, else refuse */
     uint64_t megabytes;  /* the text and its numbers take at most so much memory; 0: 1024 */
+    int names_only;      /* look at the header, and read no rows */
+    const size_t *take;  /* the columns that are inputs, `takes` of them, in place of `columns` */
+    size_t takes;
 } table_options;
 
 typedef struct table {

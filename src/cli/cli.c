@@ -185,34 +185,36 @@ static void add_excerpt(char *to, size_t room, const char *s, size_t most)
     to[n] = 0;
 }
 
+int cli_fail_formula(const cli_command *self, const char *text, const snip_status *st)
+{
+    enum { BEFORE = 30, AFTER = 20 };
+    if (st->code != SNIP_SYNTAX)
+        return cli_fail_status(self, st);
+    /* One line: the message, and the place with a mark in front of it. */
+    char shown[128] = "";
+    size_t from = st->pos > BEFORE ? st->pos - BEFORE : 0;
+    if (from)
+        strcat(shown, "...");
+    add_excerpt(shown, sizeof shown, text + from, st->pos - from);
+    strcat(shown, " >>>");
+    add_excerpt(shown, sizeof shown, text + st->pos, AFTER);
+    if (strlen(text + st->pos) > AFTER)
+        strcat(shown, "...");
+    return cli_fail(self, CLI_FAILED, "formula, byte %zu: %s: %s", st->pos, st->msg, shown);
+}
+
 int cli_formula(const cli_command *self, expr *out, const char *argument, const expr_names *names,
                 arena *a)
 {
-    enum { BEFORE = 30, AFTER = 20 };
     snip_status st = { 0 };
     const char *text;
     if (cli_formula_text(&text, argument, a, &st) != SNIP_OK) {
         cli_fail_status(self, &st);
         return 0;
     }
-    snip_code code = expr_parse(out, text, names, a, &st);
-    if (code == SNIP_OK)
+    if (expr_parse(out, text, names, a, &st) == SNIP_OK)
         return 1;
-    if (code != SNIP_SYNTAX) {
-        cli_fail_status(self, &st);
-        return 0;
-    }
-    /* One line: the message, and the place with a mark in front of it. */
-    char shown[128] = "";
-    size_t from = st.pos > BEFORE ? st.pos - BEFORE : 0;
-    if (from)
-        strcat(shown, "...");
-    add_excerpt(shown, sizeof shown, text + from, st.pos - from);
-    strcat(shown, " >>>");
-    add_excerpt(shown, sizeof shown, text + st.pos, AFTER);
-    if (strlen(text + st.pos) > AFTER)
-        strcat(shown, "...");
-    cli_fail(self, CLI_FAILED, "formula, byte %zu: %s: %s", st.pos, st.msg, shown);
+    cli_fail_formula(self, text, &st);
     return 0;
 }
 
@@ -315,6 +317,18 @@ void cli_table_notes(const cli_command *self, const table *t, const table_option
 json_t *cli_real(double v)
 {
     return isfinite(v) ? json_real(v) : json_null();
+}
+
+void cli_put_escaped(FILE *f, const char *text)
+{
+    json_t *clean = text_json(text);
+    const char *s = json_string_value(clean);
+    for (; s && *s; s++)
+        if (*s == '<' || *s == '>' || *s == '&' || *s == '"')
+            fprintf(f, "&#%d;", *s);
+        else
+            fputc(iscntrl((unsigned char)*s) ? '?' : *s, f);
+    json_decref(clean);
 }
 
 const char *cli_full_number(char *buf, double v)

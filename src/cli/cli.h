@@ -84,6 +84,7 @@ int cli_corpora(const cli_command *self, int argc, char **argv);
 int cli_train(const cli_command *self, int argc, char **argv);
 int cli_evaluate(const cli_command *self, int argc, char **argv);
 int cli_embed(const cli_command *self, int argc, char **argv);
+int cli_fit_constants(const cli_command *self, int argc, char **argv);
 int cli_rank(const cli_command *self, int argc, char **argv);
 int cli_explain(const cli_command *self, int argc, char **argv);
 int cli_find(const cli_command *self, int argc, char **argv);
@@ -117,6 +118,9 @@ int cli_fail_status(const cli_command *self, const snip_status *st);
 /* The text of a formula argument: the argument itself, the file behind an @, or standard input for
  * "-". Trailing white space is dropped. */
 snip_code cli_formula_text(const char **out, const char *argument, arena *a, snip_status *st);
+
+/* Prints why the text of a formula could not be read, and where. Returns CLI_FAILED. */
+int cli_fail_formula(const cli_command *self, const char *text, const snip_status *st);
 
 /* Parses a formula argument. Prints what is wrong and where, and returns 0, on failure. */
 int cli_formula(const cli_command *self, expr *out, const char *argument, const expr_names *names,
@@ -171,6 +175,10 @@ const char *cli_model_path(const char *asked, arena *a);
 
 /* A JSON number; NaN and infinities, which JSON has not, become null. */
 json_t *cli_real(double v);
+
+/* Text for XML. Names are whatever bytes a table's header has; a page is UTF-8 without control
+ * characters. */
+void cli_put_escaped(FILE *f, const char *text);
 
 /* The spelling of v with all its digits: %.17g, NaN, Infinity, -Infinity. buf holds 32 bytes. */
 const char *cli_full_number(char *buf, double v);

@@ -231,19 +231,6 @@ static double arrange(place *at, expr e, size_t i, int depth, int *leaves)
     return at[i].x;
 }
 
-/* Names are whatever bytes the table's header has; a page is UTF-8 without control characters. */
-static void put_escaped(FILE *f, const char *text)
-{
-    json_t *clean = text_json(text);
-    const char *s = json_string_value(clean);
-    for (; s && *s; s++)
-        if (*s == '<' || *s == '>' || *s == '&' || *s == '"')
-            fprintf(f, "&#%d;", *s);
-        else
-            fputc(iscntrl((unsigned char)*s) ? '?' : *s, f);
-    json_decref(clean);
-}
-
 /* White over amber to red, readable beside each other without colour too: darker is more. */
 static void put_colour(FILE *f, double s)
 {
@@ -260,7 +247,7 @@ static void draw(FILE *f, const tools_explanation *x, const cli_task *task, cons
             "height=\"%d\" font-family=\"sans-serif\" text-anchor=\"middle\">\n<title>",
             wide, high, wide, high);
     const char *text = expr_print(x->e, SNIP_INFIX, &task->p.names, 5, task->a);
-    put_escaped(f, text ? text : "");
+    cli_put_escaped(f, text ? text : "");
     fputs("</title>\n<rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n", f);
     for (size_t i = 0; i < x->e.count; i++)
         for (int k = 0; k < expr_ops[x->e.node[i].op].arity; k++) {
@@ -275,13 +262,13 @@ static void draw(FILE *f, const tools_explanation *x, const cli_task *task, cons
         const char *what = best ? tools_edit_text(best, x->e, &task->p.names, task->a) : NULL;
         fprintf(f, "<g><title>");
         if (what)
-            put_escaped(f, what);
+            cli_put_escaped(f, what);
         fprintf(f, "</title><rect x=\"%.1f\" y=\"%d\" width=\"64\" height=\"26\" rx=\"13\" fill=\"",
                 at[i].x - 32, y - 13);
         put_colour(f, share(x, i));
         fprintf(f, "\" stroke=\"#555\"/><text x=\"%.1f\" y=\"%d\" font-size=\"13\">", at[i].x,
                 y + 5);
-        put_escaped(f, label(&x->e.node[i], &task->p.names, buf, sizeof buf));
+        cli_put_escaped(f, label(&x->e.node[i], &task->p.names, buf, sizeof buf));
         fputs("</text>", f);
         if (!isnan(x->gain[i]))
             fprintf(f,

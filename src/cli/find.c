@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "cli/ranking.h"
-#include "data/tokens.h"
 #include "tools/find.h"
 
 /* The nearest formulas to one. */
@@ -26,11 +25,13 @@ static int near_formula(const cli_command *self, const cli_task *task, tools_ind
         model_space_free(s);
         return CLI_FAILED;
     }
-    data_tokens tokens;
+    uint64_t hash;
     snip_code code = expr_normal(&normal, e, &domain, task->a, &st);
     if (code == SNIP_OK)
-        code = data_tokens_make(&tokens, normal, task->t->m->vocab, task->a, &st);
-    const model_item item = { .e = normal, .node = MODEL_WHOLE };
+        code = tools_model_entry(&normal, &hash, normal, task->t, task->a, &st);
+    const model_item item = { .e = normal,
+                              .node = MODEL_WHOLE,
+                              .form = task->t->m->config.forms };
     if (code == SNIP_OK)
         code = model_space_embed(s, &item, 1, z, NULL, &st);
     if (code == SNIP_OK)
@@ -119,6 +120,7 @@ int cli_find(const cli_command *self, int argc, char **argv)
     if (ready && formula) {
         code = near_formula(self, &task, ix, formula, (size_t)k, show.format == CLI_RANKING_JSON);
     } else if (ready) {
+        refit |= task.t->m->config.forms; /* a form has no constants before they are fitted */
         const tools_find_how how = { (size_t)k,
                                      { .refit = refit,
                                        .starts = (int)show.starts,

@@ -36,7 +36,7 @@ void cli_overview(FILE *to)
     fprintf(to, "snip %s - %s\n\n", snip_version(), cli_program.summary);
     fprintf(to, "Usage: snip %s\n\nCommands:\n", cli_program.arguments);
     for (const cli_command *c = cli_commands; c->name; c++)
-        fprintf(to, "  %-10s %s\n", c->name, c->summary);
+        fprintf(to, "  %-13s %s\n", c->name, c->summary);
     fprintf(to, "\n`snip help COMMAND` or `snip COMMAND --help` tells more, with examples.\n");
 }
 

@@ -142,6 +142,28 @@ const cli_command cli_commands[] = {
       "snip rank data.csv hall_of_fame.csv --format csv --out ranked.csv\n"
       "snip rank data.csv formulas.txt --format c --top 1 > best.c\n",
       cli_rank },
+    { "fit-constants", "fit the parameters of a given law, with their errors",
+      "TABLE FORMULA [options]",
+      "Fits a law to all rows of a table by least squares: names in FORMULA that are no columns "
+      "are\n"
+      "parameters, and numbers written with a point (1.0, not 1) are fitted as well, as c1, c2, "
+      "... "
+      "in\n"
+      "order. Prints estimates with standard errors, intervals and correlations, and how well the "
+      "law\n"
+      "fits; --out writes every row's residual and intervals, --svg draws them. A parameter "
+      "without a "
+      "\n"
+      "--param starts at 1 and at a hundred other points. With --sigma the standard errors rest on "
+      "the\n"
+      "sigmas alone, and chi-square tells whether these are right. Parameters at a bound count as "
+      "fixed\n"
+      "there; what the data cannot tell apart has no standard error, and a note says so.\n",
+      "snip fit-constants data.csv 'A*(1 - exp(-b*x))' --param A=500,b=1e-4\n"
+      "snip fit-constants data.csv 'A*exp(-b*t) + C' --fix C=0 --bounds b=0: --sigma dy\n"
+      "snip fit-constants data.csv '2.5*x^1.5' --json\n"
+      "snip fit-constants data.csv @law.txt --folds 10 --out rows.csv --svg fit.svg\n",
+      cli_fit_constants },
     { "explain", "show which part of a formula the data disagree with", "TABLE FORMULA [options]",
       "Edits every part of the formula in turn (another operator, operands swapped or dropped, a "
       "function\n"

@@ -99,9 +99,12 @@ static num fixed(double v)
     return make(v, 0, v == floor(v) && fabs(v) < 1e9);
 }
 
+/* Fixed numbers that were divided by each other come back to 1. */
 static num times(num a, num b)
 {
     double v = a.v * b.v;
+    if (fabs(fabs(v) - 1) < 1e-15 && !a.free && !b.free)
+        v = copysign(1, v);
     return make(v, a.free | b.free, a.integer & b.integer & (fabs(v) < 1e9));
 }
 
@@ -1060,14 +1063,10 @@ static part function(canon *c, int op, part p)
     }
     num sign = one;
     p.power = 2;
-    if (p.shift.v == 0 && (is_odd(op) || op == EXPR_COS || op == EXPR_COSH)) {
-        double lead = p.factor.v;
-        if (is(c, p.core, EXPR_ADD))
-            lead *= parts_of(c, p.core)->factor.v;
-        if (lead < 0) {
-            p.factor = times(p.factor, minus);
-            sign = is_odd(op) ? minus : one;
-        }
+    /* The factor has the sign of the first fixed term: that of a free one must not show. */
+    if (p.shift.v == 0 && p.factor.v < 0 && (is_odd(op) || op == EXPR_COS || op == EXPR_COSH)) {
+        p.factor = times(p.factor, minus);
+        sign = is_odd(op) ? minus : one;
     }
     if (op == EXPR_CBRT || op == EXPR_SIGN) {
         num scale = strip(c, &p, op == EXPR_CBRT || p.shift.v == 0, 0);
@@ -1090,7 +1089,7 @@ static part general_power(canon *c, part p, part q)
             return constant(make(v, p.shift.free | q.shift.free, 0));
     } else if (p.core < 0 && p.shift.v > 0) { /* 2^u = exp(log(2)*u) */
         return exponential(c, scaled(c, q, make(log(p.shift.v), p.shift.free, 0)));
-    } else if (q.core < 0 && n != floor(n)) { /* written as u^n again by power_nodes */
+    } else if (q.core < 0 && n != floor(n)) { /* written as u^n again: exponential_nodes */
         return exponential(c, scaled(c, logarithm(c, p), q.shift));
     }
     part at[2] = { p, q };

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+_Static_assert(sizeof(expr_node) == 16, "trees are kept by the million");
+
 expr expr_sub(expr e, size_t i)
 {
     return (expr){ e.node + i, e.node[i].len };

@@ -184,20 +184,23 @@ typedef struct expr_form {
     uint64_t hash; /* of core with free constants hidden; fixed numbers to 9 digits */
 } expr_form;
 
-/* Writes the canonical structure of e, in `a`. Its values are those of e up to rounding, and over-
- * and underflows on the way, wherever e is finite; e may be finite in more places (x*(1/x) is 1).
- * If e has only SNIP's operators, without div and pow, so has the result, else it is written as
- * users do. Fails with SNIP_UNSUPPORTED if the result would have more than EXPR_NODES_MAX nodes.
- * Sums and products of more than 64 terms keep some of their nesting.
+/* Writes the canonical structure of e, in `a`. Its values are those of e up to rounding, wherever
+ * no part of e over- or underflows; it may be finite in more places (x*(1/x) is 1). If e has only
+ * SNIP's operators, without div and pow, so has the result, else it is written as users do. Fails
+ * with SNIP_UNSUPPORTED if the result would have more than EXPR_NODES_MAX nodes. Sums and products
+ * of more than 64 terms keep some of their nesting.
  *
- *   numbers     A number made of several is free if one of them was. Free numbers never show their
- *               sign or size in the structure; fixed ones belong to it.
- *   sums        f1*c1 + f2*c2 + ... with its factor pulled out: c1 has coefficient 1, or the first
- *               term with a fixed coefficient has. Cancelled terms disappear.
- *   products    powers in halves, of what is not a product; equal bases join. In (d + e*u)^n, e is
+ *   numbers     One made of several is free if one of them was. Neither sign nor size of a free
+ *               number shows in the structure (but sqrt(-x) and log(-x) are not sqrt(x) and
+ *               log(x)); fixed ones belong to it.
+ *   sums        f1*c1 + f2*c2 + ... with a factor pulled out, so that c1 has coefficient 1; where
+ *               some f are fixed, the first term with a fixed one has. Cancelled terms disappear.
+ *   products    Powers in halves of what is not a product; equal bases join. In (d + e*u)^n, e is
  *               pulled out; under a root and in a logarithm |e| is, and the sign stays as a number.
- *   functions   exp(s + u), log(k*u), abs(k*u), sin(-u) and the like give up what they can; exp(u)*
- *               exp(v) is exp(u + v), u^b with a free b is exp(b*log(u)) but written as a power. */
+ *               If d alone is fixed it is d that becomes 1, unless there is a free factor.
+ *   functions   exp(s + u), log(k*u), abs(k*u), sin(-u) and the like give up what they can;
+ *               exp(u)*exp(v) is exp(u + v), log(u^p) is p*log(u) unless p is even, and u^b with a
+ *               free b is exp(b*log(u)), which users read as a power. */
 snip_code expr_canonical(expr_form *out, expr e, arena *a, snip_status *st);
 
 #endif

@@ -420,6 +420,19 @@ static int make(workspace *w, problem *p, arena *a)
     return good;
 }
 
+/* The difference of losses that is no reason to prefer another start: the caller's margin, and what
+ * rounding of the values does to a loss as small as this. */
+static double slight(const problem *p, double loss)
+{
+    double big = 0;
+    if (p->free.margin <= 0)
+        return 0;
+    for (size_t i = 0; i < p->rows; i++)
+        big = fmax(big, fabs(p->y[i] / p->scale));
+    double noise = 2 * DBL_EPSILON * big;
+    return p->free.margin * loss + noise * (2 * sqrt(loss) + noise);
+}
+
 /* Tries all starts; p->e has the best constants in the end and the loss is returned. Memory may run
  * out on the way. */
 static double search(problem *p, double before, int starts, uint64_t seed, tools_fit *result)
@@ -446,14 +459,14 @@ static double search(problem *p, double before, int starts, uint64_t seed, tools
         if (k > 0 && p->linear.count && p->rows >= n)
             settle(p, &w);
         end[k] = p->no_memory ? INFINITY : descend(p, &w);
-        if (end[k] < best * (k > 0 ? 1 - p->free.margin : 1)) {
+        if (end[k] < best - (k > 0 ? slight(p, best) : 0)) {
             best = end[k];
             result->from = k;
             memcpy(kept, w.at, n * sizeof *kept);
         }
     }
     for (int k = 0; k < result->starts; k++)
-        result->reached += end[k] <= best * (1 + SAME);
+        result->reached += end[k] <= best * (1 + SAME) + slight(p, best);
     set(p, kept);
     return best;
 }

@@ -181,15 +181,18 @@ snip_code tools_index_facts_read(tools_index_facts *out, sqlite3 *db, const char
     out->latent = latent;
     out->tree = (int)tree;
     out->gen = (data_gen){ .dims = (int)dims, .points = points };
-    if (strcmp(how, TOOLS_BEHAVIOUR_HOW) != 0)
-        return status_fail(st, SNIP_FORMAT, 0, "%s: tells formulas apart in another way", path);
+    out->forms = strcmp(how, TOOLS_FORMS_HOW) == 0;
+    if (!out->forms && strcmp(how, TOOLS_BEHAVIOUR_HOW) != 0)
+        return status_fail(st, SNIP_FORMAT, 0,
+                           "%s: was built with a different duplicate test; rebuild it", path);
     if (model && strcmp(model->hash, out->model) != 0)
         return status_fail(st, SNIP_FORMAT, 0,
                            "%s: made with another model (%.8s) than this one (%.8s)", path,
                            out->model, model->hash);
-    if (model && (latent != (uint64_t)model->m->config.latent || out->tree != model->tree))
-        return status_fail(st, SNIP_FORMAT, 0, "%s: the library is damaged: 'latent' or 'tree'",
-                           path);
+    if (model && (latent != (uint64_t)model->m->config.latent || out->tree != model->tree ||
+                  out->forms != model->m->config.forms))
+        return status_fail(st, SNIP_FORMAT, 0,
+                           "%s: the library is damaged: 'latent', 'tree' or 'behaviour'", path);
     return SNIP_OK;
 }
 
@@ -345,8 +348,12 @@ snip_code tools_index_own(uint64_t *out, tools_index *ix, snip_status *st)
 static snip_code check_behaviour(const tools_index *ix, const tools_index_row *row,
                                  const tools_points *points, arena *tmp, snip_status *st)
 {
-    tools_behaviour_hash now;
-    snip_code code = tools_behaviour(&now, row->e, points, tmp, NULL);
+    tools_behaviour_hash now = { { 0 } };
+    expr_form form;
+    snip_code code = ix->facts.forms ? expr_canonical(&form, row->e, tmp, NULL)
+                                     : tools_behaviour(&now, row->e, points, tmp, NULL);
+    if (code == SNIP_OK && ix->facts.forms)
+        tools_behaviour_of_form(&now, form.hash);
     if (code == SNIP_NOMEM)
         return status_nomem(st);
     if (code != SNIP_OK || memcmp(&now, &row->behaviour, sizeof now) != 0)

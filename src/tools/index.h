@@ -12,7 +12,9 @@
  *
  * A library is PATH, an SQLite database, and PATH.vectors, rows of `latent` halves in the order of
  * the formulas' ids (docs/formats.md). A formula is a function of standardised inputs, as the
- * generator's are; its vector is its symbolic embedding. No two have the same behaviour.
+ * generator's are; its vector is its symbolic embedding. No two have the same behaviour. With a
+ * model that reads forms it holds their cores instead, no two with the same structure: constants
+ * are to be fitted, and every second one is of a short law.
  *
  * Vectors reach the disk before the rows that need them are committed, so a kill at any moment
  * leaves a whole library. One process at a time writes; others may read. */
@@ -36,6 +38,7 @@ typedef struct tools_index_facts {
     data_gen gen;
     size_t latent;
     int tree;               /* whether formulas were embedded with tree positions */
+    int forms;              /* whether it holds forms, else formulas with their constants */
     char model[TOOLS_HASH]; /* the model's hash */
 } tools_index_facts;
 

@@ -19,7 +19,7 @@
 #include "base/clock.h"
 #include "base/half.h"
 #include "base/text.h"
-#include "data/tokens.h"
+#include "data/laws.h"
 #include "tools/behaviour.h"
 #include "tools/index_int.h"
 
@@ -84,7 +84,8 @@ static snip_code open_vectors(writer *w, int flags, struct stat *file, snip_stat
 static snip_code create(writer *w, const tools_index_how *how, snip_status *st)
 {
     tools_index_facts f = {
-        .seed = how->seed, .gen = how->gen, .latent = w->space->latent, .tree = w->m->tree
+        .seed = how->seed, .gen = how->gen, .latent = w->space->latent, .tree = w->m->tree,
+        .forms = w->m->m->config.forms
     };
     struct stat file;
     memcpy(f.model, w->m->hash, sizeof f.model);
@@ -216,13 +217,15 @@ static char *skeleton_of(expr e, arena *a)
 static snip_code describe(candidate *c, expr e, const writer *w, arena *keep, arena *tmp,
                           snip_status *st)
 {
-    data_tokens tokens;
+    uint64_t hash;
     int dims = w->m->m->config.dims;
     if (expr_inputs(e) > (size_t)dims)
         return status_fail(st, SNIP_UNSUPPORTED, 0, "has %zu inputs, the model reads at most %d",
                            expr_inputs(e), dims);
-    snip_code code = data_tokens_make(&tokens, e, w->m->m->vocab, tmp, st);
-    if (code == SNIP_OK)
+    snip_code code = tools_model_entry(&e, &hash, e, w->m, tmp, st);
+    if (code == SNIP_OK && w->facts.forms)
+        tools_behaviour_of_form(&c->behaviour, hash);
+    else if (code == SNIP_OK)
         code = tools_behaviour(&c->behaviour, e, &w->points, tmp, st);
     if (code != SNIP_OK)
         return code;
@@ -244,7 +247,10 @@ static snip_code draw(candidate *c, const writer *w, uint64_t index, arena *keep
 {
     data_sample s;
     start_candidate(c, (int64_t)index);
-    snip_code code = data_sample_draw(&s, &w->facts.gen, w->facts.seed, RNG_LIBRARY, index, tmp);
+    snip_code code =
+        w->facts.forms && index % 2
+            ? data_law_draw(&s, NULL, &w->facts.gen, w->facts.seed, RNG_LIBRARY, index, tmp)
+            : data_sample_draw(&s, &w->facts.gen, w->facts.seed, RNG_LIBRARY, index, tmp);
     if (code == SNIP_OK)
         code = describe(c, s.e, w, keep, tmp, &c->outcome.why);
     if (code != SNIP_OK)
@@ -287,7 +293,8 @@ static snip_code fill(writer *w, uint64_t first, const tools_index_own_formula *
     if (failed)
         return status_nomem(st);
     for (size_t i = 0; i < n; i++)
-        w->item[i] = (model_item){ .e = w->c[i].e, .node = MODEL_WHOLE };
+        w->item[i] =
+            (model_item){ .e = w->c[i].e, .node = MODEL_WHOLE, .form = w->facts.forms };
     return model_space_embed(w->space, w->item, n, w->z, NULL, st);
 }
 

@@ -62,6 +62,40 @@ static int has_form(const context *c, train_view v, size_t n, size_t first, size
                              f->whole.core.node[f->whole.where[node]].len > 1));
 }
 
+/* e with a * (1/b) for a / b, which edits may bring in and forms have no word for. Nodes before the
+ * first division keep their places. node is NULL when memory is out. */
+static expr without_division(expr e, arena *a)
+{
+    size_t divisions = 0;
+    for (size_t i = 0; i < e.count; i++)
+        divisions += e.node[i].op == EXPR_DIV;
+    if (divisions == 0)
+        return e;
+    expr out = { arena_zero(a, (e.count + divisions) * sizeof *out.node), 0 };
+    unsigned char *inverted = arena_zero(a, e.count);
+    if (!out.node || !inverted)
+        return (expr){ 0 };
+    for (size_t i = 0; i < e.count; i++) {
+        int divides = e.node[i].op == EXPR_DIV;
+        if (divides)
+            inverted[expr_child(e, i, 1)] = 1;
+        if (inverted[i])
+            out.node[out.count++].op = EXPR_INV;
+        out.node[out.count] = e.node[i];
+        if (divides)
+            out.node[out.count].op = EXPR_MUL;
+        out.count++;
+    }
+    expr_measure(out);
+    return out;
+}
+
+static snip_code form_of(expr_form *out, expr e, arena *a)
+{
+    e = without_division(e, a);
+    return e.node ? expr_canonical(out, e, a, NULL) : SNIP_NOMEM;
+}
+
 /* The forms of all variants. */
 static snip_code make_forms(context *c, size_t variants)
 {
@@ -70,10 +104,10 @@ static snip_code make_forms(context *c, size_t variants)
     for (size_t i = 0, n = 0; i < c->subtrees && code == SNIP_OK; i++)
         for (size_t k = 0; k < c->subtree[i].count && code == SNIP_OK; k++, n++) {
             expr parent = k ? c->subtree[i].v[k].parent : c->s.e;
-            code = expr_canonical(&c->form[n].whole, parent, c->a, NULL);
+            code = form_of(&c->form[n].whole, parent, c->a);
             c->form[n].part = (expr_form){ .hash = 0 };
             if (code == SNIP_OK && !c->whole_only)
-                code = expr_canonical(&c->form[n].part, c->subtree[i].v[k].subtree, c->a, NULL);
+                code = form_of(&c->form[n].part, c->subtree[i].v[k].subtree, c->a);
         }
     return code;
 }
@@ -299,7 +333,7 @@ static snip_code draw_sample(context *c, uint64_t index, size_t subtrees, int *f
     if (code == SNIP_OK && how->stage >= TRAIN_S2) {
         code = data_perturb(c->subtree, &c->subtrees, subtrees, how->edits, c->s.e, c->s.x,
                             c->s.points, c->s.y, &c->r, c->a);
-        if (law && code == SNIP_UNSUPPORTED) { /* as short as x0*x1: there is but the whole */
+        if ((law || *form) && code == SNIP_UNSUPPORTED) { /* as short as x0*x1 */
             c->subtree[0].count = c->subtrees = 1;
             c->whole_only = 1;
             code = SNIP_OK;

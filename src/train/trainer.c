@@ -242,13 +242,13 @@ static snip_code load_state(run *r, const char *path, int any_warmup, snip_statu
     const char *seconds = json_string_value(json_object_get(f.metadata, "seconds"));
     const char *version = json_string_value(json_object_get(f.metadata, "version"));
     json_t *theirs = settings ? json_loads(settings, 0, NULL) : NULL;
-    json_t *shape = config ? json_loads(config, 0, NULL) : NULL;
-    model_config
-        built; /* as a model file's is read: keys that came later have their usual values */
+    json_t *shape = config ? json_loads(config, 0, NULL) : NULL, *same = NULL,
+           *mine = model_config_json(&r->m->config);
+    model_config built; /* read as a model file's: keys that came later have their usual values */
     if (!theirs || !shape || !steps || !seconds)
         code = status_fail(st, SNIP_FORMAT, 0, "%s: not the state of a training run", path);
     else if (model_config_read(&built, shape, NULL) != SNIP_OK ||
-             memcmp(&built, &r->m->config, sizeof built) != 0)
+             !json_equal(same = model_config_json(&built), mine))
         code = status_fail(st, SNIP_FORMAT, 0, "%s: is of another model configuration", path);
     if (code == SNIP_OK && any_warmup && whole(theirs, "warmup") > 0)
         r->own.warmup = whole(theirs, "warmup");
@@ -269,6 +269,8 @@ static snip_code load_state(run *r, const char *path, int any_warmup, snip_statu
     }
     json_decref(theirs);
     json_decref(shape);
+    json_decref(mine);
+    json_decref(same);
     safetensors_close(&f);
     arena_free(a);
     return code;

@@ -1,0 +1,58 @@
+/* law.h - a formula with inputs and parameters: b1*(1 - exp(-b2*x)), where x is a column.
+ *
+ *     tools_law law;
+ *     if (tools_law_parse(&law, "b1*(1 - exp(-b2*x))", &columns, NULL, TOOLS_NUMBERS_DECIMAL, a,
+ *                         &st) == SNIP_OK)
+ *         law.param[tools_law_find(&law, "b2")].start = 1e-4;
+ */
+#ifndef TOOLS_LAW_H
+#define TOOLS_LAW_H
+
+#include "expr/expr.h"
+
+/* Which of the numbers written in a formula are parameters, called c1, c2, ... in order. */
+typedef enum tools_numbers {
+    TOOLS_NUMBERS_DECIMAL, /* those written with a point or an exponent: 1.0 and 2e3, not 2 */
+    TOOLS_NUMBERS_FIXED,   /* none */
+    TOOLS_NUMBERS_ALL      /* all but whole exponents (expr_constants) */
+} tools_numbers;
+
+typedef struct tools_parameter {
+    const char *name;
+    double start;     /* NaN: none is known */
+    double low, high; /* bounds, infinite where there is none */
+    int fixed;        /* stays at its start, which is known */
+    int written;      /* a number of the formula, not a name */
+} tools_parameter;
+
+/* A formula whose variables are inputs, 0 .. inputs - 1, then parameters. */
+typedef struct tools_law {
+    expr e;
+    size_t inputs;
+    size_t *column; /* which of the columns each input is */
+    size_t params;
+    tools_parameter *param; /* names in the order in which they appear, then written numbers */
+    expr_names names;       /* of inputs and parameters */
+} tools_law;
+
+/* Reads a law. Names of `columns` are inputs, other names are parameters; a name such as x3 is one
+ * only where no column is called like that, or where it is in `given` (NULL: none), the names that
+ * are parameters for certain. Parameters have no bounds and, but for written numbers, no start.
+ * Everything lives in `a`. SNIP_SYNTAX with st->pos as expr_parse has it; SNIP_FORMAT where a name
+ * is refused. */
+snip_code tools_law_parse(tools_law *out, const char *text, const expr_names *columns,
+                          const expr_names *given, tools_numbers numbers, arena *a,
+                          snip_status *st);
+
+/* The parameter of that name, or law->params. */
+size_t tools_law_find(const tools_law *law, const char *name);
+
+/* The law with value[j] in place of parameter j, in `a`; node is NULL when memory is out. With
+ * `digits` > 0 the values of parameters that are not fixed are rounded to so many. Signs are
+ * joined: a - -2*b is a + 2*b, and neg(-2) is 2. */
+expr tools_law_with(const tools_law *law, const double *value, int digits, arena *a);
+
+/* v rounded to so many significant digits. */
+double tools_rounded(double v, int digits);
+
+#endif
