@@ -451,6 +451,7 @@ static void spellings_have_one_form(void **state)
         { "x1*(2 - 3*x0)", "x1*sqrt(2 - 3*x0)*sqrt(2 - 3*x0)" },
         { "sin(x1 + 2.5*x0)", "sin(x1 - 2.5*x0)", "sin(2.5*x0 - x1)" },
         { "max(x0, x1)", "2*max(x1, x0) + 1" },
+        { "erf(x0 - x1)", "-3*erf(x1 - x0)" },
         { "x0*abs(x0)", "abs(2.5*x0)*x0" },
     };
     arena *a = *state;
@@ -683,6 +684,7 @@ static void large_and_small_numbers_keep_their_values(void **state)
         "floor(2*x0) + ceil(-x1) + sign(-3*x0) + cbrt(-8*x1 + 4)",
         "log1p(x0/10) - expm1(-x1) + arccosh(3 + x0) + cosh(-x0)",
         "min(x0, 2*x1) + min(3, 2) + max(x1, x0)",
+        "atan2(x0, 2*x1) - atan2(2*x1, x0) + atan2(1, 2) + erf(-2*x0) + erf(1.5 - x1)",
     };
     arena *a = *state;
     double x[2][ROWS];

@@ -248,6 +248,8 @@ static void functions_are_accurate(void **state)
         { EXPR_EXPM1, expm1, -5, 5 },
         { EXPR_EXP2, exp2, -100, 100 },
         { EXPR_CBRT, cbrt, -1e9, 1e9 },
+        { EXPR_ERF, erf, -6, 6 },
+        { EXPR_ERF, erf, -1e-9, 1e-9 },
         { EXPR_SQRT, sqrt, 0, 1e9 },
         { EXPR_ABS, fabs, -5, 5 },
     };
@@ -270,6 +272,31 @@ static void functions_are_accurate(void **state)
                     fail_msg("%s %s(%.17g): %.17g, expected %.17g", isa_name((isa)which),
                              expr_ops[cases[c].op].name, x[i], y[i], want);
             }
+        }
+    }
+}
+
+/* In all four quadrants, on the axes and at their crossing, with signs of zeros as in C. */
+static void angles_are_those_of_the_c_library(void **state)
+{
+    (void)state;
+    static const double at[] = { 0, -0.0, 1, -1, 2.5, -3e-300, 1e300, -1e-5, INFINITY, -INFINITY };
+    enum { N = COUNT(at) * COUNT(at) };
+    double y[N], x[N], got[N];
+    for (size_t i = 0; i < N; i++) {
+        y[i] = at[i / COUNT(at)];
+        x[i] = at[i % COUNT(at)];
+    }
+    for (int which = 0; which < ISA_COUNT; which++) {
+        if (!isa_has((isa)which))
+            continue;
+        expr_vec_for((isa)which)->binary[EXPR_ATAN2](got, y, x, N);
+        for (size_t i = 0; i < N; i++) {
+            double want = atan2(y[i], x[i]);
+            if (!(fabs(got[i] - want) <= 4 * DBL_EPSILON * fabs(want)) ||
+                signbit(got[i]) != signbit(want))
+                fail_msg("%s atan2(%g, %g): %.17g, expected %.17g", isa_name((isa)which), y[i],
+                         x[i], got[i], want);
         }
     }
 }
@@ -369,6 +396,7 @@ int main(void)
         ARENA_TEST(golden_edge_cases_have_their_patterns),
         ARENA_TEST(domain_rules),
         cmocka_unit_test(functions_are_accurate),
+        cmocka_unit_test(angles_are_those_of_the_c_library),
         cmocka_unit_test(instruction_sets_agree_bit_for_bit),
         cmocka_unit_test(normal_deviates_are_normal),
         ARENA_TEST(row_counts_do_not_matter),

@@ -78,7 +78,25 @@ static const struct {
     { "x0 +", 4, "ends too early" },
     { "* x0", 0, "unexpected '*'" },
     { "x0 x1", 3, "expected an operator" },
-    { "2x0", 1, "expected an operator after the number" },
+    { "x0 2", 3, "expected an operator" },
+    { "2 3", 2, "expected an operator" },
+    { "x0^2x1", 4, "expected an operator" },
+    { "2x0 x1", 4, "expected an operator" },
+    { "1/2x0", 3, "need brackets behind '/'" },
+    { "x0/2(x1)", 4, "need brackets behind '/'" },
+    { "0x10", 0, "hexadecimal" },
+    { "0Xf + 1", 0, "hexadecimal" },
+    { "sin^-1(x0)", 4, "sin^-1 has two meanings" },
+    { "sin^{-1}(x0)", 4, "sin^-1 has two meanings" },
+    { "sin^1.5(x0)", 4, "is a whole number" },
+    { "sin^x0(x0)", 4, "is a whole number" },
+    { "sin^2 x0", 6, "needs '('" },
+    { "\\sin^{2(x0)", 7, "'}' missing" },
+    { "sec", 0, "unknown name 'sec'" },
+    { "sec(x0, x1)", 0, "takes 1 argument" },
+    { "atan2(x0)", 0, "takes 2 arguments, not 1" },
+    { "x0 \xE2\x88\x92 foo", 7, "unknown name 'foo'" }, /* the byte of the given text */
+    { "\xE2\x88\x92", 3, "ends too early" },
     { "sin x0", 4, "needs '('" },
     { "sin()", 4, "unexpected ')'" },
     { "sin(x0, x1)", 0, "takes 1 argument, not 2" },
@@ -107,6 +125,77 @@ static void says_where_it_cannot_read(void **state)
         if (st.pos != errors[i].pos || !strstr(st.msg, errors[i].message))
             fail_msg("%s: byte %zu: %s", errors[i].text, st.pos, st.msg);
         assert_int_equal(expr_parse(&e, errors[i].text, NULL, *state, NULL), SNIP_SYNTAX);
+    }
+}
+
+/* Spellings that stand for others: each pair is one tree. */
+static void what_people_write_is_read(void **state)
+{
+    static const char *const pairs[][2] = {
+        { "2x0", "2*x0" },
+        { "2 x0", "2*x0" },
+        { "2.5(x0 + 1)", "2.5*(x0 + 1)" },
+        { "-2x0^2", "-2*x0^2" },
+        { "x1*3x0", "x1*(3*x0)" },
+        { "2x0/x1 + 3e", "2*x0/x1 + 3*e" },
+        { "2e3x0", "2e3*x0" },
+        { "2e", "2*e" },
+        { "2sin(x0) - 3 sqrt(x1)", "2*sin(x0) - 3*sqrt(x1)" },
+        { "2\\frac{x_{0}}{x_{1}}", "2*(x0/x1)" },
+        { "2 \\left(x_{0} + 1\\right)", "2*(x0 + 1)" },
+        { "2 \\cdot x_{0}", "2*x0" },
+        { "2{x_{0}}", "2*x0" },
+        { "(x_0 mul 2) add (2 sub x_1)", "x0*2 + (2 - x1)" },
+        { "2 mul x_0", "2*x0" },
+        { "sin^2(x0)", "sin(x0)^2" },
+        { "sin**3(x0)*x1", "sin(x0)^3*x1" },
+        { "2cos^4(x0)", "2*pow(cos(x0), 4)" },
+        { "\\sin^{2}\\left(x_{0}\\right)", "sin(x0)^2" },
+        { "np.log^2(x0)", "log(x0)^2" },
+        { "sec(x0) + csc(x1)*cot(x2)", "1/cos(x0) + (1/sin(x1))*(1/tan(x2))" },
+        { "sec^2(x0)", "1/cos(x0)^2" },
+        { "\\sec\\left(x_{0}\\right) \\cdot \\cot^{2}(x_{1})", "(1/cos(x0))*(1/tan(x1)^2)" },
+        { "np.arctan2(x0, x1)", "atan2(x0, x1)" },
+        { "math.erf(x0)", "erf(x0)" },
+        { "x0 \xE2\x88\x92 1e\xE2\x88\x92"
+          "3*x1",
+          "x0 - 1e-3*x1" },
+        { "\xE2\x88\x92x0\xE2\x88\x92\xE2\x88\x92"
+          "2",
+          "-x0--2" },
+        { "add,x_0,\xE2\x88\x92"
+          "2.5",
+          "add,x_0,-2.5" },
+    };
+    for (size_t i = 0; i < COUNT(pairs); i++) {
+        expr e, want;
+        snip_status st = { 0 };
+        if (expr_parse(&e, pairs[i][0], NULL, *state, &st) != SNIP_OK)
+            fail_msg("%s: %s at %zu", pairs[i][0], st.msg, st.pos);
+        assert_int_equal(expr_parse(&want, pairs[i][1], NULL, *state, &st), SNIP_OK);
+        if (!expr_same(e, want))
+            fail_msg("%s is %s", pairs[i][0], expr_print(e, SNIP_INFIX, NULL, 0, *state));
+    }
+    /* Names of columns go first, and one with a minus sign needs its quotes. */
+    static const char *const own[] = { "sec",
+                                       "a\xE2\x88\x92"
+                                       "b",
+                                       "a", "b", "erf" };
+    const expr_names names = { own, 5 };
+    expr e, back;
+    assert_int_equal(expr_parse(&e,
+                                "2sec^2 + `a\xE2\x88\x92"
+                                "b` - a\xE2\x88\x92"
+                                "b + erf",
+                                &names, *state, NULL),
+                     SNIP_OK);
+    assert_string_equal(expr_print(e, SNIP_PREFIX, NULL, 0, *state),
+                        "add,sub,sub,add,mul,2,pow2,x_0,x_1,x_2,x_3,x_4");
+    for (int f = SNIP_INFIX; f <= SNIP_LATEX; f++) {
+        const char *text = expr_print(e, (snip_format)f, &names, 0, *state);
+        snip_status st = { 0 };
+        if (expr_parse(&back, text, &names, *state, &st) != SNIP_OK || !expr_same(e, back))
+            fail_msg("%s: %s", text, st.msg);
     }
 }
 
@@ -460,6 +549,8 @@ static const char *const compiled[] = {
     "sinh(x0) + cosh(x1)*tanh(x2)",
     "arcsinh(x0) - arccosh(1 + x1)*arctanh(x2/10)",
     "cbrt(x0 - x1)",
+    "erf(x0 - x1) + atan2(x1 - x0, x2 - 1)*atan2(x0, x1)",
+    "sec(x0)*csc(x1) - cot(x2)^2",
     "sign(x0 - x1)/sign(x1 - 100)",
     "sign(sign(x0 - x1) + x2) + sign(x0 - x0) + sign(sign(x1 - x0)*x1)",
     "floor(x0*3)/ceil(x1*3)",
@@ -695,6 +786,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         ARENA_TEST(reads_every_spelling),
         ARENA_TEST(says_where_it_cannot_read),
+        ARENA_TEST(what_people_write_is_read),
         ARENA_TEST(names_of_the_table_go_first),
         ARENA_TEST(open_names_are_numbered_as_they_appear),
         ARENA_TEST(deep_and_long_text_is_refused_politely),

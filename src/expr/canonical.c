@@ -1042,6 +1042,7 @@ static int is_odd(int op)
     case EXPR_TANH:
     case EXPR_ARCSINH:
     case EXPR_ARCTANH:
+    case EXPR_ERF:
         return 1;
     default:
         return 0;
@@ -1101,11 +1102,13 @@ static part extreme(canon *c, int op, part p, part q)
     if (p.core < 0 && q.core < 0) {
         double v;
         expr_vec_best()->binary[op](&v, &p.shift.v, &q.shift.v, 1);
-        return constant(make(v, p.shift.free | q.shift.free, p.shift.integer & q.shift.integer));
+        return constant(make(v, p.shift.free | q.shift.free,
+                             p.shift.integer & q.shift.integer & (v == floor(v))));
     }
     part at[2] = { p, q };
     at[0].power = at[1].power = 2;
-    sort(c, at, 2);
+    if (op != EXPR_ATAN2)
+        sort(c, at, 2);
     return bare(intern(c, op, 0, at, 2));
 }
 
@@ -1157,6 +1160,7 @@ static part part_of(canon *c, const expr_node *n, part p, part q)
         return exponential(c, scaled(c, p, fixed(M_LN2)));
     case EXPR_MIN:
     case EXPR_MAX:
+    case EXPR_ATAN2:
         return extreme(c, n->op, p, q);
     default:
         return function(c, n->op, p);

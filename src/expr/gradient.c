@@ -151,6 +151,11 @@ static void slope_unary(double *d, const expr_vec *vec, int op, const double *a,
         EACH(1 / (3 * v[r] * v[r]));
     case EXPR_NEG:
         EACH(-1);
+    case EXPR_ERF: /* 2/sqrt(pi) exp(-a^2) */
+        for (size_t r = 0; r < n; r++)
+            d[r] = -a[r] * a[r];
+        vec->unary[EXPR_EXP](d, d, n);
+        EACH(M_2_SQRTPI * d[r]);
     default: /* sign, floor and ceil are flat almost everywhere */
         EACH(0);
     }
@@ -192,6 +197,8 @@ static void slope_binary(double *d, const expr_vec *vec, int op, int slot, const
         EACH((a[r] < b[r] || a[r] != a[r]) == (slot == 0));
     case EXPR_MAX:
         EACH((a[r] > b[r] || a[r] != a[r]) == (slot == 0));
+    case EXPR_ATAN2: /* of a/b, so to speak: b/(a^2 + b^2) and -a/(a^2 + b^2) */
+        EACH((slot == 0 ? b[r] : -a[r]) / hypot(a[r], b[r]) / hypot(a[r], b[r]));
     default:
         if (slot == 0)
             slope_base(d, vec, a, b, n);

@@ -426,6 +426,16 @@ static int rewrite_binary(rewriter *w, expr_op op, int a, int b)
         return quotient(w, a, b);
     case EXPR_POW:
         return power(w, a, b);
+    case EXPR_ATAN2:
+        if (a >= 0 && b >= 0 && is_number(w, a) && is_number(w, b)) {
+            double y = at(w, a)->node.value, x = at(w, b)->node.value, v;
+            expr_vec_best()->binary[EXPR_ATAN2](&v, &y, &x, 1);
+            return number_as(w, v, at(w, a)->node.fixed && at(w, b)->node.fixed);
+        }
+        if (a >= 0 && b >= 0 && at(w, b)->low > 0) /* then it is arctan(a/b) */
+            return unary(w, EXPR_ARCTAN, quotient(w, a, b));
+        return refuse(w, "no exact rewriting of 'atan2': its second argument is not known to be "
+                         "greater than 0");
     default: /* MIN, MAX */
         return a < 0 || b < 0 ? -1 : extreme(w, a, b, op == EXPR_MAX ? 1 : -1);
     }

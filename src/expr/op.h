@@ -1,7 +1,9 @@
 /* op.h - the operators of a formula, in one table.
  *
  * The first group is SNIP's vocabulary: what the model reads. The second is what people write as
- * well; it can be evaluated and printed, and expr_normal rewrites it with the first. */
+ * well; it can be evaluated and printed, and expr_normal rewrites it with the first, or says that
+ * it cannot. An operator is a line here, a loop in vec.c and its derivative in gradient.c;
+ * normal.c, canonical.c, sympy.c and print.c have a rule for those that need one. */
 #ifndef EXPR_OP_H
 #define EXPR_OP_H
 
@@ -49,7 +51,9 @@
     X(FLOOR, "floor", 1, "floor", "\\operatorname{floor}", "floor")                                \
     X(CEIL, "ceil", 1, "ceiling", "\\operatorname{ceil}", "ceil")                                  \
     X(MIN, "min", 2, "Min", "\\min", "fmin")                                                       \
-    X(MAX, "max", 2, "Max", "\\max", "fmax")
+    X(MAX, "max", 2, "Max", "\\max", "fmax")                                                       \
+    X(ERF, "erf", 1, "erf", "\\operatorname{erf}", "erf")                                          \
+    X(ATAN2, "atan2", 2, "atan2", "\\operatorname{atan2}", "atan2")
 
 typedef enum expr_op {
 #define X(constant, name, arity, sympy, latex, c) EXPR_##constant,

@@ -1,10 +1,12 @@
 /* parse.c - text to tree: infix by recursive descent, prefix by a walk over its words.
  *
  *     sum     := product (('+'|'-') product)*
- *     product := unary (('*'|'/') unary)*
+ *     product := factor (('*'|'/') factor)*
+ *     factor  := unary | number unary, side by side: 2x, 2(x + 1)
  *     unary   := ('-'|'+') unary | power
  *     power   := primary (('^'|'**') unary)?
  *     primary := number | name | function '(' sum (',' sum)* ')' | '(' sum ')' | LaTeX forms
+ *                | function '^' number '(' sum ')': sin^2(x) is sin(x)^2
  *
  * Three readings make printed formulas short and still exact: a^2 and a^3 are pow2 and pow3, 1/a is
  * inv(a), e^a is exp(a). The operators behind them (pow, div) have function forms. */
@@ -101,9 +103,11 @@ static int is_word(const char *s, size_t length)
     return 1;
 }
 
+#define MINUS_SIGN "\xE2\x88\x92" /* U+2212, which is no part of a name */
+
 int expr_is_identifier(const char *name)
 {
-    return is_word(name, strlen(name));
+    return is_word(name, strlen(name)) && !strstr(name, MINUS_SIGN);
 }
 
 int expr_variable_index(const char *text, size_t length)
@@ -341,9 +345,35 @@ static int is_real_root(const char *name, size_t length)
     return length == 9 && memcmp(name, "real_root", 9) == 0;
 }
 
-/* The arguments of `op`, from the opening bracket on. */
+/* The whole number of sin^2(x), as a node; -1 with p->failed unset where there is none. */
+static int parse_function_power(parser *p, const char *name, size_t length)
+{
+    if (!take(p, "**") && !take(p, "^"))
+        return -1;
+    skip_space(p);
+    size_t pos = p->pos;
+    int brace = take(p, "{"), integer;
+    size_t digits = number_length(p->text + p->pos, &integer);
+    if (p->text[p->pos] == '-')
+        return fail_at(p, pos,
+                       "%.*s^-1 has two meanings: write the inverse function's name, or 1/%.*s",
+                       (int)length, name, (int)length, name);
+    if (!digits || !integer)
+        return fail_at(p, pos, "a power between '%.*s' and its argument is a whole number",
+                       (int)length, name);
+    double value = strtod(p->text + p->pos, NULL);
+    p->pos += digits;
+    if (brace && !take(p, "}"))
+        return fail_at(p, p->pos, "'}' missing after the power");
+    return add_number(p, value, 1, pos);
+}
+
+/* The arguments of `op`, from the opening bracket on, or from a power before it. */
 static int parse_call(parser *p, int op, const char *name, size_t length, size_t pos)
 {
+    int power = expr_ops[op].arity == 1 ? parse_function_power(p, name, length) : -1;
+    if (p->failed)
+        return -1;
     skip_space(p);
     size_t opened = p->pos;
     const char *closing = open_bracket(p);
@@ -374,7 +404,28 @@ static int parse_call(parser *p, int op, const char *name, size_t length, size_t
     if (count != arity)
         return fail_at(p, pos, "function '%.*s' takes %d argument%s, not %d", (int)length, name,
                        arity, arity == 1 ? "" : "s", count);
-    return add_op(p, (expr_op)op, kid[0], kid[1]);
+    int result = add_op(p, (expr_op)op, kid[0], kid[1]);
+    return power < 0 ? result : finish_power(p, result, power);
+}
+
+/* The function that 1/name is, for the three that have no operator of their own; else -1. */
+static int reciprocal_of(const char *name, size_t length)
+{
+    static const struct {
+        const char *name;
+        expr_op op;
+    } known[] = { { "sec", EXPR_COS }, { "csc", EXPR_SIN }, { "cot", EXPR_TAN } };
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (length == 3 && memcmp(name, known[i].name, 3) == 0)
+            return (int)known[i].op;
+    return -1;
+}
+
+/* sec^2(x) and the like: 1/cos(x)^2. */
+static int parse_reciprocal(parser *p, int op, const char *name, size_t length, size_t pos)
+{
+    int inside = parse_call(p, op, name, length, pos);
+    return inside < 0 ? -1 : add_op(p, EXPR_INV, inside, -1);
 }
 
 size_t expr_module_length(const char *name, size_t length)
@@ -392,6 +443,7 @@ static int parse_named(parser *p, const char *name, size_t length, size_t pos)
     skip_space(p);
     char next = p->text[p->pos];
     int call = next == '(' || strncmp(p->text + p->pos, "\\left", 5) == 0;
+    int raised = next == '^' || strncmp(p->text + p->pos, "**", 2) == 0; /* sec^2(x), or sec^2 */
     int variable = find_variable(p, name, length);
     if (variable >= 0 && !call)
         return add_variable(p, variable, pos);
@@ -404,6 +456,9 @@ static int parse_named(parser *p, const char *name, size_t length, size_t pos)
         return add_op(p, (expr_op)op, -1, -1);
     if (op >= 0)
         return parse_call(p, op, name + skip, length - skip, pos);
+    int under = reciprocal_of(name + skip, length - skip);
+    if (under >= 0 && (call || (raised && !p->met)))
+        return parse_reciprocal(p, under, name + skip, length - skip, pos);
     if (call)
         return fail_at(p, pos, "unknown function '%.*s'", length > 60 ? 60 : (int)length, name);
     if (p->met)
@@ -419,8 +474,10 @@ static int parse_number(parser *p)
     size_t length = number_length(p->text + start, &integer);
     double value = strtod(p->text + start, NULL);
     p->pos += length;
-    if (name_start(p->text[p->pos]))
-        return fail_at(p, p->pos, "expected an operator after the number");
+    const char *next = p->text + p->pos; /* strtod would read 0x10 as 16 */
+    if (length == 1 && next[-1] == '0' && (*next == 'x' || *next == 'X') &&
+        isxdigit((unsigned char)next[1]))
+        return fail_at(p, start, "hexadecimal numbers are not read");
     size_t before = p->pos;
     if (take(p, "\\cdot") && take(p, "10^{")) {
         char *end;
@@ -453,8 +510,7 @@ static size_t latex_sign(const char *s, char *c)
 }
 
 /* A name up to its closing character: a backquote, the brace of LaTeX where \_ stands for _ and
- * \wedge for ^, or the
- * quote of sympy where \' stands for one. */
+ * \wedge for ^, or the quote of sympy where \' stands for one. */
 static int parse_quoted(parser *p, char closing, size_t pos)
 {
     const char *s = p->text + p->pos;
@@ -506,6 +562,11 @@ static int parse_command(parser *p)
         p->pos += length + 1;
         return parse_named(p, name, length, pos);
     }
+    static const char *const reciprocals[] = { "\\sec", "\\csc", "\\cot" };
+    for (size_t i = 0; i < sizeof reciprocals / sizeof *reciprocals; i++)
+        if (take(p, reciprocals[i]))
+            return parse_reciprocal(p, reciprocal_of(reciprocals[i] + 1, 3), reciprocals[i], 4,
+                                    pos);
     for (int op = EXPR_PI; op < EXPR_OP_COUNT; op++) {
         const char *latex = expr_ops[op].latex;
         if (latex[0] != '\\' || !take(p, latex))
@@ -595,15 +656,44 @@ static int parse_unary(parser *p)
     return result;
 }
 
-static int parse_product(parser *p)
+/* Whether what stands next can follow a number to be multiplied by it: a name, a bracket, a LaTeX
+ * command, but no operator. */
+static int follows_number(parser *p)
+{
+    static const char *const words[] = { "add", "sub", "mul", "div" };
+    static const char *const commands[] = { "\\cdot", "\\times", "\\right" };
+    skip_space(p);
+    const char *s = p->text + p->pos;
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (strncmp(s, words[i], 3) == 0 && !name_part(s[3]))
+            return 0;
+    for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
+        if (strncmp(s, commands[i], strlen(commands[i])) == 0)
+            return 0;
+    return name_start(*s) || *s == '(' || *s == '{' || *s == '`' || *s == '\\';
+}
+
+/* A factor of a product; `divisor` for what stands behind a slash. */
+static int parse_factor(parser *p, int divisor)
 {
     int left = parse_unary(p);
+    if (left < 0 || p->pool.at[left].node.op != EXPR_NUMBER || !follows_number(p))
+        return left;
+    if (divisor)
+        return fail_at(p, p->pos, "a number and what it multiplies need brackets behind '/'");
+    int right = parse_unary(p);
+    return right < 0 ? -1 : add_op(p, EXPR_MUL, left, right);
+}
+
+static int parse_product(parser *p)
+{
+    int left = parse_factor(p, 0);
     while (left >= 0) {
         if (take(p, "*") || take(p, "\\cdot") || take(p, "\\times") || take_word(p, "mul")) {
-            int right = parse_unary(p);
+            int right = parse_factor(p, 0);
             left = right < 0 ? -1 : add_op(p, EXPR_MUL, left, right);
         } else if (take(p, "/") || take_word(p, "div")) {
-            int right = parse_unary(p);
+            int right = parse_factor(p, 1);
             left = right < 0 ? -1 : finish_quotient(p, left, right);
         } else {
             break;
@@ -740,13 +830,64 @@ static int is_prefix(const char *text)
     return 0;
 }
 
+/* The text with a hyphen for every minus sign of Unicode that is not in a quoted name. NULL when
+ * memory is out. */
+static const char *plain_minus(const char *text, arena *a)
+{
+    const size_t length = strlen(MINUS_SIGN);
+    if (!strstr(text, MINUS_SIGN))
+        return text;
+    char *out = arena_text(a, text, strlen(text)), *to = out, quote = 0;
+    for (const char *c = text; out && *c;) {
+        size_t n = 1;
+        if (!quote && strncmp(c, MINUS_SIGN, length) == 0) {
+            *to++ = '-';
+            c += length;
+            continue;
+        }
+        if (!quote && strncmp(c, "\\mathrm{", 8) == 0) {
+            quote = '}';
+            n = 8;
+        } else if (*c == '\\' && c[1] && quote != '`') {
+            n = 2;
+        } else if (quote ? *c == quote : *c == '`' || *c == '\'') {
+            quote = quote ? 0 : *c;
+        }
+        memcpy(to, c, n);
+        to += n;
+        c += n;
+    }
+    if (out)
+        *to = 0;
+    return out;
+}
+
+/* Where in `text` the byte `pos` of plain_minus(text) comes from. */
+static size_t place_in(const char *text, const char *plain, size_t pos)
+{
+    size_t at = 0;
+    for (size_t i = 0; i < pos; i++)
+        at += plain[i] == '-' && text[at] != '-' ? strlen(MINUS_SIGN) : 1;
+    return at;
+}
+
+static snip_code parse_text(expr *out, parser *p, const char *text)
+{
+    *out = (expr){ NULL, 0 };
+    if (!(p->text = plain_minus(text, p->a)))
+        return status_nomem(p->st);
+    snip_code code = is_prefix(p->text) ? parse_prefix(out, p) : parse_infix(out, p);
+    if (code == SNIP_SYNTAX)
+        p->st->pos = place_in(text, p->text, p->st->pos);
+    return code;
+}
+
 snip_code expr_parse(expr *out, const char *text, const expr_names *names, arena *a,
                      snip_status *st)
 {
     snip_status own = { .code = SNIP_OK }; /* the code is needed even if the caller does not ask */
-    parser p = { .text = text, .names = names, .pool = { .a = a }, .a = a, .st = st ? st : &own };
-    *out = (expr){ NULL, 0 };
-    return is_prefix(text) ? parse_prefix(out, &p) : parse_infix(out, &p);
+    parser p = { .names = names, .pool = { .a = a }, .a = a, .st = st ? st : &own };
+    return parse_text(out, &p, text);
 }
 
 snip_code expr_parse_open(expr *out, expr_names *met, const char *text, const expr_names *known,
@@ -755,11 +896,10 @@ snip_code expr_parse_open(expr *out, expr_names *met, const char *text, const ex
     static const expr_names none = { NULL, 0 };
     snip_status own = { .code = SNIP_OK };
     names_met m = { 0 };
-    parser p = { .text = text, .names = known ? known : &none, .met = &m };
+    parser p = { .names = known ? known : &none, .met = &m };
     p.pool.a = p.a = a;
     p.st = st ? st : &own;
-    *out = (expr){ NULL, 0 };
-    snip_code code = is_prefix(text) ? parse_prefix(out, &p) : parse_infix(out, &p);
+    snip_code code = parse_text(out, &p, text);
     *met = (expr_names){ m.name, m.count };
     return code;
 }

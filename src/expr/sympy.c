@@ -104,6 +104,7 @@ static size_t single(expr e, size_t i)
     int op = e.node[i].op;
     switch (op) {
     case EXPR_POW:
+    case EXPR_ATAN2:
         return 1 + measure(e, i + 1, ONE) + measure(e, expr_child(e, i, 1), ONE);
     case EXPR_POW2: /* Pow(a, 2), Pow(a, 1/2), Pow(2, a) */
     case EXPR_POW3:

@@ -87,6 +87,7 @@ SLEEF_UNARY(do_arctanh, SLEEF(atanh, u10))
 SLEEF_UNARY(do_expm1, SLEEF(expm1, u10))
 SLEEF_UNARY(do_exp2, SLEEF(exp2, u10))
 SLEEF_UNARY(do_cbrt, SLEEF(cbrt, u10))
+SLEEF_UNARY(do_erf, SLEEF(erf, u10))
 SLEEF_UNARY(log_ieee, SLEEF(log, u10))
 SLEEF_UNARY(log2_ieee, SLEEF(log2, u10))
 SLEEF_UNARY(log10_ieee, SLEEF(log10, u10))
@@ -151,19 +152,23 @@ LOOP_BINARY(do_div, b == 0 ? NAN : a / b)
 LOOP_BINARY(do_min, a < b || a != a ? a : b)
 LOOP_BINARY(do_max, a > b || a != a ? a : b)
 
-static void do_pow(double *y, const double *a, const double *b, size_t n)
-{
-    size_t i = 0;
-    for (; i + LANES <= n; i += LANES)
-        store(y + i, SLEEF(pow, u10)(load(a + i), load(b + i)));
-    if (i < n) {
-        double p[LANES] = { 0 }, q[LANES] = { 0 };
-        memcpy(p, a + i, (n - i) * sizeof *a);
-        memcpy(q, b + i, (n - i) * sizeof *b);
-        store(p, SLEEF(pow, u10)(load(p), load(q)));
-        memcpy(y + i, p, (n - i) * sizeof *y);
+#define SLEEF_BINARY(name, function)                                                               \
+    static void name(double *y, const double *a, const double *b, size_t n)                        \
+    {                                                                                              \
+        size_t i = 0;                                                                              \
+        for (; i + LANES <= n; i += LANES)                                                         \
+            store(y + i, function(load(a + i), load(b + i)));                                      \
+        if (i < n) {                                                                               \
+            double p[LANES] = { 0 }, q[LANES] = { 0 };                                             \
+            memcpy(p, a + i, (n - i) * sizeof *a);                                                 \
+            memcpy(q, b + i, (n - i) * sizeof *b);                                                 \
+            store(p, function(load(p), load(q)));                                                  \
+            memcpy(y + i, p, (n - i) * sizeof *y);                                                 \
+        }                                                                                          \
     }
-}
+
+SLEEF_BINARY(do_pow, SLEEF(pow, u10))
+SLEEF_BINARY(do_atan2, SLEEF(atan2, u10))
 
 static size_t count_finite(const double *x, size_t n)
 {
@@ -239,11 +244,12 @@ const expr_vec PASTE(expr_vec_, ISA_SUFFIX) = {
         [EXPR_ARCCOSH] = do_arccosh, [EXPR_ARCTANH] = do_arctanh, [EXPR_LOG2] = do_log2,
         [EXPR_LOG10] = do_log10,     [EXPR_LOG1P] = do_log1p,     [EXPR_EXPM1] = do_expm1,
         [EXPR_EXP2] = do_exp2,       [EXPR_CBRT] = do_cbrt,       [EXPR_SIGN] = do_sign,
-        [EXPR_FLOOR] = do_floor,     [EXPR_CEIL] = do_ceil,
+        [EXPR_FLOOR] = do_floor,     [EXPR_CEIL] = do_ceil,       [EXPR_ERF] = do_erf,
     },
     .binary = {
         [EXPR_ADD] = do_add, [EXPR_SUB] = do_sub, [EXPR_MUL] = do_mul, [EXPR_DIV] = do_div,
         [EXPR_POW] = do_pow, [EXPR_MIN] = do_min, [EXPR_MAX] = do_max,
+        [EXPR_ATAN2] = do_atan2,
     },
     .finite = count_finite,
     .all_finite = all_finite,
