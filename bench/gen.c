@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/isa.h"
+#include "data/laws.h"
 #include "data/points.h"
 #include "data/tokens.h"
 
@@ -23,6 +24,25 @@ static double points_alone(rng *r, long sets, arena *a)
                          &uniform, a);
     }
     return clock_now() - start;
+}
+
+/* Microseconds per law with 200 points, without tokens, over about `seconds`. */
+static double laws_alone(double seconds, arena *a)
+{
+    const data_gen gen = { .dims = DATA_DIMS_MAX, .points = DATA_POINTS };
+    double start = clock_now(), passed;
+    long laws = 0;
+    do {
+        for (int k = 0; k < 100; k++, laws++) {
+            arena_pos mark = arena_mark(a);
+            data_sample s;
+            if (data_law_draw(&s, NULL, &gen, 1, RNG_BENCH, (uint64_t)laws, a) != SNIP_OK)
+                return 0;
+            arena_reset(a, mark);
+        }
+        passed = clock_now() - start;
+    } while (passed < seconds);
+    return 1e6 * passed / (double)laws;
 }
 
 json_t *bench_gen(double seconds)
@@ -59,14 +79,15 @@ json_t *bench_gen(double seconds)
     double total = clock_now() - start, rate = (double)samples / total;
     rng r;
     rng_init(&r, 1, RNG_BENCH, 0);
-    double points = points_alone(&r, samples, a);
+    double points = points_alone(&r, samples, a), law = laws_alone(seconds / 4, a);
     arena_free(a);
-    return json_pack("{s:s,s:s,s:I,s:f,s:f,s:f,s:f,s:f,s:f,s:f,s:f}", "bench", "gen", "isa",
+    return json_pack("{s:s,s:s,s:I,s:f,s:f,s:f,s:f,s:f,s:f,s:f,s:f,s:f,s:f}", "bench", "gen", "isa",
                      isa_name(isa_best()), "samples", (json_int_t)samples, "samples_per_second",
                      rate, "microseconds_per_sample", 1e6 / rate, "draw_microseconds",
                      1e6 * draw / (double)samples, "points_microseconds_per_set",
                      1e6 * points / (double)samples, "tokens_microseconds",
                      1e6 * tokens / (double)samples, "nanoseconds_per_float_token_triple",
                      1e9 * tokens / (double)(values ? values : 1), "symbolic_tokens_per_sample",
-                     (double)words / (double)samples, "ratio_to_reference", rate / reference_rate);
+                     (double)words / (double)samples, "ratio_to_reference", rate / reference_rate,
+                     "laws_per_second", law > 0 ? 1e6 / law : 0, "microseconds_per_law", law);
 }

@@ -6,7 +6,7 @@
 #include <sys/resource.h>
 
 #include "base/clock.h"
-#include "train/trainer.h"
+#include "train/update.h"
 
 /* GFLOP/s of the products of one layer on chunks of the trainer's size, all cores at once: forward,
  * and backward for inputs and weights. */
@@ -38,6 +38,22 @@ static double product_rate(const model_config *c, int threads, double seconds)
         arena_free(a);
     }
     return failed ? 0 : flops / (clock_now() - start) * 1e-9;
+}
+
+/* Seconds of an update by this optimizer: the best of a few, for all else only adds. */
+static double update_seconds(const train_config *like, int optimizer, model *m, float *m1,
+                             float *m2, const float *grad, int threads, double seconds, arena *a)
+{
+    train_config c = *like;
+    c.optimizer = optimizer;
+    const train_update *u = train_update_new(m, &c, threads, a);
+    double best = INFINITY, start = clock_now();
+    for (uint64_t t = 1; u && (t < 4 || clock_now() - start < seconds); t++) {
+        double from = clock_now();
+        train_update_apply(u, m, m1, m2, grad, 1, t);
+        best = fmin(best, clock_now() - from);
+    }
+    return best;
 }
 
 json_t *bench_train(const char *preset, const char *stage, size_t batch, int threads,
@@ -76,11 +92,11 @@ json_t *bench_train(const char *preset, const char *stage, size_t batch, int thr
                             .scale_global = 14,
                             .scale_local = 14,
                             .lambda = 1 };
-    const nn_adam adam = { .beta1 = 0.9f, .beta2 = 0.999f, .eps = 1e-8f, .clip = 1 };
+    const train_update *update = m2 ? train_update_new(m, &tc, threads, a) : NULL;
     train_times sum = { 0 }, one;
     double start = 0, total = 0, best = INFINITY;
     size_t steps = 0, variants = 0;
-    int good = s != NULL;
+    int good = s && update;
     double rate = good ? product_rate(&mc, threads, fmin(seconds, 2)) : 0;
     for (uint64_t i = 0; good && (i < 2 || total < seconds); i++) {
         train_batch b;
@@ -91,7 +107,7 @@ json_t *bench_train(const char *preset, const char *stage, size_t batch, int thr
         good = good && train_step_gradient(s, m, &b, &how, grad, &terms, &one, NULL) == SNIP_OK;
         double t2 = clock_now();
         double norm = nn_length(grad, m->size, threads);
-        nn_adam_update(m->w, m1, m2, grad, m->size, &adam, 1e-5, i + 1, norm, threads);
+        train_update_apply(update, m, m1, m2, grad, norm, i + 1);
         double t3 = clock_now();
         if (i == 0) { /* the first step touches memory for the first time */
             start = t3;
@@ -113,6 +129,10 @@ json_t *bench_train(const char *preset, const char *stage, size_t batch, int thr
     double n = (double)steps;
     if (good) /* the machine's speed wanders: as fast as it was before or after the steps */
         rate = fmax(rate, product_rate(&mc, threads, fmin(seconds, 2)));
+    double updates[2] = { 0 };
+    for (int k = 0; k < 2 && good; k++)
+        updates[k] = update_seconds(&tc, k ? TRAIN_MUON : TRAIN_ADAM, m, m1, m2, grad, threads,
+                                    fmin(seconds, 1), a);
     struct rusage usage;
     getrusage(RUSAGE_SELF, &usage);
     double reached = sum.flops / (sum.embed + sum.encode + sum.backward) * 1e-9;
@@ -133,6 +153,10 @@ json_t *bench_train(const char *preset, const char *stage, size_t batch, int thr
             : NULL;
     if (o)
         json_object_set_new(o, "ratio_to_sgemm", json_real(reached / rate));
+    if (o) {
+        json_object_set_new(o, "adam_seconds_per_update", json_real(updates[0]));
+        json_object_set_new(o, "muon_seconds_per_update", json_real(updates[1]));
+    }
     train_step_free(s);
     for (int t = 0; t < threads; t++)
         arena_free(draw[t]);

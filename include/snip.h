@@ -73,7 +73,9 @@ SNIP_PUBLIC const char *snip_version(void);
 
 /* Reads a formula: infix (sympy and numpy spellings, `^` or `**`), prefix (`add,1.5,x_0`) or the
  * LaTeX that snip_expr_print writes. `names` are the names of variables 0, 1, ... and may be NULL;
- * x0 and x_0 always mean variable 0 unless a name says otherwise. */
+ * x0 and x_0 always mean variable 0 unless a name says otherwise. Names that are NULL, empty or
+ * there twice are refused with SNIP_FORMAT, st->pos being their place, here and in all other calls;
+ * so are columns and formulas that are NULL in an array of them. */
 SNIP_PUBLIC snip_code snip_expr_parse(snip_expr **out, const char *text, const char *const *names,
                                       size_t n_names, snip_status *st);
 

@@ -73,7 +73,7 @@ def train(snip, variant, folder, seconds):
     early = run.poll() is not None
     if not early:
         run.send_signal(signal.SIGINT)
-    if run.wait() or early:
+    if run.wait() not in (0, 3) or early: # 3: stopped by a signal
         sys.exit(f"study.py: {variant}: training failed")
 
 

@@ -142,6 +142,32 @@ two=$(OMP_NUM_THREADS=2 "$snip" gen --stats --count 2000 --json | cksum)
 [ "$("$snip" gen --count 1 --json)" != "$("$snip" gen --count 1 --json --seed 1)" ] &&
     good || bad "seeds are the same"
 shows 'accepted' gen --stats --count 100
+
+# gen --laws: the law in raw inputs and the sample that the model reads of it
+shows '"law"' gen --laws --count 1 --json
+"$snip" gen --count 1 --json | grep -q '"law"' && bad "gen tells of a law without --laws" || good
+one=$(OMP_NUM_THREADS=1 "$snip" gen --laws --seed 7 --count 300 --json | cksum)
+two=$(OMP_NUM_THREADS=2 "$snip" gen --laws --seed 7 --count 300 --json | cksum)
+[ "$one" = "$two" ] && good || bad "gen --laws depends on the number of threads"
+[ "$one" != "$("$snip" gen --seed 7 --count 300 --json | cksum)" ] && good || bad "gen --laws is gen"
+[ "$("$snip" gen --laws --first 5 --count 1)" = "$("$snip" gen --laws --count 6 | sed -n '1p;$p')" ] &&
+    good || bad "gen --laws --first gives another law"
+shows 'nearly linear' gen --laws --stats --count 100
+one=$(OMP_NUM_THREADS=1 "$snip" gen --laws --stats --count 2000 --json | cksum)
+two=$(OMP_NUM_THREADS=2 "$snip" gen --laws --stats --count 2000 --json | cksum)
+[ "$one" = "$two" ] && good || bad "gen --laws --stats depends on the number of threads"
+# The raw table gives the law's values: x_raw = mean + deviation * x.
+"$snip" gen --laws --seed 3 --count 20 --points 30 --json | python3 -c '
+import json, subprocess, sys
+for line in sys.stdin:
+    o = json.loads(line)
+    rows = "\n".join(" ".join(repr(m + d * v) for m, d, v in zip(o["mean"], o["deviation"], x)) for x in o["x"])
+    out = subprocess.run([sys.argv[1], "calc", o["law"], "-"], input=rows + "\n", text=True, capture_output=True)
+    y = [float(v) for v in out.stdout.split()]
+    assert len(y) == 30, out.stderr
+    spread = max(o["y"]) - min(o["y"])
+    assert max(abs(a - b) for a, b in zip(y, o["y"])) < 1e-5 * spread, o["law"]
+' "$snip" && good || bad "gen --laws: the law has other values than the sample"
 refuses 2 'whole number from 1 to 10' gen --dims 11
 refuses 2 'whole number' gen --count -3
 refuses 2 'whole number' gen --count 1e3
@@ -212,6 +238,19 @@ OMP_THREAD_LIMIT=1 "$snip" train $small --threads 2 --out limited >/dev/null 2>&
 loss() { grep -o '"loss":[^,]*' $1/log.jsonl | tail -n 1; }
 [ -n "$(loss free)" ] && [ "$(loss limited)" = "$(loss free)" ] && good ||
     bad "OMP_THREAD_LIMIT changes the loss: $(loss limited) for $(loss free)"
+# Weights to start with, float32 or float16; the file's configuration, whatever the preset's is.
+begin="--preset tiny --batch-size 4 --steps 160 --quiet"
+shows 'done after 160 of 160' train $begin --init run/model.safetensors --set optimizer=muon --set average=0.9 --out begun
+shows '"init":"model.safetensors","init_samples":"640"' info begun/model.safetensors --json
+shows '"d":16,.*"optimizer..:..muon' info begun/model.safetensors --json
+"$snip" pack run/model.safetensors -o half.safetensors >/dev/null
+shows 'done after 160 of 160' train $begin --init half.safetensors --set d=16 --out begun16
+refuses 2 '--set d=32: the model run/model.safetensors has d=16' train $begin --init run/model.safetensors --set d=32 --out r
+refuses 2 '--set norm=post: the model run/model.safetensors has norm=pre' train $begin --init run/model.safetensors --set norm=post --out r
+refuses 1 'No such file' train $begin --init missing.safetensors --out r
+refuses 1 'not a snip model' train $begin --init <(printf '\2\0\0\0\0\0\0\0{}') --out r
+refuses 1 'holds .* tensors, the model has' train $begin --init run/state.safetensors --out r
+refuses 2 '--init starts a new run, --resume goes on with one' train $begin --init run/model.safetensors --resume --out run
 # More points than a sample has; and what is asked for is kept.
 shows 'done after 20 of 20' train $small --steps 20 --warmup 5 --set points=400 --out many
 shows 'done after 20 of 20' train $small --steps 20 --warmup 5 --set first=9 --set first_points=4 --out run2
@@ -220,12 +259,27 @@ decays="$small --warmup 5 --set schedule=constant --set decay=30"
 shows 'done after 20 of 20' train $decays --steps 20 --set decay=0 --out decays
 shows 'done after 40 of 40' train $decays --steps 40 --out decays --resume
 refuses 1 "another 'steps'" train $decays --steps 60 --out decays --resume
+# Fewer steps than the warm-up: it is half of them. A run that is made longer keeps its own.
+shows 'done after 10 of 10' train $small --steps 10 --out short
+shows 'warmup..:5,' info short/model.safetensors --json
+shows 'done after 10 of 10' train $small --steps 10 --set schedule=constant --out longer
+shows 'done after 200 of 200' train $small --steps 200 --set schedule=constant --out longer --resume
+shows 'warmup..:5,' info longer/model.safetensors --json
+refuses 1 "another 'steps', 10, on which its learning rates depend" train $small --steps 20 --out short --resume
+refuses 1 "another 'warmup'" train $small --steps 200 --set schedule=constant --set warmup=6 --out longer --resume
 [ -s run/log.jsonl ] && [ -s run/curves.html ] && good || bad "train leaves no log or curves"
 before=$(cksum run/*)
 refuses 1 'holds a training run already' train $small --out run
+mkdir lost; cp run/model.safetensors lost
+refuses 1 'lost: holds a model already' train $small --out lost
+refuses 2 '--overwrite starts anew' train $small --out run --overwrite --resume
 refuses 1 "another 'lr'" train $small --out run --resume --lr 0.5
 refuses 1 'another model configuration' train $small --out run --resume --set ff=64
 [ "$before" = "$(cksum run/*)" ] && good || bad "a refused run was touched"
+shows 'done after 160 of 160' train $small --seed 5 --out lost --overwrite
+shows 'done after 160 of 160' train $small --seed 6 --out lost --overwrite
+shows '"seed":"6"' info lost/model.safetensors --json
+[ "$(grep -c '"step":160,' lost/log.jsonl)" = 1 ] && good || bad "--overwrite keeps the log of another run"
 shows 'first_points..:4' info run2/model.safetensors --json
 refuses 1 'holds no training run' train $small --out nothing --resume
 refuses 1 'cannot make this folder' train $small --out t.csv/run
@@ -236,14 +290,26 @@ refuses 2 'd = 16 is not a multiple of heads = 3' train $small --out r --set hea
 refuses 2 'heads is a whole number' train $small --out r --set heads=two
 refuses 2 "preset wants one of paper.*not 'huge'" train --preset huge --out r
 refuses 2 "stage wants one of S0.*not 'S6'" train $small --out r --stage S6
-refuses 2 'leave nothing after warmup' train $small --out r --steps 10
+refuses 2 'leave nothing after warmup' train $small --out r --steps 10 --warmup 10
 refuses 2 'needs --out' train $small
 refuses 2 '--memory wants a size' train $small --out r --memory lots
 [ -e r ] && bad "a wrong call left a folder" || good
-"$snip" train $small --steps 100000 --set schedule=constant --out stopped 2>err >out & pid=$!
-sleep 1; kill -INT $pid; wait $pid; code=$?
-{ [ $code -eq 0 ] && grep -q '^stopped after' out && [ -s stopped/state.safetensors ]; } && good ||
+"$snip" train $small --steps 100000 --set schedule=constant --out stopped 2>stopped.err >stopped.out & pid=$!
+sleep 1
+refuses 1 'stopped: another run is training in this folder' train $small --steps 100000 --set schedule=constant --out stopped --resume
+refuses 1 'stopped: another run is training in this folder' train $small --out stopped --overwrite
+kill -INT $pid; wait $pid; code=$?
+{ [ $code -eq 3 ] && grep -q '^stopped after' stopped.out && [ -s stopped/state.safetensors ]; } && good ||
     bad "Ctrl-C does not save and stop ($code)"
+long="train $small --steps 100000 --set schedule=constant --json"
+"$snip" $long --out hung >out 2>err & pid=$!
+sleep 1; kill -HUP $pid; wait $pid; code=$?
+{ [ $code -eq 3 ] && grep -q '"finished":false' out && [ -s hung/state.safetensors ]; } && good ||
+    bad "SIGHUP does not save and stop ($code)"
+(trap '' HUP; exec "$snip" $long --out nohup >out 2>err) & pid=$!
+sleep 1; kill -HUP $pid; sleep 0.5; alive=no; kill -0 $pid 2>/dev/null && alive=yes
+kill -TERM $pid 2>/dev/null; wait $pid; code=$?
+{ [ $code -eq 3 ] && [ $alive = yes ]; } && good || bad "nohup does not hold against SIGHUP ($code, $alive)"
 head -c 1000 run/model.safetensors >cut.safetensors
 refuses 1 'cut off' info cut.safetensors
 refuses 1 'not a snip model' info <(printf '\2\0\0\0\0\0\0\0{}')
@@ -334,6 +400,7 @@ fi
 shows '^snip [0-9]' --version
 shows 'ratio_to_scalar' bench eval --seconds 1
 shows '"samples_per_second"' bench gen --seconds 1 --json
+shows '"microseconds_per_law"' bench gen --seconds 1 --json
 refuses 2 "there is no command 'frob'" frob
 shows '"gradient_norm"' bench batch --preset tiny --batch-size 4 --out batch.safetensors --json
 refuses 2 "batch wants --out FILE" bench batch --preset tiny

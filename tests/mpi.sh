@@ -3,6 +3,7 @@
 # same weights. mpi.sh PROGRAM
 set -u
 . "$(dirname "$0")/mpi_env.sh"
+if [ -n "$no_ranks" ]; then echo "skipped: $no_ranks"; exit 77; fi
 snip=$(realpath "$1")
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -14,6 +15,12 @@ settings="--preset tiny --stage S5 --steps 20 --batch-size 10 --threads 1 --quie
 for n in 1 2 3; do
     if ! ranks $n run$n "$snip" train $settings --out run$n; then
         echo "FAILED: $n ranks"; cat run$n.out run$n.err; exit 1
+    fi
+done
+# Muon and the moving average, too.
+for n in 1 2; do
+    if ! ranks $n muon$n "$snip" train $settings --set optimizer=muon --set muon_lr=1e-3 --set average=0.9 --out muon$n; then
+        echo "FAILED: Muon on $n ranks"; cat muon$n.out muon$n.err; exit 1
     fi
 done
 # Without mpirun it is the same program.
@@ -41,12 +48,16 @@ def check(good, what):
         failed += 1
         print("FAILED:", what)
 
-one, log = weights("run1/model.safetensors"), last("run1")
-for name in ["alone", "run2", "run3"]:
+for base, name in [("run1", "alone"), ("run1", "run2"), ("run1", "run3"), ("muon1", "muon2")]:
+    one, log = weights(base + "/model.safetensors"), last(base)
     other = weights(name + "/model.safetensors")
-    worst = max(abs(a - b) for a, b in zip(one, other))
+    # Adam makes a full step of rounding noise where the true gradient is 0 (keys' biases are such):
+    # these few weights may wander by the learning rate of each step, all others agree.
+    gaps = sorted(abs(a - b) for a, b in zip(one, other))
+    worst, most = gaps[len(gaps) * 998 // 1000], gaps[-1]
     moved = last(name)
-    check(len(one) == len(other) and worst < 1e-4, f"{name}: weights differ by {worst:g}")
+    check(len(one) == len(other) and worst < 1e-4 and most < 4e-3,
+          f"{name}: weights differ by {worst:g}, a few by {most:g}")
     for key in ["loss", "grad_norm"]:
         check(abs(moved[key] - log[key]) < 1e-4 * abs(log[key]), f"{name}: {key} {moved[key]} against {log[key]}")
     print(f"{name}: weights differ by at most {worst:.2g} from one rank's")
@@ -67,4 +78,26 @@ timeout 60 mpirun -n 1 "$snip" train $settings --set decay=13 --out split --resu
     -n 1 "$snip" train $settings --set decay=13 --out elsewhere --resume >out 2>&1 &&
     [ ! -e elsewhere ] && "$snip" info split/model.safetensors --json | grep -q '"steps":"20"' ||
     { echo "FAILED: a rank that does not see the folder"; cat out; code=1; }
+
+# The average goes to all ranks with the rest: half a run on one, half on two, is the whole on one.
+average="--set optimizer=muon --set muon_lr=1e-3 --set average=0.9"
+"$snip" train $(cat shorter) --set decay=0 --set centre=0 $average --out half >out 2>&1 || { echo "FAILED: a short run"; cat out; code=1; }
+sed 's/--warmup 5//' <<<"$settings" >open # the state knows it
+timeout 60 mpirun -n 1 "$snip" train $(cat open) --set decay=13 $average --out half --resume : \
+    -n 1 "$snip" train $(cat open) --set decay=13 $average --out elsewhere --resume >out 2>&1 &&
+    "$snip" train $settings --set decay=13 $average --out whole >out 2>&1 ||
+    { echo "FAILED: a run with an average that goes on with two ranks"; cat out; code=1; }
+python3 - <<'PY' || { echo "FAILED: the average of a run that went on with two ranks"; code=1; }
+import array, struct, sys
+def weights(path):
+    data = open(path, "rb").read()
+    n = struct.unpack("<Q", data[:8])[0]
+    values = array.array("f")
+    values.frombytes(data[8 + n :])
+    return values
+one, other = weights("whole/state.safetensors"), weights("half/state.safetensors")
+worst = max(abs(a - b) for a, b in zip(one, other))
+print(f"half on two ranks: the state differs by at most {worst:.2g}")
+sys.exit(len(one) != len(other) or worst > 1e-4)
+PY
 exit $code

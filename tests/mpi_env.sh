@@ -15,3 +15,25 @@ ranks() {
     rm -rf "$ranks_folder"
     mpirun -n "$ranks_n" "$@" >"$ranks_folder.out" 2>"$ranks_folder.err"
 }
+
+# Open MPI's processes find each other by the loopback interface. Where there is none (a network namespace that
+# nobody set up), the test starts once more in a namespace of its own, which has one; where that is not allowed
+# either, `no_ranks` says why ranks cannot be started.
+loopback() { # up: sets it up, where it is not; else asks whether it is (ifconfig and ip may not be installed)
+    python3 - "$@" 2>/dev/null <<'PY'
+import fcntl, socket, struct, sys
+SIOCGIFFLAGS, SIOCSIFFLAGS, IFF_UP = 0x8913, 0x8914, 1
+s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+flags = struct.unpack("16sH14x", fcntl.ioctl(s, SIOCGIFFLAGS, struct.pack("16sH14x", b"lo", 0)))[1]
+if not flags & IFF_UP:
+    sys.argv[1:] == ["up"] or sys.exit(1)
+    fcntl.ioctl(s, SIOCSIFFLAGS, struct.pack("16sH14x", b"lo", flags | IFF_UP))
+PY
+}
+no_ranks=
+if [ -n "${SNIP_OWN_NETWORK:-}" ]; then
+    loopback up
+elif ! loopback && unshare -rn true 2>/dev/null; then
+    SNIP_OWN_NETWORK=1 exec unshare -rn "$0" "$@"
+fi
+loopback || no_ranks="there is no loopback interface, which Open MPI needs"

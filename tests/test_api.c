@@ -88,6 +88,43 @@ static void variables_are_bound_by_name(void **state)
     snip_expr_free(e);
 }
 
+/* What is wrong inside an array is an error that names its place. */
+static void bad_names_are_refused(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name[4];
+        size_t n, pos;
+        const char *says;
+    } cases[] = {
+        { { "a", NULL }, 2, 1, "name 1 is NULL" },
+        { { "", "b" }, 2, 0, "name 0 is empty" },
+        { { "a", "b", "c", "b" }, 4, 3, "names 1 and 3 are both 'b'" },
+    };
+    snip_status st;
+    snip_expr *e, *bound = (snip_expr *)&st, *plain;
+    assert_int_equal(snip_expr_parse(&plain, "2 + x0", NULL, 0, &st), SNIP_OK);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        e = (snip_expr *)&st;
+        assert_int_equal(snip_expr_parse(&e, "1.5", cases[i].name, cases[i].n, &st), SNIP_FORMAT);
+        assert_null(e);
+        assert_int_equal(st.pos, cases[i].pos);
+        assert_string_equal(st.msg, cases[i].says);
+        assert_int_equal(snip_expr_bind(&bound, plain, cases[i].name, cases[i].n, &st),
+                         SNIP_FORMAT);
+        assert_null(bound);
+        assert_string_equal(st.msg, cases[i].says);
+        assert_int_equal(snip_expr_parse(&e, "1.5", cases[i].name, cases[i].n, NULL), SNIP_FORMAT);
+    }
+    double y, value = 5;
+    const double *none[] = { NULL, &value }, *unused[] = { &value, NULL };
+    assert_int_equal(snip_expr_eval(plain, none, 2, 1, &y, NULL, &st), SNIP_FORMAT);
+    assert_string_equal(st.msg, "column 0 is NULL");
+    assert_int_equal(snip_expr_eval(plain, unused, 2, 1, &y, NULL, &st), SNIP_OK);
+    assert_true(y == 7);
+    snip_expr_free(plain);
+}
+
 /* A decimal comma in the caller's locale must not change formulas. */
 static void locales_do_not_matter(void **state)
 {
@@ -116,8 +153,11 @@ static void the_version_is_known(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_formula_from_text_to_values), cmocka_unit_test(failures_leave_nothing),
-        cmocka_unit_test(variables_are_bound_by_name),   cmocka_unit_test(locales_do_not_matter),
+        cmocka_unit_test(a_formula_from_text_to_values),
+        cmocka_unit_test(failures_leave_nothing),
+        cmocka_unit_test(bad_names_are_refused),
+        cmocka_unit_test(variables_are_bound_by_name),
+        cmocka_unit_test(locales_do_not_matter),
         cmocka_unit_test(the_version_is_known),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -154,7 +154,9 @@ static void formulas_become_vectors(void **state)
     assert_int_equal(snip_embed_formulas(model, all, 3, 1, z, &st), SNIP_OK);
     for (int i = 0; i < 3; i++)
         assert_unit(z + (size_t)i * width);
-    assert_memory_equal(z, z + 2 * width, width * sizeof *z);
+    /* Where a row stands in a product matters to rounding errors at most. */
+    for (size_t j = 0; j < width; j++)
+        assert_float_equal(z[j], z[2 * width + j], 1e-5f);
     assert_memory_not_equal(z, z + width, width * sizeof *z);
     /* Who else is embedded matters to rounding errors at most. */
     assert_int_equal(snip_embed_formulas(model, all + 1, 1, 1, alone, NULL), SNIP_OK);
@@ -328,6 +330,19 @@ static void bad_tables_are_refused(void **state)
     refuses(&t, model, SNIP_FORMAT, 0, "3 rows");
     t.rows = 0;
     refuses(&t, model, SNIP_FORMAT, 0, "0 rows");
+    static const char *const twice[] = { "u", "v", "u" }, *const missing[] = { "u", NULL, "w" },
+                             *const empty[] = { "u", "v", "" };
+    const double *const hole[] = { u, v, NULL };
+    t = table;
+    t.names = twice;
+    refuses(&t, model, SNIP_FORMAT, 2, "names 0 and 2 are both 'u'");
+    t.names = missing;
+    refuses(&t, model, SNIP_FORMAT, 1, "name 1 is NULL");
+    t.names = empty;
+    refuses(&t, model, SNIP_FORMAT, 2, "name 2 is empty");
+    t = table;
+    t.x = hole;
+    refuses(&t, model, SNIP_FORMAT, 2, "column 2 is NULL");
     t = (snip_table){ .inputs = 6, .rows = ROWS, .x = wide, .y = y };
     refuses(&t, model, SNIP_UNSUPPORTED, 0, "6 inputs, the model reads 1 to 5");
     t.inputs = 0;
@@ -448,6 +463,16 @@ static void rankings_of_few_and_bad(void **state)
     assert_int_equal(st.pos, 1);
     assert_non_null(strstr(st.msg, "formula 1 needs 4 inputs, the table has 3"));
     assert_int_equal(snip_rank(&r, model, &table, all, 4, NULL, NULL), SNIP_FORMAT);
+    const snip_expr *some[] = { e[0], NULL };
+    float *z = rows_of(2);
+    assert_int_equal(snip_rank(&r, model, &table, some, 2, NULL, &st), SNIP_FORMAT);
+    assert_null(r);
+    assert_int_equal(st.pos, 1);
+    assert_string_equal(st.msg, "formula 1 is NULL");
+    assert_int_equal(snip_embed_formulas(model, some, 2, 1, z, &st), SNIP_FORMAT);
+    assert_int_equal(st.pos, 1);
+    assert_int_equal(snip_embed_formulas(model, some, 2, 1, z, NULL), SNIP_FORMAT);
+    free(z);
     /* No words: errors, but no similarity. Not finite: none of both. */
     assert_int_equal(snip_rank(&r, model, &table, all + 2, 2, NULL, &st), SNIP_OK);
     assert_int_equal(snip_ranking_at(r, 0)->place, 0);

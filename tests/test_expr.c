@@ -72,7 +72,7 @@ static const struct {
     { "", 0, "empty" },
     { "   ", 3, "ends too early" },
     { "x0 + foo(1)", 5, "unknown function 'foo'" },
-    { "x0 + foo", 5, "unknown name 'foo'" },
+    { "x0 + foo", 5, "unknown name 'foo'; there are x0, x1, ..." },
     { "2 * (x0 + 1", 11, "')' missing" },
     { "2 * x0)", 6, "')' closes nothing" },
     { "x0 +", 4, "ends too early" },
@@ -120,7 +120,21 @@ static void names_of_the_table_go_first(void **state)
                         "add,add,sub,add,mul,x_1,pow2,x_0,x_2,x_3,x_4,x_4");
     assert_int_equal(expr_parse(&e, "x5", &known, *state, &st), SNIP_SYNTAX);
     assert_non_null(strstr(st.msg, "there are only 5 inputs"));
-    assert_int_equal(expr_parse(&e, "q + 1", &known, *state, &st), SNIP_SYNTAX);
+    static const char *const unknown[] = { "q + 1", "`q`", "add,q,1", "`q`,", "\\mathrm{q}" };
+    for (size_t i = 0; i < COUNT(unknown); i++) {
+        assert_int_equal(expr_parse(&e, unknown[i], &known, *state, &st), SNIP_SYNTAX);
+        if (!strstr(st.msg, "name 'q'; there are v, m_1, theta, e, speed [m/s]"))
+            fail_msg("%s: %s", unknown[i], st.msg);
+    }
+    /* As many names as a line holds, of any length. */
+    static const char *many[4096];
+    static char endless[5000];
+    memset(endless, 'z', sizeof endless - 1);
+    for (size_t i = 0; i < COUNT(many); i++)
+        many[i] = i ? "lengthy" : endless;
+    const expr_names wide = { many, COUNT(many) };
+    assert_int_equal(expr_parse(&e, "q", &wide, *state, &st), SNIP_SYNTAX);
+    assert_non_null(strstr(st.msg, "zzz, ... (4096 in all)"));
 
     /* Columns called x1, x2: x0 would be the first of them by place, x1 by name. */
     const expr_names shifted = { (const char *const[]){ "x1", "x2" }, 2 }, none = { NULL, 0 };
@@ -342,6 +356,16 @@ static void c_text_is_c(void **state)
         if (expr_parse(&back, text, &braces, a, &st) != SNIP_OK || !expr_same(e, back))
             fail_msg("%s: %s", text, st.msg);
     }
+    static const char *const raised[] = { "a^b^c", "~x", "C:\\new\\", "sim \\sim ~", "\\wedge," };
+    const expr_names signs = { raised, 5 };
+    expr_parse(&e, "x0 + x1 + x2 + x3*x4", NULL, a, NULL);
+    const char *bent = expr_print(e, SNIP_LATEX, &signs, 0, a);
+    assert_string_equal(bent, "\\mathrm{a\\wedge b\\wedge c} + \\mathrm{\\sim x} + "
+                              "\\mathrm{C:\\backslash new\\backslash } + "
+                              "\\mathrm{sim \\backslash sim \\sim } \\cdot "
+                              "\\mathrm{\\backslash wedge,}");
+    assert_int_equal(expr_parse(&back, bent, &signs, a, NULL), SNIP_OK);
+    assert_true(expr_same(e, back));
     static const char *const twins[] = { "a b", "a_b", "a_", "y%1 & #$" };
     const expr_names alike = { twins, 4 };
     expr_parse(&e, "x0 + x1*x2 + x3", NULL, a, NULL);

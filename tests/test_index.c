@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <math.h>
+#include <pthread.h>
 #include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -471,7 +472,11 @@ static void damage_is_refused(void **state)
     static const struct {
         const char *sql, *why;
     } changes[] = {
-        { "UPDATE meta SET value = 99 WHERE key = 'format'", "format 99" },
+        { "UPDATE meta SET value = 99 WHERE key = 'format'", "newer format (99)" },
+        { "UPDATE meta SET value = '2' WHERE key = 'format'", "newer format (2)" },
+        { "UPDATE meta SET value = 1.5 WHERE key = 'format'", "newer format (1.5)" },
+        { "UPDATE meta SET value = '2.1-beta' WHERE key = 'format'", "newer format (2.1-beta)" },
+        { "UPDATE meta SET value = 0 WHERE key = 'format'", "damaged: 'format'" },
         { "UPDATE meta SET value = 'one' WHERE key = 'format'", "damaged: 'format'" },
         { "UPDATE meta SET value = -1 WHERE key = 'latent'", "damaged: 'latent'" },
         { "UPDATE meta SET value = 1 << 40 WHERE key = 'latent'", "damaged: 'latent'" },
@@ -528,6 +533,32 @@ static void damaged_formulas_are_refused(void **state)
         assert_int_equal(tools_index_formula(&row, ix, 7, b->a, &st), SNIP_FORMAT);
         assert_non_null(strstr(st.msg, "formula 7 is damaged"));
         assert_int_equal(tools_index_check(ix, &st), SNIP_FORMAT);
+        tools_index_close(ix);
+    }
+}
+
+/* A formula that can be read, but is not the one that was taken. */
+static void replaced_formulas_are_found(void **state)
+{
+    bench *b = *state;
+    static const char *const replaced[] = {
+        "UPDATE formulas SET formula = 'log,0.0' WHERE id = 7",
+        "UPDATE formulas SET formula = '3.0' WHERE id = 7",
+        "UPDATE formulas SET behaviour = zeroblob(16) WHERE id = 7",
+        "UPDATE formulas SET behaviour = zeroblob(3) WHERE id = 7",
+    };
+    tools_index_how how = usual;
+    how.count = 20;
+    for (size_t i = 0; i < COUNT(replaced); i++) {
+        char name[32];
+        snip_status st = { 0 };
+        snprintf(name, sizeof name, "replaced_%zu.db", i);
+        char *path = build(b, name, &how);
+        change(path, replaced[i]);
+        tools_index *ix = opened(b, path);
+        assert_int_equal(tools_index_check(ix, &st), SNIP_FORMAT);
+        if (!strstr(st.msg, "formula 7 is not the one it was"))
+            fail_msg("%s: %s", replaced[i], st.msg);
         tools_index_close(ix);
     }
 }
@@ -691,6 +722,52 @@ static void one_writes_at_a_time(void **state)
     build(b, "lib.db", &how);
 }
 
+/* Sets the flag as soon as something is written. */
+typedef struct watcher {
+    const char *path;
+    volatile sig_atomic_t *stop;
+} watcher;
+
+static void *watch(void *context)
+{
+    const watcher *w = context;
+    struct stat file;
+    while (stat(w->path, &file) != 0 || file.st_size == 0)
+        usleep(500);
+    *w->stop = 1;
+    return NULL;
+}
+
+/* A stop is answered within a few formulas, and what was made until then is kept. */
+static void a_stop_is_answered_soon(void **state)
+{
+    static volatile sig_atomic_t stop;
+    bench *b = *state;
+    tools_index_how how = usual;
+    tools_index_built built;
+    pthread_t thread;
+    watcher w = { path_of(b, "soon.db.vectors"), &stop };
+    how.count = 1000000;
+    how.stop = &stop;
+    stop = 0;
+    assert_int_equal(pthread_create(&thread, NULL, watch, &w), 0);
+    assert_int_equal(tools_index_build(&built, path_of(b, "soon.db"), b->m, &how, NULL), SNIP_OK);
+    pthread_join(thread, NULL);
+    if (built.count == 0 || built.count > 500)
+        fail_msg("%llu formulas", (unsigned long long)built.count);
+    tools_index *ix = opened(b, path_of(b, "soon.db"));
+    assert_int_equal(tools_index_about(ix)->count, built.count);
+    assert_int_equal(tools_index_check(ix, NULL), SNIP_OK);
+    tools_index_close(ix);
+    /* Going on leads where an undisturbed build would have led, whatever the threads. */
+    how = usual;
+    how.count = 1200;
+    how.threads = 3;
+    build(b, "soon.db", &how);
+    how.threads = 1;
+    assert_same_library(b, path_of(b, "soon.db"), build(b, "calm.db", &how));
+}
+
 static void a_stop_ends_in_good_order(void **state)
 {
     static volatile sig_atomic_t stop = 1;
@@ -730,6 +807,8 @@ int main(void)
         BENCH_TEST(add_tells_what_became_of_each),
         BENCH_TEST(damage_is_refused),
         BENCH_TEST(damaged_formulas_are_refused),
+        BENCH_TEST(replaced_formulas_are_found),
+        BENCH_TEST(a_stop_is_answered_soon),
         BENCH_TEST(old_journals_are_forgotten),
         BENCH_TEST(broken_files_are_refused),
         BENCH_TEST(a_full_disk_loses_nothing),

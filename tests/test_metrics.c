@@ -163,6 +163,56 @@ static void areas_under_curves(void **state)
     assert_true(eval_auc(high, high, 3, 1).value == 0.5);
 }
 
+/* a v = lambda v, and the vectors are orthonormal: for random matrices, and for those with equal,
+ * zero or very different eigenvalues. */
+static void eigenvectors_are_what_they_say(void **state)
+{
+    arena *a = *state;
+    static const size_t sizes[] = { 1, 2, 3, 7, 40, 129 };
+    for (size_t k = 0; k < COUNT(sizes); k++)
+        for (int kind = 0; kind < 7; kind++) {
+            size_t n = sizes[k];
+            double *m = arena_array(a, n * n, sizeof *m), *v = arena_array(a, n * n, sizeof *v);
+            double *value = arena_array(a, n, sizeof *value), trace = 0, sum = 0, size = 0;
+            rng r;
+            rng_init(&r, 3, RNG_BENCH, k);
+            for (size_t i = 0; i < n; i++)
+                for (size_t j = 0; j <= i; j++)
+                    m[i * n + j] = m[j * n + i] =
+                        kind == 0   ? rng_uniform(&r) - 0.5
+                        : kind == 1 ? i == j
+                        : kind == 2 ? 0
+                        : kind == 3 ? 1                              /* of rank 1 */
+                        : kind == 4 ? (i == j) * pow(10, -(double)i) /* diagonal already */
+                        : kind == 5 ? (rng_uniform(&r) - 0.5) * pow(10, -(double)(i + j) / 4)
+                                    : 1e200 * (i == j + 1 || i == j); /* tridiagonal, huge */
+            for (size_t i = 0; i < n * n; i++)
+                size = fmax(size, fabs(m[i]));
+            double *used = arena_copy(a, m, n * n * sizeof *m);
+            assert_true(eval_eigen(value, v, used, n));
+            for (size_t i = 0; i < n; i++) {
+                trace += m[i * n + i] / (size + (size == 0));
+                sum += value[i] / (size + (size == 0));
+                assert_true(i == 0 || value[i - 1] >= value[i]);
+                for (size_t j = 0; j <= i; j++) {
+                    double inner = 0;
+                    for (size_t c = 0; c < n; c++)
+                        inner += v[i * n + c] * v[j * n + c];
+                    assert_true(fabs(inner - (i == j)) < 1e-12);
+                }
+                for (size_t j = 0; j < n; j++) {
+                    double image = 0;
+                    for (size_t c = 0; c < n; c++)
+                        image += m[j * n + c] * v[i * n + c];
+                    assert_true(fabs(image - value[i] * v[i * n + j]) <= 1e-12 * (double)n * size);
+                }
+            }
+            assert_true(fabs(trace - sum) < 1e-12 * (double)n);
+        }
+    double bad[4] = { 1, NAN, NAN, 2 }, value[2], v[4];
+    assert_false(eval_eigen(value, v, bad, 2));
+}
+
 static void components_of_a_known_cloud(void **state)
 {
     arena *a = *state;
@@ -197,6 +247,7 @@ int main(void)
         cmocka_unit_test(means_of_families),
         cmocka_unit_test(intervals_cover),
         cmocka_unit_test(areas_under_curves),
+        ARENA_TEST(eigenvectors_are_what_they_say),
         ARENA_TEST(components_of_a_known_cloud),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -262,6 +262,198 @@ static void adam_updates_as_the_reference_does(void **state)
     safetensors_close(&f);
 }
 
+/* Muon ------------------------------------------------------------------------------------------
+ */
+
+/* The twin of nn_orthogonalise in double and plain loops, as it is defined for wide matrices: tall
+ * ones are turned. */
+static void orthogonalise_plainly(double *x, size_t rows, size_t cols, arena *a)
+{
+    size_t r = rows < cols ? rows : cols, c = rows < cols ? cols : rows;
+    double *t = arena_array(a, r * c, sizeof *t), *next = arena_array(a, r * c, sizeof *t);
+    double *gram = arena_array(a, r * r, sizeof *t), *poly = arena_array(a, r * r, sizeof *t);
+    double norm = 0;
+    for (size_t i = 0; i < rows * cols; i++)
+        norm += x[i] * x[i];
+    for (size_t i = 0; i < r; i++)
+        for (size_t j = 0; j < c; j++)
+            t[i * c + j] = (rows <= cols ? x[i * c + j] : x[j * r + i]) / (norm ? sqrt(norm) : 1);
+    for (int step = 0; step < 5; step++) {
+        for (size_t i = 0; i < r; i++)
+            for (size_t j = 0; j < r; j++) {
+                gram[i * r + j] = 0;
+                for (size_t k = 0; k < c; k++)
+                    gram[i * r + j] += t[i * c + k] * t[j * c + k];
+            }
+        for (size_t i = 0; i < r; i++)
+            for (size_t j = 0; j < r; j++) {
+                poly[i * r + j] = -4.7750 * gram[i * r + j];
+                for (size_t k = 0; k < r; k++)
+                    poly[i * r + j] += 2.0315 * gram[i * r + k] * gram[k * r + j];
+            }
+        for (size_t i = 0; i < r; i++)
+            for (size_t j = 0; j < c; j++) {
+                next[i * c + j] = 3.4445 * t[i * c + j];
+                for (size_t k = 0; k < r; k++)
+                    next[i * c + j] += poly[i * r + k] * t[k * c + j];
+            }
+        memcpy(t, next, r * c * sizeof *t);
+    }
+    for (size_t i = 0; i < r; i++)
+        for (size_t j = 0; j < c; j++)
+            x[rows <= cols ? i * c + j : j * r + i] = t[i * c + j];
+}
+
+/* The singular values of a matrix, by Jacobi's rotations of its columns. */
+static size_t singular_values(double *s, const float *x, size_t rows, size_t cols, arena *a)
+{
+    size_t n = rows < cols ? rows : cols, m = rows < cols ? cols : rows;
+    double *v = arena_array(a, m * n, sizeof *v); /* n columns of m, one after the other */
+    for (size_t j = 0; j < n; j++)
+        for (size_t i = 0; i < m; i++)
+            v[j * m + i] = (double)(rows <= cols ? x[j * cols + i] : x[i * cols + j]);
+    for (int sweep = 0; sweep < 30; sweep++)
+        for (size_t p = 0; p < n; p++)
+            for (size_t q = p + 1; q < n; q++) {
+                double *u = v + p * m, *w = v + q * m, uu = 0, ww = 0, uw = 0;
+                for (size_t i = 0; i < m; i++) {
+                    uu += u[i] * u[i];
+                    ww += w[i] * w[i];
+                    uw += u[i] * w[i];
+                }
+                if (fabs(uw) <= 1e-15 * sqrt(uu * ww))
+                    continue;
+                double z = (ww - uu) / (2 * uw), t = (z < 0 ? -1 : 1) / (fabs(z) + sqrt(1 + z * z)),
+                       cosine = 1 / sqrt(1 + t * t), sine = cosine * t;
+                for (size_t i = 0; i < m; i++) {
+                    double old = u[i];
+                    u[i] = cosine * old - sine * w[i];
+                    w[i] = sine * old + cosine * w[i];
+                }
+            }
+    for (size_t j = 0; j < n; j++) {
+        s[j] = 0;
+        for (size_t i = 0; i < m; i++)
+            s[j] += v[j * m + i] * v[j * m + i];
+        s[j] = sqrt(s[j]);
+    }
+    return n;
+}
+
+/* Matrices of all shapes and of any size of numbers, random and of low rank, against the twin; and
+ * what a direction's singular value becomes, which for most directions is near 1. */
+static void muon_makes_matrices_orthogonal(void **state)
+{
+    static const struct {
+        size_t rows, cols, rank;
+        double scale;
+        double near_one; /* at least this share of the directions */
+    } cases[] = {
+        { 32, 32, 32, 1, 0.95 },    { 24, 96, 24, 1, 1 },     { 96, 24, 24, 1, 1 },
+        { 1, 40, 1, 1, 1 },         { 40, 1, 1, 1, 1 },       { 1, 1, 1, 1, 1 },
+        { 33, 17, 17, 1e-30, 1 },   { 17, 33, 17, 1e15, 1 },  { 32, 48, 5, 1, 5.0 / 32 },
+        { 48, 32, 1, 1, 1.0 / 32 }, { 12, 20, 12, 1e-40, 1 },
+    };
+    rng r;
+    rng_init(&r, 8, RNG_BENCH, 0);
+    for (size_t k = 0; k < COUNT(cases); k++) {
+        arena *a = *state;
+        size_t rows = cases[k].rows, cols = cases[k].cols, n = rows * cols, rank = cases[k].rank;
+        float *x = arena_array(a, n, sizeof *x), *y = arena_array(a, n, sizeof *y);
+        float *left = arena_array(a, rows * rank, sizeof *x);
+        float *right = arena_array(a, rank * cols, sizeof *x);
+        double *twin = arena_array(a, n, sizeof *twin), before[64], after[64], worst = 0, norm = 0;
+        fill(left, rows * rank, &r, 1);
+        fill(right, rank * cols, &r, 1);
+        fill(x, n, &r, cases[k].scale);
+        if (rank < rows && rank < cols)
+            nn_gemm(0, 0, rows, cols, rank, 1, left, rank, right, cols, 0, x, cols);
+        memcpy(y, x, n * sizeof *y);
+        for (size_t i = 0; i < n; i++)
+            twin[i] = (double)x[i];
+        orthogonalise_plainly(twin, rows, cols, a);
+        nn_orthogonalise(y, rows, cols,
+                         arena_array(a, nn_orthogonalise_room(rows, cols), sizeof *y));
+        for (size_t i = 0; i < n; i++)
+            worst = fmax(worst, fabs((double)y[i] - twin[i]));
+        size_t directions = singular_values(before, x, rows, cols, a), near_one = 0;
+        assert_int_equal(singular_values(after, y, rows, cols, a), directions);
+        for (size_t i = 0; i < directions; i++)
+            norm += before[i] * before[i];
+        double low = 9, high = 0;
+        for (size_t i = 0; i < directions; i++) {
+            near_one += after[i] >= 0.6 && after[i] <= 1.3;
+            low = fmin(low, after[i]);
+            high = fmax(high, after[i]);
+        }
+        print_message("%zu x %zu, rank %zu, numbers to %g: singular values %.3f to %.3f, %zu of "
+                      "%zu near 1; %.1e from the twin\n",
+                      rows, cols, rank, cases[k].scale, low, high, near_one, directions, worst);
+        assert_true(worst < 2e-5);
+        assert_true(high < 1.3);
+        assert_true((double)near_one >= cases[k].near_one * (double)directions);
+        /* All those that were large enough. */
+        size_t large = 0;
+        for (size_t i = 0; i < directions; i++)
+            large += before[i] > 0.0015 * sqrt(norm);
+        assert_true(large >= rank - 1 && near_one >= large);
+    }
+}
+
+/* Each update against the formula, over several steps, with a bound on the gradient; a matrix
+ * without gradient stays as it is; nothing else is touched, and threads make no difference. */
+static void muon_updates_as_its_formula_says(void **state)
+{
+    enum { SIZE = 3000, STEPS = 3 };
+    static const nn_matrix matrix[] = { { 10, 8, 24 },   { 202, 8, 8 },   { 300, 24, 8 },
+                                        { 500, 5, 7 },   { 600, 16, 16 }, { 900, 8, 8 },
+                                        { 1000, 30, 60 } };
+    enum { EMPTY = 5 }; /* has no gradient */
+    arena *a = *state;
+    const double lr = 0.02, scale = 0.4;
+    float *w[2], *m[2], *g = arena_zero(a, SIZE * sizeof *g);
+    double *want = arena_array(a, SIZE, sizeof *want), *mean = arena_zero(a, SIZE * sizeof *mean);
+    rng r;
+    rng_init(&r, 9, RNG_BENCH, 0);
+    w[0] = arena_array(a, SIZE, sizeof **w);
+    fill(w[0], SIZE, &r, 1);
+    w[1] = arena_copy(a, w[0], SIZE * sizeof **w);
+    float *start = arena_copy(a, w[0], SIZE * sizeof **w);
+    for (size_t i = 0; i < SIZE; i++)
+        want[i] = (double)w[0][i];
+    for (int t = 0; t < 2; t++)
+        m[t] = arena_zero(a, SIZE * sizeof **m);
+    for (int step = 0; step < STEPS; step++) {
+        fill(g, SIZE, &r, 1);
+        memset(g + matrix[EMPTY].offset, 0, 64 * sizeof *g);
+        for (int t = 0; t < 2; t++)
+            nn_muon_update(nn_muon_new(matrix, COUNT(matrix), 1 + t, a), w[t], m[t], g, scale, lr);
+        for (size_t k = 0; k < COUNT(matrix); k++) {
+            size_t n = matrix[k].rows * matrix[k].cols, at = matrix[k].offset;
+            double *u = arena_array(a, n, sizeof *u);
+            double longer = fmax((double)matrix[k].rows, (double)matrix[k].cols);
+            for (size_t i = 0; i < n; i++) {
+                double grad = scale * (double)g[at + i];
+                mean[at + i] = 0.95 * mean[at + i] + grad;
+                u[i] = grad + 0.95 * mean[at + i];
+            }
+            orthogonalise_plainly(u, matrix[k].rows, matrix[k].cols, a);
+            for (size_t i = 0; i < n; i++)
+                want[at + i] -= lr * 0.2 * sqrt(longer) * u[i];
+        }
+    }
+    for (size_t i = 0; i < SIZE; i++) {
+        assert_true(fabs((double)w[0][i] - want[i]) < 3e-6);
+        assert_true(fabs((double)m[0][i] - mean[i]) < 1e-5);
+    }
+    assert_memory_equal(w[0] + matrix[EMPTY].offset, start + matrix[EMPTY].offset,
+                        64 * sizeof(float));
+    assert_memory_equal(w[0] + 2800, start + 2800, 200 * sizeof(float));
+    assert_memory_not_equal(w[0] + 1000, start + 1000, 1800 * sizeof(float));
+    assert_memory_equal(w[0], w[1], SIZE * sizeof(float));
+    assert_memory_equal(m[0], m[1], SIZE * sizeof(float));
+}
+
 static uintptr_t stack_here;                /* an address of this thread's stack */
 static volatile sig_atomic_t ticks, astray; /* handlers that ran, and those not on the stack */
 
@@ -327,6 +519,36 @@ static void half_scores_are_inner_products(void **state)
             }
 }
 
+/* Plain sums beside every table of kernels: transposed or not, sizes that fill vectors and tiles or
+ * do not. Elements are summed in one order, so the last bits are the same wherever a row stands. */
+static void small_products_are_products(void **state)
+{
+    arena *a = *state;
+    static const size_t sizes[][3] = { { 1, 1, 1 },    { 3, 5, 7 },    { 4, 16, 32 }, { 23, 32, 23 },
+                                       { 40, 48, 32 }, { 7, 33, 200 }, { 6, 8, 0 },   { 5, 24, 9 } };
+    for (int which = 0; which < ISA_COUNT; which++)
+        for (size_t s = 0; s < sizeof sizes / sizeof *sizes && isa_has((isa)which); s++)
+            for (int turned = 0; turned < 2; turned++) {
+                size_t m = sizes[s][0], n = sizes[s][1], k = sizes[s][2], ldc = n + 3, ldb = n + 2;
+                float *x = arena_array(a, (m + 1) * (k + 1), sizeof *x);
+                float *b = arena_array(a, (k + 1) * ldb, sizeof *b);
+                float *c = arena_zero(a, m * ldc * sizeof *c);
+                for (size_t i = 0; i < (m + 1) * (k + 1); i++)
+                    x[i] = sinf((float)(3 * i + s));
+                for (size_t i = 0; i < (k + 1) * ldb; i++)
+                    b[i] = cosf((float)(2 * i + s));
+                size_t row = turned ? 1 : k + 1, column = turned ? m + 1 : 1;
+                nn_kernels_for((isa)which)->small_product(c, ldc, x, row, column, b, ldb, m, n, k);
+                for (size_t i = 0; i < m; i++)
+                    for (size_t j = 0; j < ldc; j++) {
+                        double want = 0;
+                        for (size_t l = 0; l < k && j < n; l++)
+                            want += (double)x[i * row + l * column] * (double)b[l * ldb + j];
+                        assert_true(fabs(want - (double)c[i * ldc + j]) < 1e-4);
+                    }
+            }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -336,8 +558,12 @@ int main(void)
         ARENA_TEST(pooling_has_its_gradient),
         ARENA_TEST(tree_positions_have_their_gradient),
         ARENA_TEST(adam_updates_as_the_reference_does),
+        /* Before all that starts threads, whose stacks are elsewhere. */
         ARENA_TEST(signals_never_run_on_a_work_space),
+        ARENA_TEST(muon_makes_matrices_orthogonal),
+        ARENA_TEST(muon_updates_as_its_formula_says),
         cmocka_unit_test(half_scores_are_inner_products),
+        ARENA_TEST(small_products_are_products),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -33,7 +33,7 @@ static model_summary summary_of(const double *y, int most, arena *a)
     model_columns *c = model_columns_new(columns(), DIM, ROWS, a);
     assert_non_null(c);
     assert_true(model_summary_new(&s, DIM, most, a));
-    assert_true(model_summary_make(&s, c, y, a));
+    assert_true(model_summary_make(&s, c, y, 0, a));
     return s;
 }
 
@@ -157,6 +157,59 @@ static void odd_tables_give_finite_numbers(void **state)
     }
 }
 
+/* A form's table in any unit and with any offset reads the same; turned upside down it does not. */
+static void forms_have_no_unit(void **state)
+{
+    static const double factor[] = { 1, 1e4, 3e-7, 1e200, 1e-200, 7 },
+                        offset[] = { 0, 0, 0, 0, 0, 273.15 };
+    const double *const *all = columns();
+    model_columns *c = model_columns_new(all, DIM, ROWS, *state);
+    model_summary s[7];
+    double y[ROWS], standard[ROWS];
+    for (int k = 0; k < 7; k++) {
+        for (int i = 0; i < ROWS; i++) {
+            double v = exp(x[0][i]) + x[1][i] * x[2][i];
+            y[i] = k < 6 ? factor[k] * v + offset[k] : -v;
+        }
+        model_standardise(standard, y, ROWS);
+        assert_true(model_summary_new(&s[k], DIM, 8, *state));
+        assert_true(model_summary_make(&s[k], c, standard, 1, *state));
+        double apart = 0;
+        for (int i = 0; i < MODEL_SUMMARY_Y; i++)
+            apart = fmax(apart, fabs((double)s[k].y[i] - (double)s[0].y[i]));
+        for (int i = 0; i < DIM * MODEL_SUMMARY_INPUT; i++)
+            apart = fmax(apart, fabs((double)s[k].input[i] - (double)s[0].input[i]));
+        assert_int_equal(s[k].atoms, s[0].atoms);
+        for (int i = 0; i < s[0].atoms * MODEL_SUMMARY_ATOM; i++)
+            apart = fmax(apart, fabs((double)s[k].atom[i] - (double)s[0].atom[i]));
+        print_message("table %d: features differ by %.2g\n", k, apart);
+        assert_true(k < 6 ? apart < 1e-3 : apart > 0.5);
+    }
+    memset(y, 0, sizeof y); /* what does not vary is 0 */
+    model_standardise(standard, y, ROWS);
+    assert_true(standard[0] == 0 && standard[ROWS - 1] == 0);
+}
+
+/* Constants of a formula: every one of these pairs is told apart. */
+static void constant_features_tell_numbers_apart(void **state)
+{
+    (void)state;
+    static const double pairs[][2] = { { 2, 2.05 },   { 1, -1 },       { 0, 1e-9 },
+                                       { 1e5, 1e6 },  { 0.5, 5 },      { 3.14, 3.1 },
+                                       { 1e-3, 1e3 }, { 1e80, 1e-80 }, { 0, 1 } };
+    for (size_t k = 0; k < sizeof pairs / sizeof *pairs; k++) {
+        float f[2][MODEL_CONSTANT_FEATURES];
+        double apart = 0;
+        for (int side = 0; side < 2; side++)
+            model_constant_features(f[side], pairs[k][side]);
+        for (int i = 0; i < MODEL_CONSTANT_FEATURES; i++) {
+            assert_true(isfinite(f[0][i]) && fabsf(f[0][i]) <= 8);
+            apart += fabs((double)f[0][i] - (double)f[1][i]);
+        }
+        assert_true(apart > 0.2);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -164,6 +217,8 @@ int main(void)
         ARENA_TEST(the_fit_finds_planted_terms),
         ARENA_TEST(inputs_show_what_they_do),
         ARENA_TEST(odd_tables_give_finite_numbers),
+        ARENA_TEST(forms_have_no_unit),
+        cmocka_unit_test(constant_features_tell_numbers_apart),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

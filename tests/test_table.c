@@ -83,6 +83,11 @@ static const struct {
     { "a,a\n1,2\n", "two columns are called 'a'" },
     { "a,\"b\n1,2\n", "line 1: quote without its end" },
     { "a,\"b\"c\n1,2\n", "line 1: text after a closing quote" },
+    { "a,\"b\nc\"\n1,2\n", "line 1: a quoted cell goes on in the next line" },
+    { "a,b\n1,\"2\n3\"\n", "line 2: a quoted cell goes on in the next line" },
+    { "a,b\r1,2\r", "its lines end with CR alone" },
+    { "1,2\r3,4", "its lines end with CR alone" },
+    { "1,2\r3,4\r\n", "its lines end with CR alone" },
 };
 
 static void says_what_is_wrong_and_where(void **state)
@@ -100,6 +105,22 @@ static void says_what_is_wrong_and_where(void **state)
     snip_status st;
     assert_int_equal(table_parse(&t, "a.csv", "a\0b\n1\n", 6, NULL, *state, &st), SNIP_FORMAT);
     assert_non_null(strstr(st.msg, "zero byte"));
+    static const struct {
+        const char *bytes, *says;
+        size_t size;
+    } marks[] = {
+        { "\xFF\xFE\0\0a\0\0\0", "is UTF-32", 8 },
+        { "\0\0\xFE\xFF\0\0\0a", "is UTF-32", 8 },
+        { "\xFF\xFE"
+          "a\0",
+          "is UTF-16", 4 },
+        { "\xFE\xFF\0a", "is UTF-16", 4 },
+    };
+    for (size_t i = 0; i < COUNT(marks); i++) {
+        assert_int_equal(table_parse(&t, "t", marks[i].bytes, marks[i].size, NULL, *state, &st),
+                         SNIP_FORMAT);
+        assert_non_null(strstr(st.msg, marks[i].says));
+    }
 }
 
 static void drops_invalid_rows_on_request(void **state)

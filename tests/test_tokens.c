@@ -332,6 +332,36 @@ static void integers_have_words_of_their_own(void **state)
         assert_string_equal(v->equation_word[t.id[k]], words[k]);
 }
 
+/* One token per constant, its value beside it; a form hides what a refit may move. */
+static void constants_by_value_are_one_token(void **state)
+{
+    arena *a = *state;
+    const data_vocab *v = data_vocab_new_values(10, a), *words = data_vocab_new(10, a);
+    expr e;
+    assert_int_equal(expr_parse(&e, "2.5 + -3e7*sin(x1)", NULL, a, NULL), SNIP_OK);
+    data_tokens t, form;
+    assert_true(v->values && v->equation_words < 100);
+    assert_int_equal(data_tokens_make(&t, e, v, a, NULL), SNIP_OK);
+    assert_int_equal(t.count, e.count + 2);
+    e.node[1].fixed = 1;
+    assert_int_equal(data_tokens_form(&form, e, v, a, NULL), SNIP_OK);
+    assert_int_equal(form.count, t.count);
+    for (size_t i = 0; i < t.count; i++) {
+        const expr_node *n = t.node[i] < 0 ? NULL : &e.node[t.node[i]];
+        int constant = n && n->op == EXPR_NUMBER, hidden = constant && !n->fixed;
+        assert_true(t.id[i] < v->equation_words && form.id[i] < v->equation_words);
+        assert_true(constant ? t.value[i] == n->value && t.id[i] == v->shown : isnan(t.value[i]));
+        assert_true(hidden     ? isnan(form.value[i]) && form.id[i] == v->hidden
+                    : constant ? form.value[i] == n->value && form.id[i] == v->shown
+                               : form.id[i] == (i ? t.id[i] : DATA_FORM));
+    }
+    snip_status st;
+    assert_int_equal(data_tokens_form(&form, e, words, a, &st), SNIP_UNSUPPORTED);
+    assert_non_null(strstr(st.msg, "no form view"));
+    e.node[1].value = INFINITY;
+    assert_int_equal(data_tokens_make(&t, e, v, a, NULL), SNIP_UNSUPPORTED);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -345,6 +375,7 @@ int main(void)
         ARENA_TEST(golden_points_have_their_tokens),
         ARENA_TEST(what_has_no_token_is_refused),
         ARENA_TEST(integers_have_words_of_their_own),
+        ARENA_TEST(constants_by_value_are_one_token),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/mman.h>
 
 /* Under the address sanitizer what is not handed out is poisoned, with a gap behind every piece. */
 #ifndef __has_feature
@@ -187,4 +188,10 @@ void arena_reset(arena *a, arena_pos mark)
         a->last->used = mark - a->last->start;
         ASAN_POISON_MEMORY_REGION(a->last->bytes + a->last->used, a->last->size - a->last->used);
     }
+}
+
+int arena_room(size_t bytes)
+{
+    void *room = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    return room != MAP_FAILED && munmap(room, bytes) == 0;
 }

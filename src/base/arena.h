@@ -35,6 +35,10 @@ void *arena_copy(arena *a, const void *from, size_t size);
 /* A copy of `length` characters, terminated. */
 char *arena_text(arena *a, const char *from, size_t length);
 
+/* Whether `bytes` more of memory could be had now, without taking them. For work inside of
+ * libraries that do not survive its end. */
+int arena_room(size_t bytes);
+
 /* Everything allocated after the mark is given back by the reset; memory is kept for reuse. */
 arena_pos arena_mark(const arena *a);
 void arena_reset(arena *a, arena_pos mark);

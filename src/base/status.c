@@ -4,6 +4,8 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "base/text.h"
+
 void status_set(snip_status *st, snip_code code, size_t pos, const char *format, ...)
 {
     if (st) {
@@ -13,8 +15,6 @@ void status_set(snip_status *st, snip_code code, size_t pos, const char *format,
         st->pos = pos;
         vsnprintf(st->msg, sizeof st->msg, format, args);
         va_end(args);
-        for (char *c = st->msg; *c; c++) /* one line, whatever the input held */
-            if ((unsigned char)*c < ' ' || *c == 127)
-                *c = '?';
+        text_clean(st->msg); /* one line, whatever the input held */
     }
 }

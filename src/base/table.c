@@ -9,6 +9,8 @@
 #include "base/file.h"
 #include "base/text.h"
 
+enum { TABLE_MEGABYTES = 1024 }; /* unless options say otherwise */
+
 typedef struct cell {
     const char *s;
     size_t length;
@@ -64,8 +66,10 @@ static snip_code quoted_cell(reader *r, const char **s, const char *end, cell *o
         text_put(&t, p++, 1);
     }
     if (p >= end)
-        return status_fail(r->st, SNIP_FORMAT, 0, "%s: line %zu: quote without its end", r->path,
-                           r->line);
+        return status_fail(r->st, SNIP_FORMAT, 0, "%s: line %zu: %s", r->path, r->line,
+                           r->at < r->end && memchr(r->at, '"', (size_t)(r->end - r->at))
+                               ? "a quoted cell goes on in the next line; a row must be one line"
+                               : "quote without its end");
     *s = p + 1;
     const char *unquoted = text_end(&t);
     if (!unquoted)
@@ -243,7 +247,9 @@ static snip_code take_names(reader *r, table *out)
         else
             text_put(&t, r->cells[j].s, r->cells[j].length);
         const char *name = text_end(&t);
-        out->name[j] = name ? text_utf8(name, r->a) : NULL;
+        if (name && (name = text_utf8(name, r->a)))
+            name = text_shown(name, r->a);
+        out->name[j] = name && *name ? name : NULL;
         if (!out->name[j])
             return status_nomem(r->st);
     }
@@ -260,9 +266,8 @@ static snip_code take_names(reader *r, table *out)
     return SNIP_OK;
 }
 
-/* Appends the numbers of the current line to `values`, NaN for columns that are not used. */
-static snip_code take_row(reader *r, table *out, const char *used, double *values,
-                          const table_options *options)
+/* Appends the numbers of the current line to the columns that are used. */
+static snip_code take_row(reader *r, table *out, const char *used, const table_options *options)
 {
     if (r->count == out->columns + 1 && r->cells[r->count - 1].length == 0)
         r->count--; /* a delimiter at the end of the line */
@@ -272,10 +277,9 @@ static snip_code take_row(reader *r, table *out, const char *used, double *value
     for (size_t j = 0; j < r->count; j++) {
         cell c = r->cells[j];
         int shown = c.length > 40 ? 40 : (int)c.length;
-        values[j] = NAN;
         if (!used[j])
             continue;
-        switch (cell_value(r, c, &values[j])) {
+        switch (cell_value(r, c, &out->column[j][out->rows])) {
         case CELL_TEXT:
             return status_fail(
                 r->st, SNIP_FORMAT, 0, "%s: line %zu, column '%.40s': '%.*s' is not a number%s",
@@ -367,48 +371,64 @@ static snip_code find_inputs(const reader *r, table *out, char *used, const tabl
     return SNIP_OK;
 }
 
-/* All rows after the first line, into columns. The first line is in r->cells. */
-static snip_code take_rows(reader *r, table *out, const char *used, const table_options *options)
+/* The rows that may still come: no more than lines, and a row has a byte for each cell. */
+static size_t rows_ahead(const reader *r, size_t width)
 {
-    size_t width = out->columns, room = 1 + 4096 / width;
-    double *values = arena_array(r->a, room * width, sizeof *values);
-    const char *s, *e;
-    int pending = !out->header;
-    for (;;) {
-        if (!pending) {
-            if (!next_line(r, &s, &e))
-                break;
-            snip_code code = split(r, s, e);
-            if (code != SNIP_OK)
-                return code;
-        }
-        pending = 0;
-        if (out->rows == room) {
-            double *more = arena_array(r->a, 2 * room * width, sizeof *more);
-            if (more && values)
-                memcpy(more, values, room * width * sizeof *more);
-            values = more;
-            room *= 2;
-        }
-        if (!values)
-            return status_nomem(r->st);
-        snip_code code = take_row(r, out, used, values + out->rows * width, options);
-        if (code != SNIP_OK)
-            return code;
-    }
-    if (out->rows == 0)
-        return status_fail(r->st, SNIP_FORMAT, 0, "%s: the table has no rows%s", r->path,
-                           out->dropped ? " without missing cells" : "");
-    out->column = arena_array(r->a, width, sizeof *out->column);
-    double *all = arena_array(r->a, width * out->rows, sizeof *all);
-    if (!out->column || !all)
+    size_t lines = 2, most = (size_t)(r->end - r->at) / width + 2; /* the line at hand is one */
+    for (const char *s = r->at; s < r->end && (s = memchr(s, '\n', (size_t)(r->end - s))); s++)
+        lines++;
+    return lines < most ? lines : most;
+}
+
+/* Makes columns with room for all rows; those that are not used share one. */
+static snip_code make_columns(reader *r, table *out, const char *used, const table_options *options,
+                              size_t text)
+{
+    size_t room = rows_ahead(r, out->columns), count = 0;
+    for (size_t j = 0; j < out->columns; j++)
+        count += used[j] != 0;
+    int unused = count < out->columns;
+    double need =
+        ((double)room * (double)(count + (size_t)unused) * sizeof(double) + (double)text) /
+        (1 << 20);
+    uint64_t most = options->megabytes ? options->megabytes : TABLE_MEGABYTES;
+    if (need > (double)most)
+        return status_fail(r->st, SNIP_FORMAT, 0,
+                           "%s: the table takes %.0f MB of memory, more than %llu (--max-table)",
+                           r->path, ceil(need), (unsigned long long)most);
+    out->column = arena_array(r->a, out->columns, sizeof *out->column);
+    double *nothing = unused ? arena_array(r->a, room, sizeof *nothing) : NULL;
+    if (!out->column || (unused && !nothing))
         return status_nomem(r->st);
-    for (size_t j = 0; j < width; j++) {
-        out->column[j] = all + j * out->rows;
-        for (size_t i = 0; i < out->rows; i++)
-            out->column[j][i] = values[i * width + j];
-    }
+    for (size_t i = 0; i < room && unused; i++)
+        nothing[i] = NAN;
+    for (size_t j = 0; j < out->columns; j++)
+        if (!(out->column[j] = used[j] ? arena_array(r->a, room, sizeof(double)) : nothing))
+            return status_nomem(r->st);
     return SNIP_OK;
+}
+
+/* All rows after the first line, into columns. The first line is in r->cells. */
+static snip_code take_rows(reader *r, table *out, const char *used, const table_options *options,
+                           size_t text)
+{
+    const char *s, *e;
+    snip_code code = make_columns(r, out, used, options, text);
+    if (code == SNIP_OK && !out->header)
+        code = take_row(r, out, used, options);
+    while (code == SNIP_OK && next_line(r, &s, &e)) {
+        arena_pos mark = arena_mark(r->a);
+        const cell *cells = r->cells;
+        code = split(r, s, e);
+        if (code == SNIP_OK)
+            code = take_row(r, out, used, options);
+        if (r->cells == cells) /* what quoted cells took is given back */
+            arena_reset(r->a, mark);
+    }
+    if (code == SNIP_OK && out->rows == 0)
+        code = status_fail(r->st, SNIP_FORMAT, 0, "%s: the table has no rows%s", r->path,
+                           out->dropped ? " without missing cells" : "");
+    return code;
 }
 
 /* Whether all cells of the line at hand are numbers, or stand for none. */
@@ -500,8 +520,9 @@ snip_code table_parse(table *out, const char *path, const char *text, size_t siz
 {
     *out = (table){ .target = TABLE_NO_TARGET };
     reader r = { .path = path, .at = text, .end = text + size, .a = a, .st = st };
-    if (size >= 2 && (memcmp(text, "\xFF\xFE", 2) == 0 || memcmp(text, "\xFE\xFF", 2) == 0))
-        return status_fail(st, SNIP_FORMAT, 0, "%s: is UTF-16; save it as UTF-8", path);
+    const char *why = text_unreadable(text, size);
+    if (why)
+        return status_fail(st, SNIP_FORMAT, 0, "%s: %s", path, why);
     if (memchr(text, 0, size))
         return status_fail(st, SNIP_FORMAT, 0, "%s: holds a zero byte, so it is not a text table",
                            path);
@@ -523,8 +544,15 @@ snip_code table_parse(table *out, const char *path, const char *text, size_t siz
     if (code == SNIP_OK)
         code = find_inputs(&r, out, used, options);
     if (code == SNIP_OK && !options->names_only)
-        code = take_rows(&r, out, used, options);
+        code = take_rows(&r, out, used, options, size);
     return code;
+}
+
+snip_code table_text(char **out, size_t *size, const char *path, const table_options *options,
+                     arena *a, snip_status *st)
+{
+    uint64_t most = options && options->megabytes ? options->megabytes : TABLE_MEGABYTES;
+    return file_read_most(out, size, path, (size_t)most << 20, "--max-table", a, st);
 }
 
 snip_code table_read(table *out, const char *path, const table_options *options, arena *a,
@@ -532,7 +560,7 @@ snip_code table_read(table *out, const char *path, const table_options *options,
 {
     char *text;
     size_t size;
-    snip_code code = file_read(&text, &size, path, a, st);
+    snip_code code = table_text(&text, &size, path, options, a, st);
     if (code != SNIP_OK)
         return code;
     return table_parse(out, path, text, size, options, a, st);

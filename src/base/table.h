@@ -9,6 +9,7 @@
 #define BASE_TABLE_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 #include "base/arena.h"
 #include "base/status.h"
@@ -18,6 +19,7 @@ typedef struct table_options {
     const char *columns; /* names of the inputs, as a line of CSV; NULL: all but the target */
     int need_target;     /* without such a name the last column is the target */
     int drop_invalid;    /* leave out rows with missing, NaN or infinite cells, else refuse */
+    uint64_t megabytes;  /* the text and its numbers take at most so much memory; 0: 1024 */
     int names_only;      /* look at the header, and read no rows */
     const size_t *take;  /* the columns that are inputs, `takes` of them, in place of `columns` */
     size_t takes;
@@ -38,11 +40,16 @@ typedef struct table {
 
 /* Reads the file at `path`, or standard input for "-". `options` may be NULL. A header is a first
  * line without numbers; lines before it that begin with # are comments, but for a header as NumPy
- * writes it (`# a,b` before numbers). Names that are not UTF-8 are taken for Windows-1252. Where
+ * writes it (`# a,b` before numbers). Names that are not UTF-8 are taken for Windows-1252; control
+ * characters in them are read as ?. Where
  * semicolons separate the cells, 0,5 is 0.5. Everything lives in `a`. Messages name file, line and
  * column. */
 snip_code table_read(table *out, const char *path, const table_options *options, arena *a,
                      snip_status *st);
+
+/* The file's text, for table_parse, within the memory that `options` allow. */
+snip_code table_text(char **out, size_t *size, const char *path, const table_options *options,
+                     arena *a, snip_status *st);
 
 /* The same from memory; text[size] must be 0. `path` is only for messages and for its ending. */
 snip_code table_parse(table *out, const char *path, const char *text, size_t size,

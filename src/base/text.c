@@ -110,3 +110,50 @@ json_t *text_json(const char *s)
     free(copy);
     return o ? o : json_null();
 }
+
+const char *text_unreadable(const char *bytes, size_t size)
+{
+    static const struct {
+        const char *mark, *why;
+        size_t length;
+    } marks[] = {
+        { "\xFF\xFE\0", "is UTF-32; save it as UTF-8", 4 },
+        { "\0\0\xFE\xFF", "is UTF-32; save it as UTF-8", 4 },
+        { "\xFF\xFE", "is UTF-16; save it as UTF-8", 2 },
+        { "\xFE\xFF", "is UTF-16; save it as UTF-8", 2 },
+    };
+    for (size_t i = 0; i < sizeof marks / sizeof *marks; i++)
+        if (size >= marks[i].length && memcmp(bytes, marks[i].mark, marks[i].length) == 0)
+            return marks[i].why;
+    while (size && memchr(" \t\r\n", bytes[size - 1], 4))
+        size--;
+    const char *end = size ? memchr(bytes, '\r', size) : NULL;
+    return end && !memchr(bytes, '\n', size)
+               ? "its lines end with CR alone; save it with LF or CRLF line ends"
+               : NULL;
+}
+
+static size_t control_length(const char *s)
+{
+    unsigned char c = (unsigned char)s[0], next = c ? (unsigned char)s[1] : 0;
+    if (c < ' ' || c == 127)
+        return c != 0;
+    return c == 0xC2 && next >= 0x80 && next < 0xA0 ? 2 : 0;
+}
+
+char *text_clean(char *s)
+{
+    for (char *c = s; c && *c; c++)
+        memset(c, '?', control_length(c));
+    return s;
+}
+
+const char *text_shown(const char *s, arena *a)
+{
+    for (const char *c = s; *c; c++)
+        if (control_length(c)) {
+            char *copy = arena_text(a, s, strlen(s));
+            return copy ? text_clean(copy) : "";
+        }
+    return s;
+}

@@ -34,4 +34,16 @@ const char *text_utf8(const char *s, arena *a);
 /* A JSON string, whatever bytes s holds. */
 json_t *text_json(const char *s);
 
+/* Puts ? in the place of characters that steer a terminal, which would let a name colour or rewrite
+ * what is around it: the control characters of ASCII and those of Unicode (U+0080 to U+009F, two
+ * bytes each). Returns s; NULL is fine. */
+char *text_clean(char *s);
+
+/* A copy of s that is clean, in `a`; s itself where it is. "" when memory is out. */
+const char *text_shown(const char *s, arena *a);
+
+/* Why bytes[0..size) are no lines of text as everything here reads them (UTF-16, UTF-32, lines that
+ * end with CR alone), as the end of a sentence about a file; NULL if nothing speaks against it. */
+const char *text_unreadable(const char *bytes, size_t size);
+
 #endif

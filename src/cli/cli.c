@@ -8,6 +8,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "base/file.h"
@@ -23,10 +24,7 @@ int cli_fail(const cli_command *self, int exit_code, const char *format, ...)
     va_start(args, format);
     vsnprintf(line, sizeof line, format, args);
     va_end(args);
-    for (char *c = line; *c; c++) /* one line, whatever the arguments held */
-        if ((unsigned char)*c < ' ' || *c == 127)
-            *c = '?';
-    fprintf(stderr, "snip %s: %s\n", self->name, line);
+    fprintf(stderr, "snip %s: %s\n", self->name, text_clean(line)); /* one line, in any case */
     return exit_code;
 }
 
@@ -98,7 +96,7 @@ static int set_option(const cli_command *self, const cli_option *o, const char *
 {
     switch (o->kind) {
     case CLI_FLAG:
-        *(int *)o->to = 1;
+        *(int *)o->to = o->low ? (int)o->low : 1;
         return CLI_DONE;
     case CLI_COUNT:
         return set_count(self, o, value);
@@ -165,7 +163,8 @@ snip_code cli_formula_text(const char **out, const char *argument, arena *a, sni
         return SNIP_OK;
     char *text;
     size_t size;
-    snip_code code = file_read_text(&text, &size, argument + (argument[0] == '@'), a, st);
+    snip_code code =
+        file_read_text(&text, &size, argument + (argument[0] == '@'), FILE_FORMULA_MAX, a, st);
     if (code != SNIP_OK)
         return code;
     if (memchr(text, 0, size))
@@ -236,10 +235,28 @@ int cli_print_json(const cli_command *self, json_t *value)
     return cli_finish(self);
 }
 
+int cli_can_write(const cli_command *self, const char *path)
+{
+    return file_out_possible(path) ||
+           cli_fail(self, 0, "%s: cannot write: %s", path, strerror(errno));
+}
+
+size_t cli_address_space(void)
+{
+    struct rlimit limit;
+    return getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur < SIZE_MAX ? limit.rlim_cur
+                                                                          : SIZE_MAX;
+}
+
+/* What the program itself takes, and a thread with its stack of 8 MB and libraries' work space.
+ * With less than this one thread does the work. */
+#define SPACE      ((size_t)128 << 20)
+#define SPACE_EACH ((size_t)32 << 20)
+
 int cli_threads(uint64_t asked)
 {
-    int all = omp_get_max_threads();
-    return asked ? (int)asked : all > 256 ? 256 : all;
+    int all = omp_get_max_threads(), most = asked ? (int)asked : all > 256 ? 256 : all;
+    return cli_address_space() < SPACE + (size_t)most * SPACE_EACH ? 1 : most;
 }
 
 static volatile sig_atomic_t stop; /* what a signal can set: the one global of the program */
@@ -254,8 +271,12 @@ static void on_signal(int number)
 const volatile sig_atomic_t *cli_stop_on_signals(void)
 {
     struct sigaction act = { .sa_handler = on_signal };
+    struct sigaction before;
     sigaction(SIGINT, &act, NULL);
     sigaction(SIGTERM, &act, NULL);
+    /* A terminal that closes; nohup has it ignored, and so it stays. */
+    if (sigaction(SIGHUP, NULL, &before) == 0 && before.sa_handler != SIG_IGN)
+        sigaction(SIGHUP, &act, NULL);
     return &stop;
 }
 

@@ -19,10 +19,15 @@
 extern const char *const cli_presets[], *const cli_stages[];
 
 /* Exit codes. */
-enum { CLI_DONE = 0, CLI_FAILED = 1, CLI_MISUSED = 2 };
+enum {
+    CLI_DONE = 0,
+    CLI_FAILED = 1,
+    CLI_MISUSED = 2,
+    CLI_STOPPED = 3 /* a signal ended a training run before its last step; all is saved */
+};
 
 typedef enum cli_kind {
-    CLI_FLAG,   /* int *to becomes 1 */
+    CLI_FLAG,   /* int *to becomes 1, or `low` where that is given */
     CLI_COUNT,  /* uint64_t *to, within [low, high] */
     CLI_TEXT,   /* const char **to */
     CLI_LIST,   /* cli_list *to: may be given many times */
@@ -127,11 +132,19 @@ int cli_print_json(const cli_command *self, json_t *value);
 /* Flushes standard output; CLI_FAILED with a message if something could not be written. */
 int cli_finish(const cli_command *self);
 
-/* How many threads to use when `asked` are wanted: all cores for 0, but no more than 256. */
+/* Whether a file can be written, asked before the work begins that makes its content. Prints why
+ * not and returns 0. */
+int cli_can_write(const cli_command *self, const char *path);
+
+/* The memory that this process may address (ulimit -v), in bytes; SIZE_MAX: no limit. */
+size_t cli_address_space(void);
+
+/* How many threads to use when `asked` are wanted: all cores for 0, but no more than 256, and one
+ * where memory is short. */
 int cli_threads(uint64_t asked);
 
-/* From now on Ctrl-C and SIGTERM set what this points to, so that work can stop in good order; a
- * second one ends the program at once. */
+/* From now on Ctrl-C, SIGTERM and SIGHUP set what this points to, so that work can stop in good
+ * order; a second one ends the program at once. */
 const volatile sig_atomic_t *cli_stop_on_signals(void);
 
 /* For commands that show a progress line. */
@@ -141,11 +154,16 @@ const volatile sig_atomic_t *cli_stop_on_signals(void);
         .help = "no progress line"                                                                 \
     }
 
-/* The choice of columns, for commands that read a table of inputs. */
+/* The choice of columns and the limit, for commands that read a table of inputs. */
 #define CLI_TABLE_COLUMNS(options)                                                                 \
+    { .name = "columns",                                                                           \
+      .kind = CLI_TEXT,                                                                            \
+      .to = &(options)->columns,                                                                   \
+      .value = "A,B,...",                                                                          \
+      .help = "the inputs to use, other columns may hold text; default: all others" },             \
     {                                                                                              \
-        .name = "columns", .kind = CLI_TEXT, .to = &(options)->columns, .value = "A,B,...",        \
-        .help = "the inputs to use, other columns may hold text; default: all others"              \
+        .name = "max-table", .kind = CLI_COUNT, .to = &(options)->megabytes, .value = "MB",        \
+        .help = "refuse a table that takes more memory; 0: 1024", .high = 1 << 24                  \
     }
 
 /* Says on standard error what reading a table in this way left out or made up. */

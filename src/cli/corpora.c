@@ -26,7 +26,7 @@ static int print_sample(const cli_command *self, const data_corpus *c, size_t i,
                             &st) != SNIP_OK)
         return cli_fail_status(self, &st);
     for (size_t j = 0; j < f->names.count; j++)
-        printf("%s,", f->names.name[j]);
+        printf("%s,", text_shown(f->names.name[j], a));
     printf("target\n");
     for (size_t r = 0; r < rows; r++) {
         char buf[32];
@@ -76,8 +76,8 @@ static snip_code show_formula(const data_corpus *c, size_t i, const request *q, 
         char note[16] = "";
         if (good)
             snprintf(note, sizeof note, "%zu", tokens);
-        printf("%-9s %-16s %6zu %6zu %6s  %s%s\n", c->name, f->id, f->names.count, rows, note,
-               good ? f->text : "not usable: ", good ? "" : why.msg);
+        printf("%-9s %-16s %6zu %6zu %6s  %s%s\n", c->name, text_shown(f->id, a), f->names.count,
+               rows, note, good ? text_shown(f->text, a) : "not usable: ", good ? "" : why.msg);
     }
     return SNIP_OK;
 }
@@ -186,7 +186,7 @@ int cli_corpora(const cli_command *self, int argc, char **argv)
     if (file) {
         char *text;
         size_t size;
-        loaded = file_read_text(&text, &size, file, a, &st);
+        loaded = file_read_text(&text, &size, file, FILE_FORMULAS_MAX, a, &st);
         if (loaded == SNIP_OK)
             loaded = data_corpus_parse(&corpora[count++], file, text, a, &st);
     } else {

@@ -131,7 +131,7 @@ static int embed_table(const cli_command *self, cli_task *task, sink *out, const
     arena_pos mark = arena_mark(task->a);
     if (!cli_task_table(self, task, path))
         return 0;
-    if (tools_problem_embed(&task->p, ~(tools_inputs)0, task->t, task->cores, z, &st) != SNIP_OK)
+    if (tools_problem_embed(&task->p, ~(tools_inputs)0, TOOLS_EXACT, task->t, task->cores, z, &st) != SNIP_OK)
         return cli_fail(self, 0, "%s: %s", path, st.msg);
     put_line(out, out->rows, path, 0, NULL, -1, "");
     put_rows(out, z, 1);

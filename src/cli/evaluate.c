@@ -147,19 +147,41 @@ static int make_folder(const cli_command *self, const char *path)
     return 1;
 }
 
+static const char *file_in(const char *folder, const char *name, arena *a)
+{
+    text t = { .a = a };
+    text_add(&t, "%s/%s", folder, name);
+    return text_end(&t);
+}
+
+/* Makes the folders and looks whether the results can be written there, before half an hour of work
+ * that would be lost. */
+static int prepare(const cli_command *self, const char *out, const char *dump, arena *a)
+{
+    const char *json = file_in(out, "results.json", a), *page = file_in(out, "report.html", a);
+    if (!json || !page)
+        return cli_fail(self, 0, "out of memory");
+    return make_folder(self, out) && (!dump || make_folder(self, dump)) &&
+           cli_can_write(self, json) && cli_can_write(self, page);
+}
+
 /* results.json and report.html. */
 static int write_results(const cli_command *self, json_t *results, const char *out, arena *a)
 {
-    text json = { .a = a }, page = { .a = a };
-    text_add(&json, "%s/results.json", out);
-    text_add(&page, "%s/report.html", out);
-    const char *json_path = text_end(&json), *page_path = text_end(&page);
+    const char *json = file_in(out, "results.json", a), *page = file_in(out, "report.html", a);
     snip_status st;
-    if (!json_path || !page_path)
+    if (!json || !page)
         return cli_fail(self, CLI_FAILED, "out of memory");
-    if (json_dump_file(results, json_path, JSON_INDENT(1) | JSON_REAL_PRECISION(9)) != 0)
-        return cli_fail(self, CLI_FAILED, "%s: cannot write: %s", json_path, strerror(errno));
-    if (eval_report(results, page_path, &st) != SNIP_OK)
+    file_out o;
+    int good = file_out_open(&o, json);
+    if (good) {
+        good = json_dumpf(results, o.f, JSON_INDENT(1) | JSON_REAL_PRECISION(9)) == 0;
+        good = file_out_close(&o, good);
+    }
+    if (!good)
+        return cli_fail(self, CLI_FAILED, "%s: cannot write: %s; the results go to standard output",
+                        json, strerror(errno));
+    if (eval_report(results, page, &st) != SNIP_OK)
         return cli_fail_status(self, &st);
     return CLI_DONE;
 }
@@ -327,8 +349,7 @@ int cli_evaluate(const cli_command *self, int argc, char **argv)
     code = open == models.count ? CLI_DONE : CLI_FAILED;
     if (code == CLI_DONE && dump && ranks_count(how.ranks) > 1)
         code = cli_fail(self, CLI_MISUSED, "--dump needs a single process, not mpirun");
-    if (code == CLI_DONE && me == 0 &&
-        (!make_folder(self, out) || (dump && !make_folder(self, dump))))
+    if (code == CLI_DONE && me == 0 && !prepare(self, out, dump, a))
         code = CLI_FAILED;
     if (ranks_max(how.ranks, code) == CLI_DONE) {
         unsigned all = (1u << EVAL_SUITES) - 1;
@@ -345,9 +366,10 @@ int cli_evaluate(const cli_command *self, int argc, char **argv)
         int suites_failed = code;
         json_object_set_new(results, "seconds", json_real(clock_now() - start));
         code = write_results(self, results, out, a);
-        if (code == CLI_DONE && json)
-            code = cli_print_json(self, json_incref(results));
-        else if (code == CLI_DONE) {
+        if (json || code != CLI_DONE) { /* what is not on the disk is here */
+            int printed = cli_print_json(self, json_incref(results));
+            code = code == CLI_DONE ? printed : code;
+        } else {
             print_table(list);
             printf("%s/results.json and %s/report.html written\n", out, out);
             code = cli_finish(self);

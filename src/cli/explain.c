@@ -346,6 +346,8 @@ int cli_explain(const cli_command *self, int argc, char **argv)
     if (strcmp(argv[0], "-") == 0 && strcmp(argv[1], "-") == 0)
         return cli_fail(self, CLI_MISUSED,
                         "table and formula cannot both come from standard input");
+    if (svg && !cli_can_write(self, svg))
+        return CLI_FAILED;
 
     expr e;
     snip_status st;
@@ -368,15 +370,15 @@ int cli_explain(const cli_command *self, int argc, char **argv)
     }
     if (top == 0)
         top = x.listed;
-    if (svg && write_svg(self, svg, &x, &task) != CLI_DONE)
-        goto done;
+    int drawn = svg ? write_svg(self, svg, &x, &task) : CLI_DONE; /* the rest is told in any case */
     if (json) {
         code = cli_print_json(self, explanation_json(&x, &task, (size_t)top));
-        goto done;
+    } else {
+        print_explanation(&x, &task, (size_t)top,
+                          colours == 1 || (colours == 0 && isatty(STDOUT_FILENO)));
+        code = cli_finish(self);
     }
-    print_explanation(&x, &task, (size_t)top,
-                      colours == 1 || (colours == 0 && isatty(STDOUT_FILENO)));
-    code = cli_finish(self);
+    code = code == CLI_DONE ? drawn : code;
 done:
     cli_task_close(&task);
     return code;

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "cli/ranking.h"
-#include "data/tokens.h"
 #include "tools/find.h"
 
 /* The nearest formulas to one. */
@@ -26,11 +25,13 @@ static int near_formula(const cli_command *self, const cli_task *task, tools_ind
         model_space_free(s);
         return CLI_FAILED;
     }
-    data_tokens tokens;
+    uint64_t hash;
     snip_code code = expr_normal(&normal, e, &domain, task->a, &st);
     if (code == SNIP_OK)
-        code = data_tokens_make(&tokens, normal, task->t->m->vocab, task->a, &st);
-    const model_item item = { .e = normal, .node = MODEL_WHOLE };
+        code = tools_model_entry(&normal, &hash, normal, task->t, task->a, &st);
+    const model_item item = { .e = normal,
+                              .node = MODEL_WHOLE,
+                              .form = task->t->m->config.forms };
     if (code == SNIP_OK)
         code = model_space_embed(s, &item, 1, z, NULL, &st);
     if (code == SNIP_OK)
@@ -102,10 +103,13 @@ int cli_find(const cli_command *self, int argc, char **argv)
         return cli_fail(self, CLI_MISUSED,
                         "wants --index LIBRARY and a table or --formula; see snip find --help");
 
-    if (formula && (show.out || show.format || show.top || refit))
+    int other = show.format != CLI_RANKING_TABLE && show.format != CLI_RANKING_JSON;
+    if (formula && (show.out || other || show.top || refit))
         return cli_fail(self, CLI_MISUSED,
                         "--formula prints K formulas as a table or, with --json, objects; it takes "
                         "no --format, --out, --top or --refit");
+    if (show.out && !cli_can_write(self, show.out))
+        return CLI_FAILED;
 
     snip_status st;
     tools_index *ix = NULL;
@@ -114,8 +118,9 @@ int cli_find(const cli_command *self, int argc, char **argv)
     if (ready && tools_index_open(&ix, library, task.t, &st) != SNIP_OK)
         ready = cli_fail(self, 0, "%s", st.msg);
     if (ready && formula) {
-        code = near_formula(self, &task, ix, formula, (size_t)k, show.json);
+        code = near_formula(self, &task, ix, formula, (size_t)k, show.format == CLI_RANKING_JSON);
     } else if (ready) {
+        refit |= task.t->m->config.forms; /* a form has no constants before they are fitted */
         const tools_find_how how = { (size_t)k,
                                      { .refit = refit,
                                        .starts = (int)show.starts,

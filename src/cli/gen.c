@@ -5,15 +5,25 @@
 #include "base/progress.h"
 #include "cli/cli.h"
 #include "data/gen.h"
+#include "data/laws.h"
 #include "data/stats.h"
 
 enum { CHUNK = 256 }; /* samples made in parallel before they are printed in order */
 
-static json_t *sample_json(const data_sample *s, arena *a)
+/* What is drawn. */
+typedef struct request {
+    data_gen gen;
+    uint64_t seed, first, count;
+    int stream, laws, json, quiet;
+} request;
+
+/* `law` is NULL for a sample of the SNIP generator. */
+static json_t *sample_json(const data_sample *s, const data_law *law, arena *a)
 {
     const char *prefix = expr_print(s->e, SNIP_PREFIX, NULL, 0, a);
     const char *infix = expr_print(s->e, SNIP_INFIX, NULL, 0, a);
-    if (!prefix || !infix)
+    const char *raw = law ? expr_print(law->e, SNIP_INFIX, NULL, 0, a) : NULL;
+    if (!prefix || !infix || (law && !raw))
         return NULL;
     json_t *x = json_array(), *y = json_array();
     for (size_t i = 0; i < s->points; i++) {
@@ -23,48 +33,70 @@ static json_t *sample_json(const data_sample *s, arena *a)
         json_array_append_new(x, point);
         json_array_append_new(y, json_real(s->y[i]));
     }
-    return json_pack("{s:s,s:s,s:i,s:o,s:o}", "prefix", prefix, "infix", infix, "dim", s->dim, "x",
-                     x, "y", y);
+    json_t *o = json_pack("{s:s,s:s,s:i,s:o,s:o}", "prefix", prefix, "infix", infix, "dim", s->dim,
+                          "x", x, "y", y);
+    if (o && law) {
+        json_t *mean = json_array(), *deviation = json_array();
+        for (int j = 0; j < law->dim; j++) {
+            json_array_append_new(mean, json_real(law->mean[j]));
+            json_array_append_new(deviation, json_real(law->deviation[j]));
+        }
+        json_object_set_new(o, "law", json_string(raw));
+        json_object_set_new(o, "mean", mean);
+        json_object_set_new(o, "deviation", deviation);
+    }
+    return o;
 }
 
 /* The line to print for one sample, allocated; NULL when memory is out. */
-static char *sample_line(const data_sample *s, uint64_t index, int json, arena *a)
+static char *sample_line(const data_sample *s, const data_law *law, uint64_t index, int json,
+                         arena *a)
 {
     char *line = NULL;
     if (json) {
-        json_t *o = sample_json(s, a);
+        json_t *o = sample_json(s, law, a);
         line = o ? json_dumps(o, JSON_REAL_PRECISION(17) | JSON_COMPACT) : NULL;
         json_decref(o);
     } else {
-        const char *infix = expr_print(s->e, SNIP_INFIX, NULL, 5, a);
+        const char *infix = expr_print(law ? law->e : s->e, SNIP_INFIX, NULL, 5, a);
         if (infix && asprintf(&line, "%8llu %3d  %s", (unsigned long long)index, s->dim, infix) < 0)
             line = NULL;
     }
     return line;
 }
 
-static int print_samples(const cli_command *self, const data_gen *gen, uint64_t seed, int stream,
-                         uint64_t first, uint64_t count, int json, int quiet)
+/* Draws one sample or law and returns its line; NULL when memory is out. */
+static char *draw_line(const request *q, uint64_t index)
+{
+    data_sample s;
+    data_law law;
+    char *line = NULL;
+    arena *a = arena_new(0);
+    snip_code code =
+        !a        ? SNIP_NOMEM
+        : q->laws ? data_law_draw(&s, &law, &q->gen, q->seed, (rng_stream)q->stream, index, a)
+                  : data_sample_draw(&s, &q->gen, q->seed, (rng_stream)q->stream, index, a);
+    if (code == SNIP_OK)
+        line = sample_line(&s, q->laws ? &law : NULL, index, q->json, a);
+    arena_free(a);
+    return line;
+}
+
+static int print_samples(const cli_command *self, const request *q)
 {
     progress p;
-    progress_start(&p, "samples", count, quiet);
-    if (!json)
+    progress_start(&p, q->laws ? "laws" : "samples", q->count, q->quiet);
+    if (!q->json)
         printf("   index dim  formula\n");
     int code = CLI_DONE;
     /* Samples of many points are large as text; a few of them keep all cores busy, too. */
-    const uint64_t most = gen->points > 10000 ? CHUNK / 16 : CHUNK;
-    for (uint64_t done = 0; done < count && code == CLI_DONE; done += most) {
+    const uint64_t most = q->gen.points > 10000 ? CHUNK / 16 : CHUNK;
+    for (uint64_t done = 0; done < q->count && code == CLI_DONE; done += most) {
         char *lines[CHUNK] = { NULL };
-        int n = (int)(count - done < most ? count - done : most);
+        int n = (int)(q->count - done < most ? q->count - done : most);
 #pragma omp parallel for schedule(dynamic)
-        for (int k = 0; k < n; k++) {
-            arena *a = arena_new(0);
-            data_sample s;
-            uint64_t index = first + done + (uint64_t)k;
-            if (a && data_sample_draw(&s, gen, seed, (rng_stream)stream, index, a) == SNIP_OK)
-                lines[k] = sample_line(&s, index, json, a);
-            arena_free(a);
-        }
+        for (int k = 0; k < n; k++)
+            lines[k] = draw_line(q, q->first + done + (uint64_t)k);
         for (int k = 0; k < n; k++) {
             if (!lines[k] && code == CLI_DONE)
                 code = cli_fail(self, CLI_FAILED, "out of memory");
@@ -88,62 +120,83 @@ static void print_histogram(const char *name, json_t *histogram)
     printf("\n");
 }
 
-static int print_stats(const cli_command *self, const data_gen *gen, uint64_t seed, int stream,
-                       uint64_t count, int json, int quiet)
+/* How the SNIP generator's samples are, or laws; NULL when memory is out. */
+static json_t *gather(const request *q)
 {
-    arena *a = arena_new(0);
-    data_stats stats;
     progress p;
-    progress_start(&p, "samples", count, quiet);
-    snip_code made =
-        a ? data_stats_gather(&stats, gen, seed, (rng_stream)stream, count, &p, a) : SNIP_NOMEM;
+    json_t *o = NULL;
+    progress_start(&p, q->laws ? "laws" : "samples", q->count, q->quiet);
+    if (q->laws) {
+        data_law_stats(&o, &q->gen, q->seed, (rng_stream)q->stream, q->count, &p);
+    } else {
+        arena *a = arena_new(0);
+        data_stats stats;
+        if (a && data_stats_gather(&stats, &q->gen, q->seed, (rng_stream)q->stream, q->count, &p,
+                                   a) == SNIP_OK)
+            o = stats.json;
+        arena_free(a);
+    }
     progress_end(&p);
-    arena_free(a);
-    if (made != SNIP_OK)
+    return o;
+}
+
+static int print_stats(const cli_command *self, const request *q)
+{
+    json_t *o = gather(q);
+    if (!o)
         return cli_fail(self, CLI_FAILED, "out of memory");
-    if (json)
-        return cli_print_json(self, stats.json);
-    printf("%lld samples from %lld attempts (%.1f %% accepted)\n\n",
-           (long long)json_integer_value(json_object_get(stats.json, "accepted")),
-           (long long)json_integer_value(json_object_get(stats.json, "attempts")),
-           100 * json_real_value(json_object_get(stats.json, "acceptance_rate")));
-    json_t *all = json_object_get(stats.json, "histograms");
+    if (q->json)
+        return cli_print_json(self, o);
+    printf("%lld %s from %lld attempts (%.1f %% accepted)\n",
+           (long long)json_integer_value(json_object_get(o, "accepted")),
+           q->laws ? "laws" : "samples",
+           (long long)json_integer_value(json_object_get(o, "attempts")),
+           100 * json_real_value(json_object_get(o, "acceptance_rate")));
+    if (q->laws)
+        printf("%.1f %% nearly linear, %.1f %% of the inputs positive\n",
+               100 * json_real_value(json_object_get(o, "nearly_linear")),
+               100 * json_real_value(json_object_get(o, "positive_inputs")));
+    printf("\n");
+    json_t *all = json_object_get(o, "histograms");
     for (void *at = json_object_iter(all); at; at = json_object_iter_next(all, at))
         print_histogram(json_object_iter_key(at), json_object_iter_value(at));
-    print_histogram("occurrences", json_object_get(stats.json, "operator_and_variable_counts"));
-    print_histogram("expressions containing",
-                    json_object_get(stats.json, "expressions_containing_operator"));
-    json_decref(stats.json);
+    print_histogram("occurrences", json_object_get(o, q->laws ? "operator_counts"
+                                                              : "operator_and_variable_counts"));
+    print_histogram(q->laws ? "laws containing" : "expressions containing",
+                    json_object_get(o, q->laws ? "laws_containing_operator"
+                                               : "expressions_containing_operator"));
+    json_decref(o);
     return cli_finish(self);
 }
 
 int cli_gen(const cli_command *self, int argc, char **argv)
 {
     static const char *const streams[] = { "train", "held-out", "validation", NULL };
-    uint64_t seed = 0, count = 10, first = 0, dims = DATA_DIMS_MAX, points = DATA_POINTS;
-    int stream = RNG_TRAIN, json = 0, stats = 0, quiet = 0, code;
+    uint64_t dims = DATA_DIMS_MAX, points = DATA_POINTS;
+    request q = { .count = 10, .stream = RNG_TRAIN };
+    int stats = 0, code;
     const cli_option options[] = {
         { .name = "seed",
           .kind = CLI_COUNT,
-          .to = &seed,
+          .to = &q.seed,
           .value = "K",
           .high = INT64_MAX,
           .help = "seed" },
         { .name = "stream",
           .kind = CLI_CHOICE,
-          .to = &stream,
+          .to = &q.stream,
           .value = "NAME",
           .choices = streams,
           .help = "train, held-out or validation: they never meet" },
         { .name = "first",
           .kind = CLI_COUNT,
-          .to = &first,
+          .to = &q.first,
           .value = "I",
           .high = UINT64_MAX / 2,
           .help = "index of the first sample" },
         { .name = "count",
           .kind = CLI_COUNT,
-          .to = &count,
+          .to = &q.count,
           .value = "N",
           .low = 1,
           .high = 1000000000000,
@@ -162,26 +215,29 @@ int cli_gen(const cli_command *self, int argc, char **argv)
           .low = 2,
           .high = DATA_POINTS_MAX,
           .help = "points per sample" },
+        { .name = "laws",
+          .kind = CLI_FLAG,
+          .to = &q.laws,
+          .help = "short laws over raw ranges, of at most 6 inputs" },
         { .name = "stats",
           .kind = CLI_FLAG,
           .to = &stats,
           .help = "statistics instead of the samples" },
         { .name = "json",
           .kind = CLI_FLAG,
-          .to = &json,
-          .help = "an object a line: prefix, infix, dim, x (a list per point), y" },
-        CLI_QUIET(&quiet),
+          .to = &q.json,
+          .help = "an object a line: prefix, infix, dim, x, y; of laws law, mean, deviation" },
+        CLI_QUIET(&q.quiet),
     };
     int n = cli_parse(self, options, sizeof options / sizeof *options, argc, argv, &code);
     if (n < 0)
         return code;
     if (n > 0)
         return cli_fail(self, CLI_MISUSED, "takes no argument '%.40s'", argv[0]);
-    if (stats && first)
+    if (stats && q.first)
         return cli_fail(self, CLI_MISUSED, "--stats starts at sample 0, so --first has no use");
-    if (stats && count > 100000000)
+    if (stats && q.count > 100000000)
         return cli_fail(self, CLI_MISUSED, "--stats takes at most 100000000 samples");
-    data_gen gen = { .dims = (int)dims, .points = points };
-    return stats ? print_stats(self, &gen, seed, stream, count, json, quiet)
-                 : print_samples(self, &gen, seed, stream, first, count, json, quiet);
+    q.gen = (data_gen){ .dims = (int)dims, .points = points };
+    return stats ? print_stats(self, &q) : print_samples(self, &q);
 }

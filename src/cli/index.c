@@ -98,11 +98,21 @@ static void read_line(line *l, char *s, tools_index_own_formula *own, size_t *co
         *tab = 0;
         formula = trimmed(tab + 1);
     }
-    l->name = trimmed(s);
+    l->name = text_shown(trimmed(s), a); /* s may be the formula itself */
     l->readable = expr_parse(&own[*count].e, formula, NULL, a, &l->why) == SNIP_OK; /* else `why` */
     own[*count].name = l->name;
     l->formula = *count;
     *count += l->readable != 0;
+}
+
+enum { LINES_MAX = 1000000 }; /* to add at a time */
+
+static size_t lines_of(const char *text)
+{
+    size_t n = 1;
+    for (const char *c = text; *c; c++)
+        n += *c == '\n';
+    return n;
 }
 
 /* The lines of a text that are neither empty nor comments. Returns their number, or (size_t)-1 when
@@ -110,9 +120,7 @@ static void read_line(line *l, char *s, tools_index_own_formula *own, size_t *co
 static size_t read_lines(line **lines, tools_index_own_formula **own, size_t *count, char *text,
                          arena *a)
 {
-    size_t room = 1, n = 0, number = 1;
-    for (const char *c = text; *c; c++)
-        room += *c == '\n';
+    size_t room = lines_of(text), n = 0, number = 1;
     *lines = arena_array(a, room, sizeof **lines);
     *own = arena_array(a, room, sizeof **own);
     *count = 0;
@@ -215,11 +223,14 @@ static int add(const cli_command *self, const request *q, const char *path, cons
     int code;
     if (!a)
         return cli_fail(self, CLI_FAILED, "out of memory");
-    if (file_read_text(&text, &size, formulas, a, &st) != SNIP_OK)
+    if (file_read_text(&text, &size, formulas, FILE_FORMULAS_MAX, a, &st) != SNIP_OK)
         code = cli_fail_status(self, &st);
     else if (memchr(text, 0, size))
         code = cli_fail(self, CLI_FAILED, "%s: holds a zero byte, so it is no list of formulas",
                         formulas);
+    else if (lines_of(text) > LINES_MAX)
+        code = cli_fail(self, CLI_FAILED, "%s: has more than %d lines; add them in several files",
+                        formulas, LINES_MAX);
     else
         code = add_text(self, q, path, text, a);
     arena_free(a);

@@ -85,8 +85,8 @@ int cli_info(const cli_command *self, int argc, char **argv)
         printf("  %-20s %4zu tensors %12zu\n\nprovenance\n", "total", m->tensors, m->size);
         for (void *at = json_object_iter(metadata); at; at = json_object_iter_next(metadata, at))
             if (strcmp(json_object_iter_key(at), "config") != 0)
-                printf("  %-10s %s\n", json_object_iter_key(at),
-                       json_string_value(json_object_iter_value(at)));
+                printf("  %-10s %s\n", text_shown(json_object_iter_key(at), a),
+                       text_shown(json_string_value(json_object_iter_value(at)), a));
         code = cli_finish(self);
     }
     json_decref(metadata);

@@ -1,6 +1,7 @@
 /* main.c - the program `snip`: finds the command and runs it. */
 #include <errno.h>
 #include <fcntl.h>
+#include <malloc.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -20,13 +21,20 @@ const cli_command cli_commands[] = {
       "snip help --man calc | man -l -\n"
       "snip help --complete train\n",
       cli_help },
-    { "gen", "draw expressions and points from the SNIP generator", "[options]",
+    { "gen", "draw expressions and points from the SNIP generator, or laws", "[options]",
       "Draws samples as SNIP does: an expression, input points, and its values there. Sample i of "
       "a\n"
-      "stream under a seed is always the same, on any machine and with any number of threads.\n",
+      "stream under a seed is always the same, on any machine and with any number of threads.\n"
+      "--laws draws short laws as people write and measure them instead: raw units, mostly "
+      "positive\n"
+      "ranges, 1 to 6 inputs. Shown is the law itself; its sample (--json) is what the model reads "
+      "of it,\n"
+      "in inputs of mean 0 and deviation 1: x_raw = mean + deviation * x.\n",
       "snip gen --count 5\n"
+      "snip gen --laws --count 20\n"
       "snip gen --seed 7 --count 1000 --dims 10 --points 200 --json > samples.jsonl\n"
-      "snip gen --stats --count 100000 --seed 1 --json\n",
+      "snip gen --stats --count 100000 --seed 1 --json\n"
+      "snip gen --stats --laws --count 10000\n",
       cli_gen },
     { "calc", "evaluate a formula on the rows of a table", "FORMULA TABLE [options]",
       "Prints one value a row. FORMULA is infix (2.1*sin(x0) + x1^2, sympy and numpy spellings),\n"
@@ -73,13 +81,18 @@ const cli_command cli_commands[] = {
       cli_corpora },
     { "train", "train a model", "--out DIR [options]",
       "Trains the two encoders on samples drawn as it goes, so data never repeat. Ctrl-C saves and "
-      "stops;\n"
-      "--resume goes on with exactly the same run. The folder holds model.safetensors (the "
-      "weights),\n"
-      "state.safetensors (what --resume needs) and log.jsonl.\n",
+      "stops\n"
+      "(so do SIGTERM and SIGHUP; the exit status is then 3); --resume goes on with exactly the "
+      "same run.\n"
+      "The folder holds model.safetensors (the weights), state.safetensors (what --resume needs) "
+      "and\n"
+      "log.jsonl. --init starts a new run from the weights of a model file; the preset is then for "
+      "the\n"
+      "training alone.\n",
       "snip train --preset tiny --stage S5 --steps 2000 --out runs/tiny\n"
       "snip train --preset tiny --stage S5 --steps 2000 --out runs/tiny --resume\n"
-      "snip train --preset small --set d=96 --set channels=3 --set heads=3 --out runs/d96\n",
+      "snip train --preset small --set d=96 --set channels=3 --set heads=3 --out runs/d96\n"
+      "snip train --init runs/tiny/model.safetensors --preset tiny --lr 1e-4 --out runs/tuned\n",
       cli_train },
     { "evaluate", "measure how well a model's space fits formulas to data",
       "--model FILE [--model FILE ...] [options]",
@@ -121,7 +134,9 @@ const cli_command cli_commands[] = {
       "x^3.0) are\n"
       "part of the form and not refitted; x^2.1 is. No constant is added: sqrt(x) keeps its "
       "scale,\n"
-      "1.0*sqrt(x) is fitted. With fewer than 12 rows none are held out.\n",
+      "1.0*sqrt(x) is fitted. With fewer than 12 rows none are held out; by balance, errors then "
+      "count per\n"
+      "degree of freedom, and formulas with no fewer constants than rows come last.\n",
       "snip rank data.csv formulas.txt\n"
       "snip rank data.csv --formula 'a*sin(b)' --formula 'a*b + 1.5'\n"
       "snip rank data.csv hall_of_fame.csv --format csv --out ranked.csv\n"
@@ -239,6 +254,12 @@ static int hold_standard_streams(void)
 
 int main(int argc, char **argv)
 {
+    /* A file that grows beyond the user's limit is then an error as any other: told, and nothing is
+     * left of it. */
+    signal(SIGXFSZ, SIG_IGN);
+    /* Each thread's own heap would take 64 MB of a limited address space. */
+    if (cli_address_space() < SIZE_MAX)
+        mallopt(M_ARENA_MAX, 1);
     if (!hold_standard_streams())
         return CLI_FAILED;
     if (argc < 2) {

@@ -200,9 +200,12 @@ void cli_show_man(const cli_command *self, const cli_option *options, size_t cou
         put_option(&options[i]);
     printf(".TP\n\\fB\\-\\-help\\fR\nshow a short form of this page\n");
     put_examples(self->examples);
-    printf(".SH EXIT STATUS\n"
-           ".TP\n\\fB0\\fR\nDone.\n"
-           ".TP\n\\fB1\\fR\nFailed; one line on standard error says why.\n"
-           ".TP\n\\fB2\\fR\nMisused: an unknown command or option, or a wrong value.\n");
+    printf(
+        ".SH EXIT STATUS\n"
+        ".TP\n\\fB0\\fR\nDone.\n"
+        ".TP\n\\fB1\\fR\nFailed; one line on standard error says why.\n"
+        ".TP\n\\fB2\\fR\nMisused: an unknown command or option, or a wrong value.\n"
+        ".TP\n\\fB3\\fR\nsnip train: a signal stopped the run before its last step; it is saved, "
+        "and \\-\\-resume goes on.\n");
     put_see_also(self);
 }

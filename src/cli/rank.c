@@ -85,6 +85,8 @@ int cli_rank(const cli_command *self, int argc, char **argv)
     if (n == 2 && strcmp(argv[0], "-") == 0 && strcmp(argv[1], "-") == 0)
         return cli_fail(self, CLI_MISUSED,
                         "table and formulas cannot both come from standard input");
+    if (show.out && !cli_can_write(self, show.out))
+        return CLI_FAILED;
 
     snip_status st;
     size_t count = 0;

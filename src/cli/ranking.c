@@ -18,17 +18,25 @@ static char *formula(const tools_candidate *c, snip_format format, const expr_na
     return s ? s : "";
 }
 
+/* The same for people: no more digits than it takes. */
+static const char *shown_formula(const tools_candidate *c, snip_format format, const cli_task *task)
+{
+    int digits;
+    const char *s = tools_shown(c, format, &task->p, &digits, task->a);
+    return s ? s : "";
+}
+
 static void as_table(FILE *f, const tools_candidate *c, size_t n, const cli_task *task)
 {
-    fprintf(f, "%4s %10s %9s %9s %10s %5s %5s  %s\n", "", "similarity", "R2 train", "R2 held",
-            "loss held", "nodes", "front", "formula");
+    fprintf(f, "%4s %10s %9s %9s %10s %5s %6s %5s  %s\n", "", "similarity", "R2 train", "R2 held",
+            "loss held", "nodes", "consts", "front", "formula");
     for (size_t i = 0; i < n; i++) {
         char b[4][32];
-        fprintf(f, "%4zu %10s %9s %9s %10s %5zu %5s  %s\n", i + 1,
+        fprintf(f, "%4zu %10s %9s %9s %10s %5zu %6zu %5s  %s\n", i + 1,
                 cli_short_number(b[0], c[i].similarity), cli_short_number(b[1], c[i].errors.r2[0]),
                 cli_short_number(b[2], c[i].errors.r2[1]),
-                cli_short_number(b[3], c[i].errors.loss[1]), c[i].complexity, c[i].front ? "*" : "",
-                formula(&c[i], SNIP_INFIX, &task->p.names, 5, task->a));
+                cli_short_number(b[3], c[i].errors.loss[1]), c[i].complexity, c[i].constants,
+                c[i].front ? "*" : "", shown_formula(&c[i], SNIP_INFIX, task));
     }
 }
 
@@ -44,7 +52,7 @@ static void put_notes(FILE *f, const tools_candidate *c, size_t shown, size_t n,
     if (least >= shown && least < n)
         fprintf(f, "not shown: number %zu, with the least loss (%s): %s\n", least + 1,
                 cli_short_number(b, tools_judged(&c[least].errors, &task->p)),
-                formula(&c[least], SNIP_INFIX, &task->p.names, 5, task->a));
+                shown_formula(&c[least], SNIP_INFIX, task));
     for (size_t i = shown; i-- > 0;)
         if (c[i].why) {
             first = i;
@@ -53,6 +61,37 @@ static void put_notes(FILE *f, const tools_candidate *c, size_t shown, size_t n,
     if (without)
         fprintf(f, "no similarity for %zu of them; number %zu: %s\n", without, first + 1,
                 c[first].why);
+    size_t long_ones = 0;
+    int most = 0;
+    for (size_t i = shown; i-- > 0;) {
+        arena_pos mark = arena_mark(task->a);
+        int digits;
+        if (tools_shown(&c[i], SNIP_INFIX, &task->p, &digits, task->a) &&
+            digits > TOOLS_DIGITS_MANY) {
+            first = i;
+            most = digits;
+            long_ones++;
+        }
+        arena_reset(task->a, mark);
+    }
+    if (long_ones)
+        fprintf(
+            f,
+            "%zu of them %s more than %d digits to be the same; number %zu: %d. Large terms cancel "
+            "there\n",
+            long_ones, long_ones == 1 ? "needs" : "need", TOOLS_DIGITS_MANY, first + 1, most);
+    size_t full = 0;
+    for (size_t i = shown; i-- > 0;)
+        if (tools_saturated(&c[i])) {
+            first = i;
+            full++;
+        }
+    if (full)
+        fprintf(
+            f,
+            "%zu of them %s no fewer constants than rows to fit them on; number %zu: %zu on %zu "
+            "rows. Such errors say nothing\n",
+            full, full == 1 ? "has" : "have", first + 1, c[first].constants, c[first].fitted_rows);
     if (task->p.train == task->p.rows)
         fprintf(f, "no rows held out: the table has fewer than %d\n", TOOLS_HOLD_OUT_MIN);
 }
@@ -79,16 +118,17 @@ static void put_quoted(FILE *f, const char *s)
 
 static void as_csv(FILE *f, const tools_candidate *c, size_t n, const cli_task *task)
 {
-    fputs("Complexity,Loss,Equation,Score,similarity,r2_train,r2_val,loss_val,model_size,pareto,"
-          "given\n",
+    fputs("Complexity,Loss,Equation,Score,similarity,r2_train,r2_val,loss_val,model_size,"
+          "constants,pareto,given\n",
           f);
     for (size_t i = 0; i < n; i++) {
         char b[6][32];
         fprintf(f, "%zu,%s,", c[i].complexity, cell(b[0], c[i].errors.loss[0]));
         put_quoted(f, formula(&c[i], SNIP_SYMPY, &task->p.names, 0, task->a));
-        fprintf(f, ",%s,%s,%s,%s,%s,%zu,%d,", cell(b[1], c[i].score), cell(b[2], c[i].similarity),
-                cell(b[3], c[i].errors.r2[0]), cell(b[4], c[i].errors.r2[1]),
-                cell(b[5], c[i].errors.loss[1]), c[i].size, c[i].front);
+        fprintf(f, ",%s,%s,%s,%s,%s,%zu,%zu,%d,", cell(b[1], c[i].score),
+                cell(b[2], c[i].similarity), cell(b[3], c[i].errors.r2[0]),
+                cell(b[4], c[i].errors.r2[1]), cell(b[5], c[i].errors.loss[1]), c[i].size,
+                c[i].constants, c[i].front);
         put_quoted(f, c[i].text ? c[i].text : "");
         fputc('\n', f);
     }
@@ -140,7 +180,7 @@ static void as_latex(FILE *f, const tools_candidate *c, size_t n, const cli_task
         char b[2][32];
         fprintf(f, "%s & %s & %zu & $%s$ \\\\\n", cli_short_number(b[0], c[i].similarity),
                 cli_short_number(b[1], c[i].errors.r2[1]), c[i].complexity,
-                formula(&c[i], SNIP_LATEX, &task->p.names, 5, task->a));
+                shown_formula(&c[i], SNIP_LATEX, task));
     }
     fputs("\\hline\n\\end{tabular}\n", f);
 }
@@ -189,9 +229,8 @@ static void put_ranking(FILE *f, const cli_ranking *how, const tools_candidate *
                                  const cli_task *task) = { as_table, as_csv,   as_json,
                                                            as_latex, as_sympy, as_c };
     size_t shown = how->top && how->top < n ? (size_t)how->top : n;
-    int format = how->json ? CLI_RANKING_JSON : how->format;
-    print[format](f, c, shown, task);
-    if (format != CLI_RANKING_TABLE)
+    print[how->format](f, c, shown, task);
+    if (how->format != CLI_RANKING_TABLE)
         return;
     put_notes(f, c, shown, n, task);
     if (how->note)
@@ -211,6 +250,12 @@ int cli_ranking_print(const cli_command *self, const cli_ranking *how, const too
         put_ranking(o.f, how, c, n, task);
         good = file_out_close(&o, 1);
     }
-    return good ? CLI_DONE
-                : cli_fail(self, CLI_FAILED, "%s: cannot write: %s", how->out, strerror(errno));
+    if (good)
+        return CLI_DONE;
+    /* It could be written before the work began; the work is not lost with the file. */
+    cli_fail(self, CLI_FAILED, "%s: cannot write: %s; the results go to standard output", how->out,
+             strerror(errno));
+    put_ranking(stdout, how, c, n, task);
+    cli_finish(self);
+    return CLI_FAILED;
 }

@@ -19,7 +19,6 @@ extern const char *const cli_ranking_formats[];
 typedef struct cli_ranking {
     uint64_t starts; /* of each refit */
     int format;
-    int json;         /* the same as format json */
     uint64_t top;     /* how many to show; 0: all */
     const char *out;  /* a file, written whole or not at all; NULL: standard output */
     const char *note; /* a line below the table; may be NULL */
@@ -35,8 +34,9 @@ typedef struct cli_ranking {
       .high = 1000 },                                                                              \
         { .name = "json",                                                                          \
           .kind = CLI_FLAG,                                                                        \
-          .to = &(show)->json,                                                                     \
-          .help = "the same as --format json" },                                                   \
+          .to = &(show)->format,                                                                   \
+          .low = CLI_RANKING_JSON,                                                                 \
+          .help = "the same as --format json; the last of both counts" },                          \
         { .name = "format",                                                                        \
           .kind = CLI_CHOICE,                                                                      \
           .to = &(show)->format,                                                                   \

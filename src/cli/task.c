@@ -10,6 +10,8 @@
 #include "base/file.h"
 #include "base/text.h"
 
+enum { LINES_MAX = 10000000 }; /* of a file of formulas */
+
 const char *cli_short_number(char *buf, double v)
 {
     if (isnan(v))
@@ -136,7 +138,7 @@ static int split(cli_line *l, char *line, int column)
     char *tab = strchr(line, '\t');
     if (tab) {
         *tab = 0;
-        l->name = strip(line);
+        l->name = text_clean(strip(line));
         line = strip(tab + 1);
     }
     l->text = line;
@@ -150,13 +152,15 @@ size_t cli_lines(const cli_command *self, cli_line **out, const char *path, cons
     size_t size, room = 1, count = 0, number = 0;
     snip_status st;
     int column = -1;
-    if (file_read_text(&all, &size, path, a, &st) != SNIP_OK)
+    if (file_read_text(&all, &size, path, FILE_FORMULAS_MAX, a, &st) != SNIP_OK)
         return cli_fail(self, 0, "%s", st.msg), (size_t)-1;
     for (size_t i = 0; i < size; i++) {
         if (!all[i])
             return cli_fail(self, 0, "%s: holds a zero byte, so it is not text", path), (size_t)-1;
         room += all[i] == '\n';
     }
+    if (room > LINES_MAX)
+        return cli_fail(self, 0, "%s: has more than %d lines", path, LINES_MAX), (size_t)-1;
     cli_line *l = *out = arena_array(a, room, sizeof *l);
     if (!l)
         return cli_fail(self, 0, "out of memory"), (size_t)-1;

@@ -1,9 +1,11 @@
 /* train.c - `snip train`: train a model, or go on with a run. */
+#include <libgen.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "cli/cli.h"
+#include "model/file.h"
 #include "train/trainer.h"
 
 static void show_line(void *context, const char *text)
@@ -16,6 +18,13 @@ static void show_line(void *context, const char *text)
     else
         fprintf(stderr, "%s\n", text);
     fflush(stderr);
+}
+
+/* A warning on a line of its own, which no progress line follows on. */
+static void show_warning(void *context, const char *text)
+{
+    (void)context;
+    fprintf(stderr, "%ssnip train: %s\n", isatty(STDERR_FILENO) ? "\r\033[K" : "", text);
 }
 
 /* A size such as 4G or 500M. Returns 0 if it is none. */
@@ -46,14 +55,53 @@ static snip_code set_key(model_config *m, train_config *c, const char *setting, 
     return code;
 }
 
-int cli_train(const cli_command *self, int argc, char **argv)
+/* A --set that changes the configuration `given` weights have is an error, which names both. */
+static snip_code check_kept(const model_config *given, const model_config *m, const char *setting,
+                            const char *path, snip_status *st)
 {
-    const char *out = NULL, *memory = "4G", *rate = NULL, *clip = NULL;
+    json_t *theirs = model_config_json(given), *ours = model_config_json(m);
+    snip_code code = SNIP_OK;
+    for (void *at = json_object_iter(theirs); at && code == SNIP_OK;
+         at = json_object_iter_next(theirs, at)) {
+        const char *key = json_object_iter_key(at);
+        const json_t *v = json_object_iter_value(at);
+        char number[32];
+        snprintf(number, sizeof number, "%lld", (long long)json_integer_value(v));
+        if (!json_equal(v, json_object_get(ours, key)))
+            code =
+                status_fail(st, SNIP_FORMAT, 0, "--set %.40s: the model %.60s has %s=%s", setting,
+                            path, key, json_is_string(v) ? json_string_value(v) : number);
+    }
+    json_decref(theirs);
+    json_decref(ours);
+    return code;
+}
+
+/* Reads the weights that a run starts from, into `a`, with what the file tells of them. */
+static snip_code read_init(train_start *start, const char *path, arena *a, snip_status *st)
+{
+    model *m = NULL;
+    json_t *metadata = NULL;
+    char *copy = arena_text(a, path, strlen(path));
+    snip_code code = copy ? model_load(&m, path, &metadata, a, st) : status_nomem(st);
+    const char *samples = json_string_value(json_object_get(metadata, "samples"));
+    if (code == SNIP_OK) {
+        start->init = m;
+        start->init_name = basename(copy);
+        start->init_samples = samples ? arena_text(a, samples, strlen(samples)) : NULL;
+    }
+    json_decref(metadata);
+    return code;
+}
+
+static int run(const cli_command *self, int argc, char **argv, arena *a)
+{
+    const char *out = NULL, *memory = "4G", *rate = NULL, *clip = NULL, *init = NULL;
     int preset = 2, stage = 5;
     cli_list sets = { .count = 0 };
     uint64_t steps = 0, batch = 0, seed = 0, warmup = 0, minutes = 5, every = 0, threads = 0,
              pairs = 256;
-    int resume = 0, quiet = 0, json = 0, code;
+    int resume = 0, overwrite = 0, quiet = 0, json = 0, code;
 
     const cli_option options[] = {
         { .name = "preset",
@@ -86,7 +134,8 @@ int cli_train(const cli_command *self, int argc, char **argv)
           .to = &warmup,
           .value = "N",
           .high = 1000000000,
-          .help = "updates until the peak; 0: the preset's" },
+          .help =
+              "updates until the peak; 0: the preset's, or half of the steps if these are fewer" },
         { .name = "grad-clip-norm",
           .kind = CLI_TEXT,
           .to = &clip,
@@ -107,6 +156,15 @@ int cli_train(const cli_command *self, int argc, char **argv)
           .kind = CLI_FLAG,
           .to = &resume,
           .help = "go on with the run in that folder" },
+        { .name = "overwrite",
+          .kind = CLI_FLAG,
+          .to = &overwrite,
+          .help = "start anew in a folder that holds a run or a model" },
+        { .name = "init",
+          .kind = CLI_TEXT,
+          .to = &init,
+          .value = "MODEL",
+          .help = "start with the weights and configuration of this file" },
         { .name = "save-frequency",
           .kind = CLI_COUNT,
           .to = &minutes,
@@ -158,6 +216,7 @@ int cli_train(const cli_command *self, int argc, char **argv)
     model_config m;
     train_config c;
     train_watch watch = { .line = show_line,
+                          .warn = show_warning,
                           .context = &quiet,
                           .log_seconds = 5,
                           .save_seconds = 60 * (double)minutes,
@@ -165,11 +224,21 @@ int cli_train(const cli_command *self, int argc, char **argv)
                           .check_pairs = pairs,
                           .memory = read_bytes(memory),
                           .threads = cli_threads(threads) };
+    train_start start = { .resume = resume, .overwrite = overwrite };
+    if (overwrite && resume)
+        return cli_fail(self, CLI_MISUSED, "--overwrite starts anew, --resume goes on with a run");
+    start.any_warmup = warmup == 0;
+    if (init && resume)
+        return cli_fail(self, CLI_MISUSED, "--init starts a new run, --resume goes on with one");
     if (watch.memory == 0)
         return cli_fail(self, CLI_MISUSED, "--memory wants a size such as 4G, not '%.40s'", memory);
     if (model_config_preset(&m, cli_presets[preset], &st) != SNIP_OK ||
         train_config_preset(&c, cli_presets[preset], &st) != SNIP_OK)
         return cli_fail(self, CLI_MISUSED, "%s", st.msg);
+    if (init && read_init(&start, init, a, &st) != SNIP_OK)
+        return cli_fail_status(self, &st);
+    if (init)
+        m = start.init->config;
     size_t usual_points = c.train_points;
     c.seed = seed;
     c.steps = steps ? steps : c.steps;
@@ -180,8 +249,14 @@ int cli_train(const cli_command *self, int argc, char **argv)
         good = train_config_set(&c, "lr", rate, &st);
     if (good == SNIP_OK && clip)
         good = train_config_set(&c, "clip", clip, &st);
-    for (size_t i = 0; i < sets.count && good == SNIP_OK; i++)
+    for (size_t i = 0; i < sets.count && good == SNIP_OK; i++) {
         good = set_key(&m, &c, sets.value[i], &st);
+        start.any_warmup = start.any_warmup && strncmp(sets.value[i], "warmup=", 7) != 0;
+        if (good == SNIP_OK && init)
+            good = check_kept(&start.init->config, &m, sets.value[i], init, &st);
+    }
+    if (start.any_warmup)
+        train_shorten_warmup(&c);
     /* Points per table in training are at most the model's, unless asked for. */
     if (c.train_points == usual_points && c.train_points > (size_t)m.points)
         c.train_points = (size_t)m.points;
@@ -200,7 +275,7 @@ int cli_train(const cli_command *self, int argc, char **argv)
     int me = ranks_me(watch.ranks);
     if (me)
         quiet = 1;
-    good = train_run(&m, &c, out, resume, &watch, &done, &st);
+    good = train_run(&m, &c, out, &start, &watch, &done, &st);
     if (!quiet && isatty(STDERR_FILENO))
         fputc('\n', stderr);
     if (good != SNIP_OK) {
@@ -210,14 +285,25 @@ int cli_train(const cli_command *self, int argc, char **argv)
         return code;
     }
     ranks_stop(watch.ranks);
-    if (me)
-        return CLI_DONE;
-    if (json)
-        return cli_print_json(self, json_pack("{s:I,s:I,s:b,s:o}", "steps", (json_int_t)done,
+    int finished = done >= c.steps;
+    code = CLI_DONE;
+    if (!me && json) {
+        code = cli_print_json(self, json_pack("{s:I,s:I,s:b,s:o}", "steps", (json_int_t)done,
                                               "samples", (json_int_t)(done * c.batch), "finished",
-                                              done >= c.steps, "out", text_json(out)));
-    printf("%s after %llu of %llu steps; the model is %s/model.safetensors\n",
-           done >= c.steps ? "done" : "stopped", (unsigned long long)done,
-           (unsigned long long)c.steps, out);
-    return cli_finish(self);
+                                              finished, "out", text_json(out)));
+    } else if (!me) {
+        printf("%s after %llu of %llu steps; the model is %s/model.safetensors\n",
+               finished ? "done" : "stopped", (unsigned long long)done, (unsigned long long)c.steps,
+               out);
+        code = cli_finish(self);
+    }
+    return code == CLI_DONE && !finished ? CLI_STOPPED : code;
+}
+
+int cli_train(const cli_command *self, int argc, char **argv)
+{
+    arena *a = arena_new(0); /* for the weights of --init */
+    int code = a ? run(self, argc, argv, a) : cli_fail(self, CLI_FAILED, "out of memory");
+    arena_free(a);
+    return code;
 }

@@ -38,7 +38,8 @@ static int varies(const double *y, size_t n)
 }
 
 /* e with each input x_j replaced by centre_j + s_j x_j. */
-static snip_code look_closer(expr *out, const data_sample *s, size_t row, rng *r, arena *a)
+static snip_code look_closer(expr *out, expr *plain, const data_sample *s, size_t row, rng *r,
+                             arena *a)
 {
     size_t dim = (size_t)s->dim;
     expr *by = arena_array(a, dim, sizeof *by);
@@ -49,18 +50,18 @@ static snip_code look_closer(expr *out, const data_sample *s, size_t row, rng *r
     }
     if (!by)
         return SNIP_NOMEM;
-    expr e = expr_substitute(s->e, by, dim, a);
-    return e.node ? expr_tidy(out, e, a, NULL) : SNIP_NOMEM;
+    *plain = expr_substitute(s->e, by, dim, a);
+    return plain->node ? expr_tidy(out, *plain, a, NULL) : SNIP_NOMEM;
 }
 
 snip_code data_sample_zoom(data_sample *s, rng *r, arena *a)
 {
     size_t n = s->points;
-    expr e;
+    expr e, plain;
     double *y = arena_array(a, n, sizeof *y);
     if (!y)
         return SNIP_NOMEM;
-    snip_code code = look_closer(&e, s, rng_below(r, (uint32_t)n), r, a);
+    snip_code code = look_closer(&e, &plain, s, rng_below(r, (uint32_t)n), r, a);
     if (code == SNIP_NOMEM)
         return code;
     int good = code == SNIP_OK && data_tokens_count(e) <= DATA_SEQUENCE_MAX
@@ -70,6 +71,7 @@ snip_code data_sample_zoom(data_sample *s, rng *r, arena *a)
         return SNIP_NOMEM;
     if (good && data_values_fit(y, n) && varies(y, n) && expr_inputs(e) == (size_t)s->dim) {
         s->e = e;
+        s->plain = plain;
         s->y = y;
     }
     return SNIP_OK;

@@ -6,10 +6,13 @@
 
 enum { DATA_SEQUENCE_MAX = 200 }; /* positions of a formula, both <EOS> included */
 
-/* A formula's tokens, <EOS> first and last. A number takes three, everything else one. */
+/* A formula's tokens, <EOS> first and last. A number takes three, everything else one; in a
+ * vocabulary of values a number takes one, too. */
 typedef struct data_tokens {
     size_t count;
     uint16_t *id;  /* equation vocabulary */
+    double *value; /* of the constants that are shown, NaN for all other tokens; NULL without
+                      a vocabulary of values */
     int32_t *node; /* the node that a token belongs to, -1 for <EOS> */
     size_t nodes;
     int32_t *first, *end; /* the tokens [first, end) of a node's subtree */
@@ -22,7 +25,12 @@ typedef struct data_tokens {
 snip_code data_tokens_make(data_tokens *out, expr e, const data_vocab *v, arena *a,
                            snip_status *st);
 
-/* How many tokens e has, both <EOS> included. */
+/* Tokens of the core of a form (expr_canonical): constants that a refit may move are hidden, the
+ * others shown. The first token is DATA_FORM. Needs a vocabulary of values. */
+snip_code data_tokens_form(data_tokens *out, expr core, const data_vocab *v, arena *a,
+                           snip_status *st);
+
+/* How many tokens e has in SNIP's words, both <EOS> included. */
 size_t data_tokens_count(expr e);
 
 /* The child slots from the root to a node, in `path`, which has room for every node's depth.

@@ -130,6 +130,21 @@ const data_vocab *data_vocab_new(int dims, arena *a)
     return v;
 }
 
+const data_vocab *data_vocab_new_values(int dims, arena *a)
+{
+    data_vocab *v = (data_vocab *)data_vocab_new(dims, a);
+    if (!v)
+        return NULL;
+    const word_list symbols = { .word = v->equation_word, .count = v->shift };
+    v->values = 1;
+    v->equation_words = v->shift;
+    v->eos = DATA_EOS;
+    v->zero_row = DATA_PAD;
+    v->shown = last_id(&symbols, "FLOAT+");
+    v->hidden = last_id(&symbols, "CONSTANT");
+    return v;
+}
+
 int data_vocab_float(const data_vocab *v, double value, uint16_t id[3])
 {
     data_float f;

@@ -17,13 +17,15 @@ typedef enum data_special {
     DATA_EOS = 0,
     DATA_INPUT_PAD = 6,
     DATA_PAD = 8,
+    DATA_FORM = 11, /* SNIP's SPECIAL, which it never uses: the first word of a form */
     DATA_SPECIALS = 15
 } data_special;
 
 enum { DATA_INTEGER_MAX = 10 }; /* -10 .. 10 have words of their own */
 
 typedef struct data_vocab {
-    int dims; /* largest input dimension: x_0 .. x_(dims-1) have words */
+    int dims;   /* largest input dimension: x_0 .. x_(dims-1) have words */
+    int values; /* a constant is one word beside its value, not three float words */
     int float_words, equation_words;
     const char **float_word, **equation_word; /* by id */
     int shift;                                /* equation id minus float id */
@@ -35,10 +37,15 @@ typedef struct data_vocab {
     uint16_t op[EXPR_OP_COUNT]; /* equation ids; 0 where there is none */
     uint16_t integer[2 * DATA_INTEGER_MAX + 1];
     uint16_t variable[DATA_DIMS_MAX];
+    uint16_t shown, hidden; /* with `values`: a constant of known value, and one that may have any */
 } data_vocab;
 
 /* Makes the vocabularies in `a`. NULL when memory is out. */
 const data_vocab *data_vocab_new(int dims, arena *a);
+
+/* The same symbols without the float words: a constant is one word, and its value stands beside
+ * it (data_tokens.value). Two of SNIP's words that no formula uses stand for constants. */
+const data_vocab *data_vocab_new_values(int dims, arena *a);
 
 /* The float ids of v: sign, mantissa, exponent. Returns 0 if v has none. */
 int data_vocab_float(const data_vocab *v, double value, uint16_t id[3]);

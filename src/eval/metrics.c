@@ -1,7 +1,6 @@
 /* metrics.c - see metrics.h. */
 #include "eval/metrics.h"
 
-#include <lapacke.h>
 #include <math.h>
 #include <omp.h>
 #include <stdlib.h>
@@ -331,8 +330,9 @@ eval_figure eval_auc(const double *high, const double *low, size_t n, uint64_t s
 int eval_pca(double *share, double *plane, const float *rows, size_t n, size_t width)
 {
     double *mean = calloc(width, sizeof *mean), *c = calloc(width * width, sizeof *c);
-    double *value = malloc(width * sizeof *value), total = 0;
-    int good = mean && c && value && n > 1;
+    double *value = malloc(width * sizeof *value), *vector = malloc(width * width * sizeof *vector);
+    double total = 0;
+    int good = mean && c && value && vector && n > 1;
     for (size_t i = 0; good && i < n; i++)
         for (size_t j = 0; j < width; j++)
             mean[j] += (double)rows[i * width + j] / (double)n;
@@ -342,22 +342,23 @@ int eval_pca(double *share, double *plane, const float *rows, size_t n, size_t w
             for (size_t k = 0; k <= j; k++)
                 c[j * width + k] += v * ((double)rows[i * width + k] - mean[k]);
         }
-    /* Row-major lower is what LAPACK calls upper; eigenvalues come smallest first. */
-    good = good && LAPACKE_dsyevd(LAPACK_ROW_MAJOR, 'V', 'L', (lapack_int)width, c,
-                                  (lapack_int)width, value) == 0;
+    for (size_t j = 0; good && j < width; j++)
+        for (size_t k = 0; k < j; k++)
+            c[k * width + j] = c[j * width + k];
+    good = good && eval_eigen(value, vector, c, width);
     for (size_t j = 0; good && j < width; j++)
         total += fmax(0, value[j]);
     for (size_t j = 0; good && j < width; j++)
-        share[j] = total > 0 ? fmax(0, value[width - 1 - j]) / total : 0;
+        share[j] = total > 0 ? fmax(0, value[j]) / total : 0;
     for (size_t i = 0; good && i < n; i++)
         for (size_t p = 0; p < 2; p++) {
             plane[2 * i + p] = 0;
             for (size_t j = 0; j < width && p < width; j++)
-                plane[2 * i + p] +=
-                    ((double)rows[i * width + j] - mean[j]) * c[j * width + width - 1 - p];
+                plane[2 * i + p] += ((double)rows[i * width + j] - mean[j]) * vector[p * width + j];
         }
     free(mean);
     free(c);
     free(value);
+    free(vector);
     return good;
 }

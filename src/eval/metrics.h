@@ -61,6 +61,11 @@ eval_figure eval_difference(const double *a, const double *b, size_t families, s
  * unit i gives high[i] and low[i], NaN where it has none. */
 eval_figure eval_auc(const double *high, const double *low, size_t n, uint64_t seed);
 
+/* Eigenvalues of the symmetric a(n,n), largest first, with vectors of length 1 as rows of
+ * vector(n,n), their largest component positive. a is used up. Returns 0 when memory is out, a
+ * number is not finite or it does not converge. */
+int eval_eigen(double *value, double *vector, double *a, size_t n);
+
 /* Variances along the principal components of n centred rows (largest first, as shares, `width` of
  * them) and the coordinates along the first two, plane[n][2]. Returns 0 when it cannot be done. */
 int eval_pca(double *share, double *plane, const float *rows, size_t n, size_t width);

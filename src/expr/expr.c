@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+_Static_assert(sizeof(expr_node) == 16, "trees are kept by the million");
+
 expr expr_sub(expr e, size_t i)
 {
     return (expr){ e.node + i, e.node[i].len };
@@ -97,12 +99,19 @@ expr expr_affine(double shift, double factor, size_t j, arena *a)
     if (!e.node)
         return e;
     e.node[0].op = EXPR_ADD;
-    e.node[1] = (expr_node){ .op = EXPR_NUMBER, .value = shift };
+    e.node[1] = (expr_node){ .op = EXPR_NUMBER, .fixed = 1, .value = shift };
     e.node[2].op = EXPR_MUL;
-    e.node[3] = (expr_node){ .op = EXPR_NUMBER, .value = factor };
+    e.node[3] = (expr_node){ .op = EXPR_NUMBER, .fixed = 1, .value = factor };
     e.node[4] = (expr_node){ .op = EXPR_VARIABLE, .var = (uint16_t)j };
     expr_measure(e);
     return e;
+}
+
+void expr_set_fixed(expr e, int fixed)
+{
+    for (size_t i = 0; i < e.count; i++)
+        if (e.node[i].op == EXPR_NUMBER)
+            e.node[i].fixed = fixed != 0;
 }
 
 expr expr_substitute(expr e, const expr *by, size_t n, arena *a)

@@ -25,11 +25,13 @@ enum {
 };
 
 typedef struct expr_node {
-    uint8_t op;      /* an expr_op */
-    uint8_t integer; /* a number written without point or exponent: SNIP has a token for these */
-    uint16_t var;    /* of a variable */
-    uint32_t len;    /* nodes of the subtree that starts here, itself included */
-    double value;    /* of a number */
+    uint8_t op; /* an expr_op */
+    uint8_t
+        integer : 1;   /* a number written without point or exponent: SNIP has a token for these */
+    uint8_t fixed : 1; /* a number that no refit moves; the others are free */
+    uint16_t var;      /* of a variable */
+    uint32_t len;      /* nodes of the subtree that starts here, itself included */
+    double value;      /* of a number */
 } expr_node;
 
 /* A view of `count` nodes; who owns them is said where it was made. */
@@ -84,12 +86,16 @@ expr expr_splice(expr e, size_t i, expr s, arena *a);
  */
 expr expr_substitute(expr e, const expr *by, size_t n, arena *a);
 
-/* shift + factor * x_j in `a`, the form in which training expressions scale their inputs. node is
- * NULL when memory is out. */
+/* shift + factor * x_j in `a`, the form in which training expressions scale their inputs, with
+ * fixed numbers: they tell units, and are no constants of a formula. node is NULL when memory is
+ * out. */
 expr expr_affine(double shift, double factor, size_t j, arena *a);
 
+/* Marks all numbers of e as fixed, or as free. */
+void expr_set_fixed(expr e, int fixed);
+
 /* A new tree in `a`: e with its constants gathered, every part as shift + factor * core. The same
- * function up to rounding. */
+ * function up to rounding. A number made of several is free if one of them was. */
 snip_code expr_tidy(expr *out, expr e, arena *a, snip_status *st);
 
 /* The index of a variable spelled x0, x_0 or X0 in text[0..length), or -1. */
@@ -130,9 +136,9 @@ size_t expr_eval(expr e, const double *const *x, size_t rows, double *y, arena *
  * is out. */
 int expr_eval_strict(expr e, const double *const *x, size_t rows, double *y, arena *tmp);
 
-/* The indexes of the numbers that may be fitted, in order; returns how many. These are all but the
- * integral exponents: x^2.0 and x^(-3) are shapes, and near them a negative x has no power. `node`
- * has room for e.count. */
+/* The indexes of the numbers that may be fitted, in order; returns how many. These are the free
+ * ones but for integral exponents: x^2.0 and x^(-3) are shapes, and near them a negative x has no
+ * power. `node` has room for e.count. */
 size_t expr_constants(expr e, size_t *node);
 
 /* Fills y as expr_eval does, to the bit, and dy[j*rows + i] with the derivative of y[i] by the
@@ -151,7 +157,50 @@ typedef struct expr_domain {
 
 /* Rewrites e with SNIP's operators and float constants only, constants folded and put first, as in
  * training expressions (those are left as they are). Exact in exact arithmetic; where it cannot be,
- * SNIP_UNSUPPORTED names the operator. `domain` may be NULL. */
+ * SNIP_UNSUPPORTED names the operator. Numbers that come with a rewriting (the 0.5 of sinh, pi,
+ * 1/ln 10) are fixed, those of e stay what they were; one folded out of several is free if one of
+ * them was. `domain` may be NULL. */
 snip_code expr_normal(expr *out, expr e, const expr_domain *domain, arena *a, snip_status *st);
+
+/* The canonical structure of a formula. Formulas that are the same function for some values of
+ * their free constants mostly have the same one: terms and factors in a fixed order, constants
+ * gathered, no free constant that another one could take the place of. */
+typedef struct expr_form {
+    expr e;               /* the formula in that structure: the same values, tidy to read */
+    expr core;            /* e = shift + factor * core; empty if the formula is a constant */
+    double shift, factor; /* factor has the scale and the sign, so that core is oriented */
+    uint8_t shift_free, factor_free;
+
+    /* For each node of the given formula: the node of `core` that holds the same function up to
+     * shift and factor, or -1 where there is none: constants, and parts that were merged with
+     * others or spread. */
+    int32_t *where;
+    /* given part = s + factor_of * (the part's own canonical core), 0 for constants. */
+    double *factor_of;
+    /* given part = s + slope * (the values at core node where). It has the sign of factor_of unless
+     * a surrounding function needs the core with the other sign: sin(1 - 2*x - 3*y). */
+    double *slope;
+
+    uint64_t hash; /* of core with free constants hidden; fixed numbers to 9 digits */
+} expr_form;
+
+/* Writes the canonical structure of e, in `a`. Its values are those of e up to rounding, wherever
+ * no part of e over- or underflows; it may be finite in more places (x*(1/x) is 1). If e has only
+ * SNIP's operators, without div and pow, so has the result, else it is written as users do. Fails
+ * with SNIP_UNSUPPORTED if the result would have more than EXPR_NODES_MAX nodes. Sums and products
+ * of more than 64 terms keep some of their nesting.
+ *
+ *   numbers     One made of several is free if one of them was. Neither sign nor size of a free
+ *               number shows in the structure (but sqrt(-x) and log(-x) are not sqrt(x) and
+ *               log(x)); fixed ones belong to it.
+ *   sums        f1*c1 + f2*c2 + ... with a factor pulled out, so that c1 has coefficient 1; where
+ *               some f are fixed, the first term with a fixed one has. Cancelled terms disappear.
+ *   products    Powers in halves of what is not a product; equal bases join. In (d + e*u)^n, e is
+ *               pulled out; under a root and in a logarithm |e| is, and the sign stays as a number.
+ *               If d alone is fixed it is d that becomes 1, unless there is a free factor.
+ *   functions   exp(s + u), log(k*u), abs(k*u), sin(-u) and the like give up what they can;
+ *               exp(u)*exp(v) is exp(u + v), log(u^p) is p*log(u) unless p is even, and u^b with a
+ *               free b is exp(b*log(u)), which users read as a power. */
+snip_code expr_canonical(expr_form *out, expr e, arena *a, snip_status *st);
 
 #endif

@@ -30,6 +30,10 @@ snip_code expr_pool_flatten(expr *out, const expr_pool *p, int root, arena *a, s
 /* The value of a number or of a named constant. */
 double expr_leaf_value(const expr_node *node);
 
+/* What LaTeX writes for a character of a name that no backslash escapes there: \, ^ and ~, which
+ * would end a row, raise or part. It ends with the blank that ends a command. NULL for others. */
+const char *expr_latex_sign(char c);
+
 /* Whether a variable cannot have this name in C, where the language (C23) or what formulas use of
  * its library has it; and in text for sympy.sympify, where it is something of sympy's or Python's,
  * or no name at all. */

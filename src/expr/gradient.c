@@ -39,7 +39,7 @@ static size_t bare_number(expr e, size_t i)
 size_t expr_constants(expr e, size_t *node)
 {
     for (size_t i = 0; i < e.count; i++) /* first whether each node is one, then the list of them */
-        node[i] = e.node[i].op == EXPR_NUMBER;
+        node[i] = e.node[i].op == EXPR_NUMBER && !e.node[i].fixed;
     for (size_t i = 0; i < e.count; i++) {
         if (e.node[i].op != EXPR_POW)
             continue;

@@ -4,6 +4,11 @@
 
 #include "expr/expr_int.h"
 
+const char *expr_latex_sign(char c)
+{
+    return c == '\\' ? "\\backslash " : c == '^' ? "\\wedge " : c == '~' ? "\\sim " : NULL;
+}
+
 int expr_taken_in_c(const char *name)
 {
     static const char *const words[] = {

@@ -73,9 +73,20 @@ static int add(rewriter *w, expr_node node, int kid1, int kid2, double low, doub
     return i;
 }
 
+static int number_as(rewriter *w, double v, int fixed)
+{
+    return add(w, (expr_node){ .op = EXPR_NUMBER, .fixed = fixed != 0, .value = v }, -1, -1, v, v);
+}
+
+/* A number of our own. */
 static int number(rewriter *w, double v)
 {
-    return add(w, (expr_node){ .op = EXPR_NUMBER, .value = v }, -1, -1, v, v);
+    return number_as(w, v, 1);
+}
+
+static int is_fixed(const rewriter *w, int i)
+{
+    return at(w, i)->node.fixed;
 }
 
 /* A constant that can stand for what it was computed from: neither overflowed nor underflowed. Zero
@@ -154,7 +165,7 @@ static int unary(rewriter *w, expr_op op, int a)
         if (!usable(v, !rounds_to_zero))
             return refuse(w, "the constant part %s(%g) is not a usable number", expr_ops[op].name,
                           x);
-        return number(w, v);
+        return number_as(w, v, is_fixed(w, a));
     }
     double low, high;
     unary_range(op, at(w, a)->low, at(w, a)->high, &low, &high);
@@ -200,13 +211,14 @@ static int commutative(rewriter *w, expr_op op, int a, int b)
                                                                      : -1;
         if (inner >= 0) {
             double x = value(w, a), y = value(w, inner), v = op == EXPR_ADD ? x + y : x * y;
+            int fixed = is_fixed(w, a) && is_fixed(w, inner);
             if (usable(v, op == EXPR_ADD || x == 0 || y == 0)) {
                 if (inner == b)
-                    return number(w, v);
+                    return number_as(w, v, fixed);
                 int rest = at(w, b)->kid[1];
                 if (v == (op == EXPR_ADD ? 0 : 1)) /* the constants have cancelled */
                     return rest;
-                return commutative(w, op, number(w, v), rest);
+                return commutative(w, op, number_as(w, v, fixed), rest);
             }
             if (inner == b)
                 return refuse(w, "a constant part is not a usable number");
@@ -230,7 +242,7 @@ static int difference(rewriter *w, int a, int b)
     if (a < 0 || b < 0)
         return -1;
     if (is_number(w, b))
-        return sum(w, number(w, -value(w, b)), a);
+        return sum(w, number_as(w, -value(w, b), is_fixed(w, b)), a);
     return binary(w, EXPR_SUB, a, b);
 }
 
@@ -254,7 +266,7 @@ static int quotient(rewriter *w, int a, int b)
     if (is_number(w, a) && is_number(w, b)) { /* 2/3 rounded once, not twice */
         double v = value(w, a) / value(w, b);
         if (usable(v, value(w, a) == 0))
-            return number(w, v);
+            return number_as(w, v, is_fixed(w, a) && is_fixed(w, b));
     }
     return product(w, a, unary(w, EXPR_INV, b));
 }
@@ -295,8 +307,9 @@ static int power(rewriter *w, int a, int b)
     double n = value(w, b);
     if (is_number(w, a)) {
         double v = pow(value(w, a), n);
+        int fixed = is_fixed(w, a) && (is_fixed(w, b) || n == floor(n));
         return usable(v, value(w, a) == 0)
-                   ? number(w, v)
+                   ? number_as(w, v, fixed)
                    : refuse(w, "the constant part pow(%g, %g) is not a usable number", value(w, a),
                             n);
     }
@@ -434,7 +447,7 @@ static int rewrite_leaf(rewriter *w, const expr_node *n)
     case EXPR_GAMMA:
         return number(w, EXPR_EULER_GAMMA);
     default:
-        return number(w, n->value);
+        return number_as(w, n->value, n->fixed);
     }
 }
 

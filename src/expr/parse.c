@@ -39,7 +39,7 @@ __attribute__((format(printf, 3, 4))) static int fail_at(parser *p, size_t pos, 
                                                          ...)
 {
     if (!p->failed) { /* the first failure is the one to report */
-        char msg[160];
+        char msg[240];
         va_list args;
         va_start(args, format);
         vsnprintf(msg, sizeof msg, format, args);
@@ -120,6 +120,29 @@ int expr_variable_index(const char *text, size_t length)
         index = 10 * index + (text[i] - '0');
     }
     return index;
+}
+
+/* `what` 'text' is none of ours: says so, and which names there are, as many as a line holds. */
+static int fail_name(parser *p, size_t pos, const char *what, const char *text, size_t length)
+{
+    enum { LINE = 80, NAME = 60 };
+    char list[2 * LINE + NAME] = "";
+    size_t used = 0, count = p->names ? p->names->count : 0;
+    for (size_t i = 0; i < count && used < sizeof list; i++) {
+        if (i && used + strlen(p->names->name[i]) > LINE) {
+            snprintf(list + used, sizeof list - used, ", ... (%zu in all)", count);
+            break;
+        }
+        used += (size_t)snprintf(list + used, sizeof list - used, "%s%.*s",
+                                 i           ? ", "
+                                 : count > 1 ? "are "
+                                             : "is ",
+                                 LINE, p->names->name[i]);
+    }
+    return fail_at(p, pos, "%s '%.*s'; there %s", what, length > NAME ? NAME : (int)length, text,
+                   !p->names ? "are x0, x1, ..."
+                   : count   ? list
+                             : "are no inputs");
 }
 
 /* The variable called text[0..length), or -1. A name of the table goes first; x0, x1, ... count its
@@ -212,8 +235,8 @@ static int add_number(parser *p, double value, int integer, size_t pos)
 {
     if (!isfinite(value))
         return fail_at(p, pos, "number too large for a double");
-    return add_node(
-        p, (expr_node){ .op = EXPR_NUMBER, .integer = (uint8_t)integer, .value = value }, -1, -1);
+    return add_node(p, (expr_node){ .op = EXPR_NUMBER, .integer = integer != 0, .value = value },
+                    -1, -1);
 }
 
 static void skip_space(parser *p)
@@ -381,12 +404,11 @@ static int parse_named(parser *p, const char *name, size_t length, size_t pos)
         return add_op(p, (expr_op)op, -1, -1);
     if (op >= 0)
         return parse_call(p, op, name + skip, length - skip, pos);
-    int shown = length > 60 ? 60 : (int)length;
     if (call)
-        return fail_at(p, pos, "unknown function '%.*s'", shown, name);
+        return fail_at(p, pos, "unknown function '%.*s'", length > 60 ? 60 : (int)length, name);
     if (p->met)
         return add_met(p, name, length, pos);
-    return fail_at(p, pos, "unknown name '%.*s'", shown, name);
+    return fail_name(p, pos, "unknown name", name, length);
 }
 
 /* A decimal number; in LaTeX it may go on with `\cdot 10^{n}`. */
@@ -417,7 +439,21 @@ static int parse_number(parser *p)
     return add_number(p, value, integer, start);
 }
 
-/* A name up to its closing character: a backquote, the brace of LaTeX where \_ stands for _, or the
+/* Whether s begins with a character's spelling in LaTeX; its length, with the character in *c. */
+static size_t latex_sign(const char *s, char *c)
+{
+    for (const char *sign = "\\^~"; *sign; sign++) {
+        const char *spelling = expr_latex_sign(*sign);
+        if (strncmp(s, spelling, strlen(spelling)) == 0) {
+            *c = *sign;
+            return strlen(spelling);
+        }
+    }
+    return 0;
+}
+
+/* A name up to its closing character: a backquote, the brace of LaTeX where \_ stands for _ and
+ * \wedge for ^, or the
  * quote of sympy where \' stands for one. */
 static int parse_quoted(parser *p, char closing, size_t pos)
 {
@@ -431,13 +467,19 @@ static int parse_quoted(parser *p, char closing, size_t pos)
     if (!name)
         return fail_nomem(p);
     for (size_t i = 0; i < end; i++) {
+        size_t sign = closing == '}' ? latex_sign(s + i, &name[length]) : 0;
+        if (sign) {
+            length++;
+            i += sign - 1;
+            continue;
+        }
         i += s[i] == '\\' && closing != '`';
         name[length++] = s[i];
     }
     p->pos += end + 1;
     int variable = find_variable(p, name, length);
     if (variable < 0)
-        return fail_at(p, pos, "unknown name '%.*s'", length > 60 ? 60 : (int)length, name);
+        return fail_name(p, pos, "unknown name", name, length);
     return add_variable(p, variable, pos);
 }
 
@@ -600,13 +642,12 @@ static snip_code parse_infix(expr *out, parser *p)
 /* One word of prefix text, s[0..length). Returns its node's place or -1. */
 static int prefix_word(parser *p, const char *s, size_t length, size_t pos)
 {
-    int shown = length > 60 ? 60 : (int)length;
     if (length == 0)
         return fail_at(p, pos, "empty word between commas");
     if (length > 2 && s[0] == '`' && s[length - 1] == '`') { /* a name that is no plain word */
         int named = find_variable(p, s + 1, length - 2);
         return named >= 0 ? add_variable(p, named, pos)
-                          : fail_at(p, pos, "unknown name %.*s", shown, s);
+                          : fail_name(p, pos, "unknown name", s + 1, length - 2);
     }
     int sign = s[0] == '-' || s[0] == '+', integer;
     size_t number = number_length(s + sign, &integer);
@@ -621,7 +662,7 @@ static int prefix_word(parser *p, const char *s, size_t length, size_t pos)
     if (op < 0 && p->met && is_word(s, length))
         return add_met(p, s, length, pos);
     if (op < 0)
-        return fail_at(p, pos, "unknown operator or name '%.*s'", shown, s);
+        return fail_name(p, pos, "unknown operator or name", s, length);
     return add_op(p, (expr_op)op, -1, -1);
 }
 

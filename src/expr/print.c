@@ -154,9 +154,10 @@ static void put_variable(printer *p, int index)
     } else if (p->format == SNIP_LATEX) {
         text_add(&p->t, "\\mathrm{");
         for (const char *c = name; *c; c++) {
-            if (strchr("_%&#${}\\", *c))
+            const char *sign = expr_latex_sign(*c);
+            if (strchr("_%&#${}", *c))
                 text_put(&p->t, "\\", 1);
-            text_put(&p->t, c, 1);
+            text_put(&p->t, sign ? sign : c, sign ? strlen(sign) : 1);
         }
         text_add(&p->t, "}");
     } else if ((p->format == SNIP_SYMPY && expr_taken_in_sympy(name)) ||

@@ -16,6 +16,7 @@ static const char *const similarities[] = { "dot", "cosine", NULL };
 static const char *const poolings[] = { "pads", "masked", NULL };
 static const char *const norms[] = { "post", "pre", NULL };
 static const char *const values[] = { "tokens", "features", NULL };
+static const char *const constants[] = { "tokens", "value", NULL };
 
 /* A key: a whole number within [low, high], or one of `choices`. */
 static const struct key {
@@ -52,6 +53,8 @@ static const struct key {
     CHOICE(statistics, no_yes, "statistics of the table as tokens"),
     NUMBER(atoms, 0, MODEL_ATOMS_MAX, "statistics: most terms of the sparse fit"),
     NUMBER(hidden, 1, 8192, "features, statistics: width of the embedder's hidden layer"),
+    CHOICE(constants, constants, "a formula's constant: SNIP's three tokens, or one of its value"),
+    CHOICE(forms, no_yes, "a second view: forms, whose constants are free"),
 };
 /* Keys from NEWER on came later: files without them have the paper's values. */
 enum { KEYS = sizeof keys / sizeof *keys, NEWER = 15 };
@@ -197,6 +200,8 @@ snip_code model_config_check(const model_config *c, snip_status *st)
         return status_fail(st, SNIP_FORMAT, 0, "with points = 0 the model needs statistics = yes");
     if (c->points == 1)
         return status_fail(st, SNIP_FORMAT, 0, "points is 0 or at least 2, not 1");
+    if (c->forms && c->constants != MODEL_CONSTANT_VALUE)
+        return status_fail(st, SNIP_FORMAT, 0, "forms = yes goes with constants = value");
     if (c->statistics && c->point_positions)
         return status_fail(st, SNIP_FORMAT, 0,
                            "statistics = yes goes with point_positions = no: points then follow "

@@ -13,6 +13,7 @@ typedef enum model_similarity { MODEL_DOT, MODEL_COSINE } model_similarity;
 typedef enum model_pooling { MODEL_POOL_PADS, MODEL_POOL_MASKED } model_pooling;
 typedef enum model_norm { MODEL_POST_NORM, MODEL_PRE_NORM } model_norm;
 typedef enum model_values { MODEL_TOKENS, MODEL_FEATURES } model_values;
+typedef enum model_constants { MODEL_CONSTANT_TOKENS, MODEL_CONSTANT_VALUE } model_constants;
 
 typedef struct model_config {
     int dims;   /* largest input dimension */
@@ -34,6 +35,8 @@ typedef struct model_config {
     int statistics;      /* whether the encoder reads statistics of the table (model/summary.h) */
     int atoms;           /* most terms of the sparse fit among them */
     int hidden;          /* width of the embedder's hidden layer, for features and statistics */
+    int constants;       /* model_constants: how a formula's constants are read */
+    int forms;           /* whether it was trained to read forms as well (expr_canonical) */
 } model_config;
 
 /* The preset of that name: paper, base, small or tiny. */

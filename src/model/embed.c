@@ -68,6 +68,17 @@ snip_code model_group_fill(model_table_group *g, const model *m, const double *c
                            size_t rows, const double *const *y, arena *a)
 {
     snip_code code = SNIP_OK;
+    const double **standard = g->form ? arena_array(a, g->count, sizeof *standard) : NULL;
+    if (g->form && !standard)
+        return SNIP_NOMEM;
+    for (size_t t = 0; t < g->count && g->form; t++) {
+        double *column = arena_array(a, rows, sizeof *column);
+        if (!column)
+            return SNIP_NOMEM;
+        model_standardise(column, y[t], rows);
+        standard[t] = column;
+    }
+    y = g->form ? standard : y;
     if (g->points)
         code = m->config.values == MODEL_FEATURES ? fill_features(g, x, y, a)
                                                   : fill_tokens(g, m, x, y, a);
@@ -81,7 +92,7 @@ snip_code model_group_fill(model_table_group *g, const model *m, const double *c
     model_columns *c = good ? model_columns_new(x, g->dim, rows, a) : NULL;
     good = c != NULL;
     for (size_t t = 0; t < g->count && good; t++)
-        good = model_summary_make(&s[t], c, y[t], a);
+        good = model_summary_make(&s[t], c, y[t], g->form, a);
     arena_reset(a, mark);
     g->summary = s;
     return good ? SNIP_OK : SNIP_NOMEM;

@@ -4,6 +4,7 @@
  * pre-norm:         x = x + attention(norm(x)); x = x + ff(norm(x)); at the end one more norm */
 #include "model/encode.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "base/clock.h"
@@ -226,6 +227,59 @@ void model_paths(nn_path *out, const data_tokens *t)
     }
 }
 
+/* The features of the constants that are shown, (count, MODEL_CONSTANT_FEATURES), and the tokens
+ * they belong to. Returns 0 when memory is out. */
+static int constant_features(const model_formulas *f, float **features, size_t **token,
+                             size_t *count, arena *a)
+{
+    size_t n = f->offsets[f->count];
+    *count = 0;
+    *token = arena_array(a, n, sizeof **token);
+    if (!*token)
+        return 0;
+    for (size_t t = 0; t < n; t++)
+        if (!isnan(f->value[t]))
+            (*token)[(*count)++] = t;
+    *features = floats(a, *count, MODEL_CONSTANT_FEATURES);
+    for (size_t i = 0; i < *count && *features; i++)
+        model_constant_features(*features + i * MODEL_CONSTANT_FEATURES, f->value[(*token)[i]]);
+    return *features != NULL;
+}
+
+/* sum(t) += W features(value of t) for each constant that is shown. Returns 0 when memory is out. */
+static int constants_forward(const model *m, const model_formulas *f, float *sum, arena *a)
+{
+    const nn_kernels *k = nn_kernels_best();
+    size_t d = (size_t)m->config.d, count, *token;
+    arena_pos mark = arena_mark(a);
+    float *features, *rows = NULL;
+    if (constant_features(f, &features, &token, &count, a) && (rows = floats(a, count, d))) {
+        nn_gemm(0, 1, count, d, MODEL_CONSTANT_FEATURES, 1, features, MODEL_CONSTANT_FEATURES,
+                m->w + m->symbolic.constant, MODEL_CONSTANT_FEATURES, 0, rows, d);
+        for (size_t i = 0; i < count; i++)
+            k->add(sum + token[i] * d, rows + i * d, d);
+    }
+    arena_reset(a, mark);
+    return rows != NULL;
+}
+
+/* dW += dsum' features over the constants that are shown. Returns 0 when memory is out. */
+static int constants_backward(const model *m, const model_formulas *f, const float *dsum,
+                              float *grad, arena *tmp)
+{
+    size_t d = (size_t)m->config.d, count, *token;
+    arena_pos mark = arena_mark(tmp);
+    float *features, *rows = NULL;
+    if (constant_features(f, &features, &token, &count, tmp) && (rows = floats(tmp, count, d))) {
+        for (size_t i = 0; i < count; i++)
+            memcpy(rows + i * d, dsum + token[i] * d, d * sizeof *rows);
+        nn_gemm(1, 0, d, MODEL_CONSTANT_FEATURES, count, 1, rows, d, features,
+                MODEL_CONSTANT_FEATURES, 1, grad + m->symbolic.constant, MODEL_CONSTANT_FEATURES);
+    }
+    arena_reset(tmp, mark);
+    return rows != NULL;
+}
+
 static model_pass *formulas_forward(const model *m, const model_formulas *f, float *z, int forget,
                                     arena *a)
 {
@@ -249,6 +303,8 @@ static model_pass *formulas_forward(const model *m, const model_formulas *f, flo
             memcpy(p->sum + t * d, m->w + m->symbolic.table + f->token[t] * d, d * sizeof *p->sum);
             k->add(p->sum + t * d, m->w + m->symbolic.position + (t - f->offsets[s]) * d, d);
         }
+    if (f->value && !constants_forward(m, f, p->sum, a))
+        return NULL;
     if (f->path)
         nn_tree_forward(p->sum, f->path, m->w + m->theta, n, (size_t)m->config.channels,
                         (size_t)m->config.levels);
@@ -283,6 +339,8 @@ int model_formulas_backward(const model *m, const model_formulas *f, const model
                 k->add(grad + m->symbolic.table + f->token[t] * d, dsum + t * d, d);
                 k->add(grad + m->symbolic.position + (t - f->offsets[s]) * d, dsum + t * d, d);
             }
+        if (f->value)
+            good = constants_backward(m, f, dsum, grad, tmp);
         if (f->path)
             nn_tree_backward(grad + m->theta, dsum, f->path, m->w + m->theta, p->n,
                              (size_t)m->config.channels, (size_t)m->config.levels);

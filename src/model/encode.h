@@ -19,6 +19,7 @@ typedef struct model_formulas {
     size_t count;          /* sequences */
     const size_t *offsets; /* count + 1 */
     const uint16_t *token; /* equation ids */
+    const double *value;   /* per token: of a constant that is shown, else NaN; NULL: there are none */
     const nn_path *path;   /* per token; NULL: no tree positions (S0) */
     size_t rows;           /* parts to embed; each gives a row */
     const nn_span *span;
@@ -29,6 +30,7 @@ typedef struct model_formulas {
 typedef struct model_table_group {
     size_t points;
     int dim;                      /* inputs present */
+    int form;                     /* the form view: y is standardised, its unit is not seen */
     size_t count;                 /* tables */
     const uint16_t *x, *y;        /* tokens: float ids [points][3 * dim], [count][points][3] */
     const float *x_value;         /* features: [points][dim][MODEL_VALUE_FEATURES] */

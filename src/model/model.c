@@ -55,7 +55,7 @@ static void add_norm(model *m, size_t *g, size_t *b, const char *name)
 static void add_layer(model *m, model_layer *l, const char *encoder, int i)
 {
     static const char *const parts[3] = { "q_lin", "k_lin", "v_lin" };
-    size_t d = (size_t)m->config.d, w[3], b[3];
+    size_t d = (size_t)m->config.d, w[3], b[3], first = m->tensors;
     float bound = 1 / sqrtf((float)d);
     char name[64];
     for (int k = 0; k < 3; k++)
@@ -76,6 +76,8 @@ static void add_layer(model *m, model_layer *l, const char *encoder, int i)
     add_linear(m, &l->ff2_w, &l->ff2_b, (size_t)m->config.ff, d, name);
     snprintf(name, sizeof name, "%s.layer_norm2.%d", encoder, i);
     add_norm(m, &l->norm2_g, &l->norm2_b, name);
+    for (size_t k = first; k < m->tensors; k++)
+        m->tensor[k].in_layer = m->tensor[k].cols > 0;
 }
 
 static void add_encoder(model *m, model_encoder *e, const char *encoder, int has_positions)
@@ -134,7 +136,8 @@ snip_code model_new(model **out, const model_config *config, arena *a, snip_stat
     if (!m)
         return status_nomem(st);
     m->config = *config;
-    m->vocab = data_vocab_new(config->dims, a);
+    int values = config->constants == MODEL_CONSTANT_VALUE;
+    m->vocab = values ? data_vocab_new_values(config->dims, a) : data_vocab_new(config->dims, a);
     m->tensor = arena_array(a, TENSORS_MAX, sizeof *m->tensor);
     m->numeric.layer = arena_array(a, (size_t)config->layers, sizeof *m->numeric.layer);
     m->symbolic.layer = arena_array(a, (size_t)config->layers, sizeof *m->symbolic.layer);
@@ -155,6 +158,10 @@ snip_code model_new(model **out, const model_config *config, arena *a, snip_stat
     add_encoder(m, &m->numeric, "encoder_y", config->point_positions);
     m->symbolic.table = add(m, (size_t)m->vocab->equation_words, d, MODEL_NORMAL,
                             1 / sqrtf((float)d), m->vocab->zero_row, "encoder_f.embeddings.weight");
+    if (values)
+        m->symbolic.constant =
+            add(m, d, MODEL_CONSTANT_FEATURES, MODEL_UNIFORM,
+                1 / sqrtf((float)MODEL_CONSTANT_FEATURES), -1, "encoder_f.constants.weight");
     add_encoder(m, &m->symbolic, "encoder_f", 1);
     m->theta = add(m, (size_t)config->channels, 0, MODEL_VALUE, atanhf(0.5f), -1, "theta");
     if (config->similarity == MODEL_COSINE) {

@@ -26,6 +26,7 @@ typedef struct model_tensor {
     model_init init;
     float scale;   /* standard deviation, bound or value */
     long zero_row; /* row that starts as zero, or -1 */
+    int in_layer;  /* a matrix of an encoder's layer: what optimizer = muon is for */
 } model_tensor;
 
 /* Where the parameters of one layer start. Queries, keys and values are one (3d,d) matrix. */
@@ -49,7 +50,8 @@ typedef struct model_perceptron {
 } model_perceptron;
 
 typedef struct model_encoder {
-    size_t table; /* token embeddings, of the symbolic encoder */
+    size_t table;    /* token embeddings, of the symbolic encoder */
+    size_t constant; /* (d, MODEL_CONSTANT_FEATURES): added for a constant's value */
     size_t position;
     size_t norm_g, norm_b; /* of the embedding */
     model_layer *layer;

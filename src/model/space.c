@@ -9,7 +9,7 @@
 #include "model/encode.h"
 
 /* A few items that go through an encoder together. */
-enum { CHUNK_FORMULAS = 16, CHUNK_TOKENS = 512, TOKENS_GUESS = 24 };
+enum { CHUNK_FORMULAS = MODEL_SPACE_FORMULAS, CHUNK_TOKENS = 512, TOKENS_GUESS = 24 };
 
 model_space *model_space_new(const model *m, int tree, int threads)
 {
@@ -77,7 +77,9 @@ static snip_code chunk_symbols(const model_space *s, const model_item *item, siz
     offsets[0] = 0;
     for (size_t i = 0; i < n; i++) {
         if (i == 0 || item[i].e.node != item[i - 1].e.node) {
-            snip_code code = data_tokens_make(&tokens[count], item[i].e, s->m->vocab, a, NULL);
+            snip_code code =
+                item[i].form ? data_tokens_form(&tokens[count], item[i].e, s->m->vocab, a, NULL)
+                             : data_tokens_make(&tokens[count], item[i].e, s->m->vocab, a, NULL);
             if (code != SNIP_OK)
                 return code;
             offsets[count + 1] = offsets[count] + tokens[count].count;
@@ -90,17 +92,22 @@ static snip_code chunk_symbols(const model_space *s, const model_item *item, siz
                       ? (nn_span){ at, at + t->count, pads ? DATA_SEQUENCE_MAX - t->count : 0 }
                       : (nn_span){ at + (size_t)t->first[node], at + (size_t)t->end[node], 0 };
     }
+    int values = s->m->vocab->values;
     uint16_t *id = arena_array(a, offsets[count], sizeof *id);
+    double *value = values ? arena_array(a, offsets[count], sizeof *value) : NULL;
     nn_path *path = arena_array(a, offsets[count], sizeof *path);
-    if (!id || !path)
+    if (!id || !path || (values && !value))
         return SNIP_NOMEM;
     for (size_t k = 0; k < count; k++) {
         memcpy(id + offsets[k], tokens[k].id, tokens[k].count * sizeof *id);
+        if (values)
+            memcpy(value + offsets[k], tokens[k].value, tokens[k].count * sizeof *value);
         model_paths(path + offsets[k], &tokens[k]);
     }
     const model_formulas f = { .count = count,
                                .offsets = offsets,
                                .token = id,
+                               .value = value,
                                .path = s->tree ? path : NULL,
                                .rows = n,
                                .span = span };
@@ -132,12 +139,14 @@ static snip_code chunk_values(const model_space *s, const model_item *item, size
     if (!group || !y)
         return SNIP_NOMEM;
     for (size_t first = 0, end; first < n; first = end) {
-        for (end = first; end < n && item[end].x == item[first].x; end++)
+        for (end = first;
+             end < n && item[end].x == item[first].x && item[end].form == item[first].form; end++)
             y[end] = item[end].y;
         model_table_group *g = &group[groups++];
         size_t rows = item[first].rows;
         *g = (model_table_group){ .points = points < rows ? points : rows,
                                   .dim = item[first].dim,
+                                  .form = item[first].form,
                                   .count = end - first };
         const double *const *x = item[first].x;
         if (points && points < rows) {
@@ -196,7 +205,11 @@ static snip_code make_rows(model_space *s, const model_item *item, size_t n, flo
                            float *values, snip_status *st)
 {
     chunk *c;
-    size_t count = cut(&c, s, item, n, symbols, values);
+    /* oneDNN crashes where it finds no memory for its code or a thread no stack. */
+    const size_t code = (size_t)24 << 20, each = (size_t)16 << 20;
+    size_t count = arena_room(code + (size_t)s->threads * each)
+                       ? cut(&c, s, item, n, symbols, values)
+                       : (size_t)-1;
     if (count == (size_t)-1)
         return status_nomem(st);
     snip_code worst = SNIP_OK;

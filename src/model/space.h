@@ -14,6 +14,10 @@
 
 #define MODEL_WHOLE ((size_t)-1)
 
+/* So many formulas, one after the other, go through the encoder together; the last bit of a row
+ * depends on its neighbours. */
+enum { MODEL_SPACE_FORMULAS = 16 };
+
 /* A formula or a part of it, and the values that it is held against. Neighbours that share `e` or
  * `x` share the work. */
 typedef struct model_item {
@@ -23,6 +27,7 @@ typedef struct model_item {
     int dim;
     size_t rows;
     const double *y;
+    int form;          /* e is the core of a form (expr_canonical), y is seen without its unit */
     const char *label; /* for the dump: a JSON object's inside, or NULL */
 } model_item;
 

@@ -15,6 +15,20 @@ static double clamp(double v, double most)
     return v > most ? most : v < -most ? -most : v;
 }
 
+/* The position within the decade as a point on `hands` circles, like a clock with hands: the first
+ * turns `turns` times in a decade, each further one twice as fast. */
+static void clock_hands(float *out, int hands, double turns, double digits)
+{
+    double turn = 2 * M_PI * turns * (digits - floor(digits)), s = sin(turn), c = cos(turn);
+    for (int i = 0; i < hands; i++) {
+        out[2 * i] = (float)s;
+        out[2 * i + 1] = (float)c;
+        double twice = 2 * s * c;
+        c = c * c - s * s;
+        s = twice;
+    }
+}
+
 void model_value_features(float out[MODEL_VALUE_FEATURES], double v)
 {
     static const double scales[5] = { 3, 1, 1 / 3.0, 0.1, 0.01 };
@@ -26,15 +40,17 @@ void model_value_features(float out[MODEL_VALUE_FEATURES], double v)
     double digits = size > 0 ? log10(size) : -16;
     out[7] = (float)clamp(digits / 4, FEATURE_MOST);
     out[MODEL_VALUE_ABSENT] = 0;
-    /* The position within the decade as a point on circles, like a clock with hands. */
-    double turn = 2 * M_PI * (digits - floor(digits)), s = sin(turn), c = cos(turn);
-    for (int i = 0; i < 3; i++) {
-        out[9 + 2 * i] = (float)s;
-        out[10 + 2 * i] = (float)c;
-        double twice = 2 * s * c;
-        c = c * c - s * s;
-        s = twice;
-    }
+    clock_hands(out + 9, 3, 1, digits);
+}
+
+void model_constant_features(float out[MODEL_CONSTANT_FEATURES], double v)
+{
+    double size = fabs(v), digits = size > 0 ? log10(size) : -16;
+    model_value_features(out, v);
+    out += MODEL_VALUE_FEATURES;
+    for (int i = 0; i < MODEL_CONSTANT_STEPS; i++) /* centres at 10^-3.5 .. 10^3.5 */
+        *out++ = (float)tanh(2 * (digits + 3.5 - i));
+    clock_hands(out, 2, 8, digits);
 }
 
 /* A candidate term: a product of powers of inputs, or a function of one. */
@@ -194,19 +210,40 @@ typedef struct shape_of_y {
     double skewness, kurtosis; /* of r */
 } shape_of_y;
 
-static void describe_y(shape_of_y *s, const double *y, size_t n, double *sorted)
+/* Below this a number of a standardised table is rounding. */
+static const double rounding = 1e-8;
+
+void model_standardise(double *out, const double *y, size_t n)
+{
+    double most = 0, mean = 0, square = 0;
+    for (size_t r = 0; r < n; r++)
+        most = fmax(most, fabs(y[r]));
+    int exponent; /* a power of two: squares can neither over- nor underflow, and no digit changes */
+    frexp(most, &exponent);
+    for (size_t r = 0; r < n; r++) {
+        out[r] = ldexp(y[r], -exponent);
+        mean += out[r] / (double)n;
+    }
+    for (size_t r = 0; r < n; r++)
+        square += (out[r] - mean) * (out[r] - mean) / (double)n;
+    double deviation = sqrt(square);
+    for (size_t r = 0; r < n; r++)
+        out[r] = deviation > 1e-13 ? (out[r] - mean) / deviation : 0;
+}
+
+static void describe_y(shape_of_y *s, const double *y, size_t n, int form, double *sorted)
 {
     double sum = 0, square = 0, positive = 0;
     memcpy(sorted, y, n * sizeof *sorted);
     qsort(sorted, n, sizeof *sorted, by_value);
     for (size_t r = 0; r < n; r++) {
         sum += y[r] / (double)n;
-        positive += y[r] > 0;
+        positive += y[r] > (form ? rounding : 0);
     }
     for (size_t r = 0; r < n; r++)
         square += (y[r] - sum) * (y[r] - sum) / (double)n;
-    s->mean = sum;
-    s->deviation = sqrt(square);
+    s->mean = form ? 0 : sum;
+    s->deviation = form ? square > 0.5 : sqrt(square);
     s->least = sorted[0];
     s->most = sorted[n - 1];
     s->median = quantile(sorted, n, 0.5);
@@ -230,7 +267,7 @@ static void describe_y(shape_of_y *s, const double *y, size_t n, double *sorted)
         else
             right++;
     }
-    s->mad = last;
+    s->mad = form && last < rounding ? 0 : last;
     s->spread = s->mad > 0 ? s->mad : s->deviation > 0 ? s->deviation : 1;
 }
 
@@ -271,13 +308,20 @@ static void make_targets(float *t, float *near, shape_of_y *s, const double *y,
     s->kurtosis = sum2 > 1e-12 ? sum4 / (sum2 * sum2) : 0;
 }
 
+/* A statistic of the table: its features, where rounding errors in the form view count as 0. */
+static void statistic_features(float *out, double v, int form)
+{
+    model_value_features(out, form && fabs(v) < rounding ? 0 : v);
+}
+
 /* y's own token; what the fits add comes last. */
-static void fill_y(float *out, const shape_of_y *s, int dim, double intercept, const double left[4])
+static void fill_y(float *out, const shape_of_y *s, int dim, int form, double intercept,
+                   const double left[4])
 {
     const double values[11] = { s->mean, s->deviation, s->least, s->most, s->median, s->mad,
                                 s->q5,   s->q25,       s->q75,   s->q95,  intercept };
     for (int i = 0; i < 11; i++, out += MODEL_VALUE_FEATURES)
-        model_value_features(out, values[i]);
+        statistic_features(out, values[i], form);
     for (int q = 0; q < MODEL_QUANTILES; q++)
         *out++ = (float)clamp(asinh((s->quantile[q] - s->median) / s->spread), FEATURE_MOST);
     for (int d = 0; d < DATA_DIMS_MAX; d++)
@@ -383,11 +427,12 @@ static int pursue(pursuit *p, float *first_c, float *first_e, const model_column
     return 1;
 }
 
-static void fill_atoms(float *out, const pursuit *p, const model_columns *c, double spread)
+static void fill_atoms(float *out, const pursuit *p, const model_columns *c, double spread,
+                       int form)
 {
     for (int i = 0; i < p->count; i++) {
         const atom *b = &c->atom[p->chosen[i]];
-        model_value_features(out, p->factor[i] * spread);
+        statistic_features(out, p->factor[i] * spread, form);
         out += MODEL_VALUE_FEATURES;
         *out++ = (float)sqrt(p->gain[i]);
         *out++ = (float)(log10(p->gain[i] + 1e-8) / 4);
@@ -442,7 +487,7 @@ static void linear_fit(double *factor, const model_columns *c, const float *targ
  * known from the pursuit. */
 static void fill_inputs(float *out, const model_columns *c, const float *target,
                         const float *first_c, const float *first_e, double first_square,
-                        const float *whole_e, double spread, const double *factor)
+                        const float *whole_e, double spread, const double *factor, int form)
 {
     const nn_kernels *k = nn_kernels_best();
     size_t w = c->stride, n = c->rows;
@@ -480,7 +525,7 @@ static void fill_inputs(float *out, const model_columns *c, const float *target,
             *out++ = (float)clamp(m, FEATURE_MOST);
             *out++ = (float)clamp(sqrt(fmax(0, v)), FEATURE_MOST);
         }
-        model_value_features(out, factor[i] * spread);
+        statistic_features(out, factor[i] * spread, form);
         out += MODEL_VALUE_FEATURES;
         for (int d = 0; d < DATA_DIMS_MAX; d++)
             *out++ = d == i;
@@ -496,7 +541,8 @@ int model_summary_new(model_summary *out, int dim, int most, arena *a)
     return out->y && out->input && out->atom;
 }
 
-int model_summary_make(model_summary *out, const model_columns *c, const double *y, arena *a)
+int model_summary_make(model_summary *out, const model_columns *c, const double *y, int form,
+                       arena *a)
 {
     size_t w = c->stride, d = (size_t)c->dim;
     arena_pos mark = arena_mark(a);
@@ -509,7 +555,7 @@ int model_summary_make(model_summary *out, const model_columns *c, const double 
     if (!tmp || !target || !near || !first_c || !first_e || !whole_e)
         return 0;
     shape_of_y s;
-    describe_y(&s, y, c->rows, tmp);
+    describe_y(&s, y, c->rows, form, tmp);
     make_targets(target, near, &s, y, c, tmp);
     pursuit p;
     if (!pursue(&p, first_c, first_e, c, target, near, out->most, a))
@@ -521,14 +567,14 @@ int model_summary_make(model_summary *out, const model_columns *c, const double 
     double factor[DATA_DIMS_MAX], left[4];
     linear_fit(factor, c, target, near);
     fill_inputs(out->input, c, target, first_c, first_e,
-                k->square_sum(target, w) - sum * sum / count, whole_e, s.spread, factor);
+                k->square_sum(target, w) - sum * sum / count, whole_e, s.spread, factor, form);
     for (int i = 0; i < 4; i++) { /* what is left after 1, 3, 6 and all terms */
         static const int after[4] = { 1, 3, 6, MODEL_ATOMS_MAX };
         int t = after[i] < p.count ? after[i] : p.count;
         left[i] = log10((t ? p.left[t - 1] : 1) + 1e-8) / 4;
     }
-    fill_y(out->y, &s, c->dim, p.intercept * s.spread + s.median, left);
-    fill_atoms(out->atom, &p, c, s.spread);
+    fill_y(out->y, &s, c->dim, form, p.intercept * s.spread + s.median, left);
+    fill_atoms(out->atom, &p, c, s.spread, form);
     out->atoms = p.count;
     arena_reset(a, mark);
     return 1;

@@ -23,6 +23,10 @@ enum {
 };
 void model_value_features(float out[MODEL_VALUE_FEATURES], double v);
 
+/* The same, finer, for the constants of a formula: steps over the decades, and more of its digits. */
+enum { MODEL_CONSTANT_STEPS = 8, MODEL_CONSTANT_FEATURES = MODEL_VALUE_FEATURES + 12 };
+void model_constant_features(float out[MODEL_CONSTANT_FEATURES], double v);
+
 /* Functions of one input that are held against y; powers are for products of inputs. */
 #define MODEL_SHAPES(X)                                                                            \
     X(CUBE) X(ABS) X(LOG) X(EXP) X(EXP_MINUS) X(SIN) X(COS) X(SIN2) X(COS2) X(SIN4) X(COS4)
@@ -47,6 +51,9 @@ enum {
     MODEL_SUMMARY_ATOM = MODEL_VALUE_FEATURES + 4 + MODEL_SHAPES_COUNT + DATA_DIMS_MAX,
 };
 
+/* y in the form view: mean 0 and deviation 1, all 0 where it does not vary. Any finite y will do. */
+void model_standardise(double *out, const double *y, size_t n);
+
 typedef struct model_columns model_columns;
 
 /* What all tables on the same X share. NULL when memory is out. x are `dim` columns of `rows`
@@ -64,8 +71,10 @@ typedef struct model_summary {
 /* Room in `a` for a summary with at most `most` terms. Returns 0 when memory is out. */
 int model_summary_new(model_summary *out, int dim, int most, arena *a);
 
-/* Fills it from the table of c's columns and y. Returns 0 when memory is out; `tmp` is left as
- * found. */
-int model_summary_make(model_summary *out, const model_columns *c, const double *y, arena *tmp);
+/* Fills it from the table of c's columns and y. With `form` y is standardised: what is 0 or 1 but
+ * for rounding is made so, since a rounding error's digits would tell the unit that y once had.
+ * Returns 0 when memory is out; `tmp` is left as found. */
+int model_summary_make(model_summary *out, const model_columns *c, const double *y, int form,
+                       arena *tmp);
 
 #endif

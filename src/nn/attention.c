@@ -1,76 +1,109 @@
 /* attention.c - self-attention within each sequence of a chunk; see nn.h.
  *
- * A head's queries, keys and values are columns of qkv, so each product is one call on a strided
- * matrix. Probabilities are not kept for the backward pass: for sequences of up to a few hundred
- * tokens computing them again costs less than storing them. */
+ * With q, k, v the columns of one head, all (n, width):
+ *     p = softmax(q k' / sqrt(width)),  o = p v
+ * and backward, with s the argument of the softmax:
+ *     dv = p' do,  dp = do v',  ds = p * (dp - rowsum(dp * p)) / sqrt(width),  dq = ds k,  dk = ds' q
+ * Products of a few dozen rows are too small for the library's: they go through small_product, on
+ * keys or values transposed once per head. Probabilities are not kept for the backward pass: for
+ * sequences of up to a few hundred tokens computing them again costs less than storing them. */
 #include <math.h>
+#include <string.h>
 
 #include "nn/nn.h"
 
-static size_t longest(const size_t *offsets, size_t count)
+/* What one head needs while it runs. */
+typedef struct scratch {
+    float *p, *dp;     /* (n, stride) */
+    float *transposed; /* (width, stride) */
+} scratch;
+
+/* Row lengths that fill whole vectors of any instruction set. */
+static size_t stride_of(size_t n)
 {
-    size_t most = 0;
-    for (size_t s = 0; s < count; s++)
-        if (offsets[s + 1] - offsets[s] > most)
-            most = offsets[s + 1] - offsets[s];
-    return most;
+    return (n + 15) / 16 * 16;
 }
 
-/* p(n,n) = softmax(q k' / sqrt(head dimension)) */
-static void probabilities(float *p, const float *q, const float *k, size_t n, size_t d,
+static int scratch_new(scratch *s, const size_t *offsets, size_t count, size_t width, arena *a)
+{
+    size_t most = 0;
+    for (size_t i = 0; i < count; i++)
+        if (offsets[i + 1] - offsets[i] > most)
+            most = offsets[i + 1] - offsets[i];
+    size_t stride = stride_of(most);
+    s->p = arena_array(a, most * stride, sizeof *s->p);
+    s->dp = arena_array(a, most * stride, sizeof *s->dp);
+    s->transposed = arena_array(a, width * stride, sizeof *s->transposed);
+    return s->p && s->dp && s->transposed;
+}
+
+/* c(n, stride) = a(n, width) b(n, width)', both with rows `ld_a` and `ld_b` apart. */
+static void inner_products(float *c, const float *a, size_t ld_a, const float *b, size_t ld_b,
+                           size_t n, size_t width, float *transposed)
+{
+    size_t stride = stride_of(n);
+    for (size_t w = 0; w < width; w++) {
+        for (size_t j = 0; j < n; j++)
+            transposed[w * stride + j] = b[j * ld_b + w];
+        memset(transposed + w * stride + n, 0, (stride - n) * sizeof *transposed);
+    }
+    nn_kernels_best()->small_product(c, stride, a, ld_a, 1, transposed, stride, n, stride, width);
+}
+
+/* p = softmax(q k' / sqrt(width)) */
+static void probabilities(const scratch *s, const float *q, const float *k, size_t n, size_t d,
                           size_t width)
 {
-    nn_product(0, 1, n, n, width, 1, q, 3 * d, k, 3 * d, 0, p, n);
-    nn_kernels_best()->softmax(p, 1 / sqrtf((float)width), n, n);
+    inner_products(s->p, q, 3 * d, k, 3 * d, n, width, s->transposed);
+    for (size_t i = 0; i < n; i++)
+        nn_kernels_best()->softmax(s->p + i * stride_of(n), 1 / sqrtf((float)width), 1, n);
 }
 
 int nn_attention_forward(float *o, const float *qkv, const size_t *offsets, size_t count, size_t d,
                          size_t heads, arena *tmp)
 {
+    const nn_kernels *kernel = nn_kernels_best();
     arena_pos mark = arena_mark(tmp);
-    size_t most = longest(offsets, count), width = d / heads;
-    float *p = arena_array(tmp, most * most, sizeof *p);
-    nn_quiet quiet;
-    nn_quiet_begin(&quiet);
-    for (size_t s = 0; s < count && p; s++) {
-        size_t n = offsets[s + 1] - offsets[s];
+    size_t width = d / heads;
+    scratch s;
+    int good = scratch_new(&s, offsets, count, width, tmp);
+    for (size_t i = 0; i < count && good; i++) {
+        size_t n = offsets[i + 1] - offsets[i], stride = stride_of(n);
         for (size_t h = 0; h < heads; h++) {
-            const float *q = qkv + offsets[s] * 3 * d + h * width;
-            probabilities(p, q, q + d, n, d, width);
-            nn_product(0, 0, n, width, n, 1, p, n, q + 2 * d, 3 * d, 0,
-                       o + offsets[s] * d + h * width, d);
+            const float *q = qkv + offsets[i] * 3 * d + h * width;
+            probabilities(&s, q, q + d, n, d, width);
+            kernel->small_product(o + offsets[i] * d + h * width, d, s.p, stride, 1, q + 2 * d,
+                                  3 * d, n, width, n);
         }
     }
-    nn_quiet_end(&quiet);
     arena_reset(tmp, mark);
-    return p != NULL;
+    return good;
 }
 
 int nn_attention_backward(float *dqkv, const float *d_o, const float *qkv, const size_t *offsets,
                           size_t count, size_t d, size_t heads, arena *tmp)
 {
+    const nn_kernels *kernel = nn_kernels_best();
     arena_pos mark = arena_mark(tmp);
-    size_t most = longest(offsets, count), width = d / heads;
-    float *p = arena_array(tmp, most * most, sizeof *p);
-    float *dp = arena_array(tmp, most * most, sizeof *dp);
-    int good = p && dp;
-    nn_quiet quiet;
-    nn_quiet_begin(&quiet);
-    for (size_t s = 0; s < count && good; s++) {
-        size_t n = offsets[s + 1] - offsets[s], at = offsets[s];
+    size_t width = d / heads;
+    scratch s;
+    int good = scratch_new(&s, offsets, count, width, tmp);
+    for (size_t i = 0; i < count && good; i++) {
+        size_t n = offsets[i + 1] - offsets[i], at = offsets[i], stride = stride_of(n);
         for (size_t h = 0; h < heads; h++) {
             const float *q = qkv + at * 3 * d + h * width, *k = q + d, *v = q + 2 * d;
             const float *up = d_o + at * d + h * width;
             float *dq = dqkv + at * 3 * d + h * width, *dk = dq + d, *dv = dq + 2 * d;
-            probabilities(p, q, k, n, d, width);
-            nn_product(1, 0, n, width, n, 1, p, n, up, d, 0, dv, 3 * d); /* dv = p' do */
-            nn_product(0, 1, n, n, width, 1, up, d, v, 3 * d, 0, dp, n); /* dp = do v' */
-            nn_kernels_best()->softmax_back(dp, p, 1 / sqrtf((float)width), n, n);
-            nn_product(0, 0, n, width, n, 1, dp, n, k, 3 * d, 0, dq, 3 * d); /* dq = ds k */
-            nn_product(1, 0, n, width, n, 1, dp, n, q, 3 * d, 0, dk, 3 * d); /* dk = ds' q */
+            probabilities(&s, q, k, n, d, width);
+            kernel->small_product(dv, 3 * d, s.p, 1, stride, up, d, n, width, n);
+            inner_products(s.dp, up, d, v, 3 * d, n, width, s.transposed);
+            for (size_t r = 0; r < n; r++)
+                kernel->softmax_back(s.dp + r * stride, s.p + r * stride, 1 / sqrtf((float)width),
+                                     1, n);
+            kernel->small_product(dq, 3 * d, s.dp, stride, 1, k, 3 * d, n, width, n);
+            kernel->small_product(dk, 3 * d, s.dp, 1, stride, q, 3 * d, n, width, n);
         }
     }
-    nn_quiet_end(&quiet);
     arena_reset(tmp, mark);
     return good;
 }

@@ -19,6 +19,8 @@ enum { WIDTH = 16 };
 #define LOAD(p)        _mm512_loadu_ps(p)
 #define LOAD_HALVES(p) _mm512_cvtph_ps(_mm256_loadu_si256((const __m256i *)(p)))
 #define FMA(a, b, c)   _mm512_fmadd_ps(a, b, c)
+#define ALL(x)         _mm512_set1_ps(x)
+#define STORE(p, v)    _mm512_storeu_ps(p, v)
 #elif LANES == 4
 typedef __m256 vf;
 enum { WIDTH = 8 };
@@ -26,6 +28,8 @@ enum { WIDTH = 8 };
 #define LOAD(p)        _mm256_loadu_ps(p)
 #define LOAD_HALVES(p) _mm256_cvtph_ps(_mm_loadu_si128((const __m128i *)(p)))
 #define FMA(a, b, c)   _mm256_fmadd_ps(a, b, c)
+#define ALL(x)         _mm256_set1_ps(x)
+#define STORE(p, v)    _mm256_storeu_ps(p, v)
 #else
 typedef float vf;
 enum { WIDTH = 1 };
@@ -33,6 +37,8 @@ enum { WIDTH = 1 };
 #define LOAD(p)        (*(p))
 #define LOAD_HALVES(p) half_value(*(p))
 #define FMA(a, b, c)   ((a) * (b) + (c))
+#define ALL(x)         (x)
+#define STORE(p, v)    (*(p) = (v))
 #endif
 
 static void add(float *y, const float *x, size_t n)
@@ -134,20 +140,47 @@ static void exp_array(float *y, const float *x, size_t n)
     }
 }
 
+static float add_lanes(vf v)
+{
+    float lane[WIDTH], sum = 0;
+    memcpy(lane, &v, sizeof v);
+#pragma omp simd reduction(+ : sum)
+    for (int i = 0; i < WIDTH; i++)
+        sum += lane[i];
+    return sum;
+}
+
+/* exp(scale * (row - top)) in place; returns the sum. */
+static float exp_row(float *row, float top, float scale, size_t n)
+{
+    vf shift = ALL(top), factor = ALL(scale), sum = ALL(0);
+    size_t i = 0;
+    for (; i + WIDTH <= n; i += WIDTH) {
+        vf v = EXPF((LOAD(row + i) - shift) * factor);
+        STORE(row + i, v);
+        sum += v;
+    }
+    float rest = 0;
+    if (i < n) {
+        float pad[WIDTH] = { 0 };
+        memcpy(pad, row + i, (n - i) * sizeof *row);
+        vf v = EXPF((LOAD(pad) - shift) * factor);
+        STORE(pad, v);
+        memcpy(row + i, pad, (n - i) * sizeof *row);
+        for (size_t k = 0; k < n - i; k++)
+            rest += pad[k];
+    }
+    return add_lanes(sum) + rest;
+}
+
 static void softmax(float *s, float scale, size_t n, size_t d)
 {
     for (size_t r = 0; r < n; r++) {
-        float *row = s + r * d, top = row[0], sum = 0;
+        float *row = s + r * d, top = row[0];
 #pragma omp simd reduction(max : top)
         for (size_t i = 0; i < d; i++)
             top = row[i] > top ? row[i] : top;
-        for (size_t i = 0; i < d; i++)
-            row[i] = (row[i] - top) * scale;
-        exp_array(row, row, d);
-#pragma omp simd reduction(+ : sum)
-        for (size_t i = 0; i < d; i++)
-            sum += row[i];
-        float inverse = 1 / sum;
+        float inverse = 1 / exp_row(row, top, scale, d);
         for (size_t i = 0; i < d; i++)
             row[i] *= inverse;
     }
@@ -164,6 +197,61 @@ static void softmax_back(float *dp, const float *p, float scale, size_t n, size_
         for (size_t i = 0; i < d; i++)
             up[i] = scale * row[i] * (up[i] - dot);
     }
+}
+
+/* ROWS x COLUMNS vectors of c at once: each piece of B is loaded once for all rows, each element of
+ * A once for all columns, and there are enough sums to keep the multipliers busy. */
+#define TILE(name, ROWS, COLUMNS)                                                                  \
+    static void name(float *c, size_t ldc, const float *a, size_t a_row, size_t a_col,             \
+                     const float *b, size_t ldb, size_t k)                                         \
+    {                                                                                              \
+        vf sum[ROWS][COLUMNS];                                                                     \
+        for (size_t r = 0; r < ROWS; r++)                                                          \
+            for (size_t v = 0; v < COLUMNS; v++)                                                   \
+                sum[r][v] = ALL(0);                                                                \
+        for (size_t l = 0; l < k; l++) {                                                           \
+            vf piece[COLUMNS];                                                                     \
+            for (size_t v = 0; v < COLUMNS; v++)                                                   \
+                piece[v] = LOAD(b + l * ldb + v * WIDTH);                                          \
+            for (size_t r = 0; r < ROWS; r++) {                                                    \
+                vf x = ALL(a[r * a_row + l * a_col]);                                              \
+                for (size_t v = 0; v < COLUMNS; v++)                                               \
+                    sum[r][v] = FMA(x, piece[v], sum[r][v]);                                       \
+            }                                                                                      \
+        }                                                                                          \
+        for (size_t r = 0; r < ROWS; r++)                                                          \
+            for (size_t v = 0; v < COLUMNS; v++)                                                   \
+                STORE(c + r * ldc + v * WIDTH, sum[r][v]);                                         \
+    }
+TILE(tile_4x2, 4, 2)
+TILE(tile_4x1, 4, 1)
+TILE(tile_1x2, 1, 2)
+TILE(tile_1x1, 1, 1)
+
+static void small_product(float *c, size_t ldc, const float *a, size_t a_row, size_t a_col,
+                          const float *b, size_t ldb, size_t m, size_t n, size_t k)
+{
+    size_t j = 0;
+    for (size_t step; j + WIDTH <= n; j += step) {
+        int two = j + 2 * WIDTH <= n;
+        step = two ? 2 * WIDTH : WIDTH;
+        for (size_t i = 0; i + 4 <= m; i += 4)
+            (two ? tile_4x2 : tile_4x1)(c + i * ldc + j, ldc, a + i * a_row, a_row, a_col, b + j,
+                                        ldb, k);
+        if (m >= 4 && m % 4) /* the last four once more: as fast as one row alone */
+            (two ? tile_4x2 : tile_4x1)(c + (m - 4) * ldc + j, ldc, a + (m - 4) * a_row, a_row,
+                                        a_col, b + j, ldb, k);
+        for (size_t i = 0; i < m && m < 4; i++)
+            (two ? tile_1x2 : tile_1x1)(c + i * ldc + j, ldc, a + i * a_row, a_row, a_col, b + j,
+                                        ldb, k);
+    }
+    for (; j < n; j++) /* columns that fill no vector */
+        for (size_t i = 0; i < m; i++) {
+            float sum = 0;
+            for (size_t l = 0; l < k; l++)
+                sum += a[i * a_row + l * a_col] * b[l * ldb + j];
+            c[i * ldc + j] = sum;
+        }
 }
 
 static float dot(const float *a, const float *b, size_t n)
@@ -187,16 +275,6 @@ static double square_sum(const float *x, size_t n)
 #pragma omp simd reduction(+ : sum)
     for (size_t i = 0; i < n; i++)
         sum += (double)x[i] * (double)x[i];
-    return sum;
-}
-
-static float add_lanes(vf v)
-{
-    float lane[WIDTH], sum = 0;
-    memcpy(lane, &v, sizeof v);
-#pragma omp simd reduction(+ : sum)
-    for (int i = 0; i < WIDTH; i++)
-        sum += lane[i];
     return sum;
 }
 
@@ -271,6 +349,7 @@ const nn_kernels PASTE(nn_kernels_, ISA_SUFFIX) = {
     .axpy = axpy,
     .exp = exp_array,
     .square_sum = square_sum,
+    .small_product = small_product,
     .half_scores = half_scores,
     .count_above = count_above,
     .adam = adam,

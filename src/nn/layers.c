@@ -175,19 +175,35 @@ void nn_tree_backward(float *dtheta, const float *dx, const nn_path *paths, cons
 /* Parameters that a thread takes at a time. */
 enum { SHARE = 1 << 16 };
 
+double nn_clip_scale(double clip, double norm)
+{
+    return clip > 0 ? fmin(1, clip / (norm + 1e-6)) : 1;
+}
+
 void nn_adam_update(float *w, float *m, float *v, const float *g, size_t n, const nn_adam *how,
                     double lr, uint64_t t, double norm, int threads)
 {
-    double b1 = (double)how->beta1, b2 = (double)how->beta2, bound = (double)how->clip;
-    nn_adam_step step = { .beta1 = how->beta1, .beta2 = how->beta2, .eps = how->eps, .scale = 1 };
+    double b1 = (double)how->beta1, b2 = (double)how->beta2;
+    nn_adam_step step = { .beta1 = how->beta1, .beta2 = how->beta2, .eps = how->eps };
     step.lr = (float)(lr * sqrt(1 - pow(b2, (double)t)) / (1 - pow(b1, (double)t)));
-    if (bound > 0)
-        step.scale = (float)fmin(1, bound / (norm + 1e-6));
+    step.scale = (float)nn_clip_scale((double)how->clip, norm);
     const nn_kernels *k = nn_kernels_best();
 #pragma omp parallel for num_threads(threads) schedule(static)
     for (size_t at = 0; at < n; at += SHARE) {
         size_t count = n - at < SHARE ? n - at : SHARE;
         k->adam(w + at, m + at, v + at, g + at, &step, count);
+    }
+}
+
+void nn_average(float *mean, const float *w, size_t n, double rate, int threads)
+{
+    float share = (float)rate;
+#pragma omp parallel for num_threads(threads) schedule(static)
+    for (size_t at = 0; at < n; at += SHARE) {
+        size_t end = n - at < SHARE ? n : at + SHARE;
+#pragma omp simd
+        for (size_t i = at; i < end; i++)
+            mean[i] += share * (w[i] - mean[i]);
     }
 }
 

@@ -92,7 +92,40 @@ typedef struct nn_adam {
 void nn_adam_update(float *w, float *m, float *v, const float *g, size_t n, const nn_adam *how,
                     double lr, uint64_t t, double norm, int threads);
 
+/* What a gradient of length `norm` is multiplied with so that it is no longer than `clip`; 1 if
+ * clip is 0. */
+double nn_clip_scale(double clip, double norm);
+
+/* A (rows,cols) matrix within the array of all parameters. */
+typedef struct nn_matrix {
+    size_t offset, rows, cols;
+} nn_matrix;
+
+/* Muon: an update of given matrices by their orthogonalised momentum,
+ *     m = 0.95 m + g,  u = g + 0.95 m,  w -= lr * 0.2 sqrt(max(rows, cols)) * O(u),
+ * where O(u) has the singular vectors of u, and singular values near 1 (nn_orthogonalise). All
+ * directions that the momentum has are then followed alike, not only its strongest. The factor
+ * gives updates the size of Adam's. */
+typedef struct nn_muon nn_muon;
+
+/* In `a`, with the room that `threads` need; NULL when memory is out. The matrices do not overlap.
+ */
+nn_muon *nn_muon_new(const nn_matrix *matrix, size_t count, int threads, arena *a);
+
+/* One update; w, m (momentum) and g (gradient, which is multiplied by `scale` first) are the arrays
+ * of all parameters. The result does not depend on the number of threads. */
+void nn_muon_update(const nn_muon *p, float *w, float *m, const float *g, double scale, double lr);
+
+/* x(rows,cols) becomes O(x), by five steps of Newton and Schulz on x / |x|. Singular values below
+ * 0.0015 |x| end below 0.68, in proportion to what they were; zero stays zero, and so does a matrix
+ * of zeros. `room` holds as many floats as nn_orthogonalise_room says. */
+void nn_orthogonalise(float *x, size_t rows, size_t cols, float *room);
+size_t nn_orthogonalise_room(size_t rows, size_t cols);
+
 /* The length of a vector, the same for any number of threads. */
 double nn_length(const float *g, size_t n, int threads);
+
+/* mean += rate * (w - mean): one step of an exponential moving average. */
+void nn_average(float *mean, const float *w, size_t n, double rate, int threads);
 
 #endif

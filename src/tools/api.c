@@ -22,6 +22,38 @@ void snip_expr_free(snip_expr *e)
     }
 }
 
+static int by_name(const void *a, const void *b)
+{
+    const char *const *left = *(const char *const *const *)a, *const *right =
+                                                                  *(const char *const *const *)b;
+    int order = strcmp(*left, *right);
+    return order ? order : left < right ? -1 : left > right; /* the second of equals comes later */
+}
+
+snip_code api_check_names(const char *const *names, size_t n, snip_status *st)
+{
+    for (size_t i = 0; names && i < n; i++)
+        if (!names[i] || !*names[i])
+            return status_fail(st, SNIP_FORMAT, i, "name %zu is %s", i,
+                               names[i] ? "empty" : "NULL");
+    if (!names || n < 2)
+        return SNIP_OK;
+    const char *const **at = calloc(n, sizeof *at);
+    if (!at)
+        return status_nomem(st);
+    for (size_t i = 0; i < n; i++)
+        at[i] = &names[i];
+    qsort(at, n, sizeof *at, by_name);
+    snip_code code = SNIP_OK;
+    for (size_t i = 1; i < n && code == SNIP_OK; i++)
+        if (strcmp(*at[i - 1], *at[i]) == 0)
+            code = status_fail(st, SNIP_FORMAT, (size_t)(at[i] - names),
+                               "names %zu and %zu are both '%.60s'", (size_t)(at[i - 1] - names),
+                               (size_t)(at[i] - names), *at[i]);
+    free(at);
+    return code;
+}
+
 snip_expr *api_expr_new(const char *const *names, size_t n)
 {
     snip_expr *h = calloc(1, sizeof *h);
@@ -46,6 +78,9 @@ snip_code snip_expr_parse(snip_expr **out, const char *text, const char *const *
     *out = NULL;
     if (st)
         *st = (snip_status){ .code = SNIP_OK };
+    snip_code named = api_check_names(names, n_names, st);
+    if (named != SNIP_OK)
+        return named;
     locale_t c = newlocale(LC_NUMERIC_MASK, "C", (locale_t)0);
     snip_expr *h = api_expr_new(names, names ? n_names : 0);
     if (!h || !c) {
@@ -82,6 +117,9 @@ snip_code snip_expr_bind(snip_expr **out, const snip_expr *e, const char *const 
     *out = NULL;
     if (st)
         *st = (snip_status){ .code = SNIP_OK };
+    snip_code named = api_check_names(names, n_names, st);
+    if (named != SNIP_OK)
+        return named;
     snip_expr *h = api_expr_new(names, n_names);
     if (h)
         h->e = (expr){ arena_copy(h->a, e->e.node, e->e.count * sizeof *e->e.node), e->e.count };
@@ -134,6 +172,10 @@ snip_code snip_expr_eval(const snip_expr *e, const double *const *x, size_t colu
     if (expr_inputs(e->e) > columns)
         return status_fail(st, SNIP_FORMAT, 0, "the formula needs %zu columns, there are %zu",
                            expr_inputs(e->e), columns);
+    for (size_t i = 0; i < e->e.count; i++)
+        if (e->e.node[i].op == EXPR_VARIABLE && !x[e->e.node[i].var])
+            return status_fail(st, SNIP_FORMAT, e->e.node[i].var, "column %d is NULL",
+                               e->e.node[i].var);
     arena *tmp = arena_new(0);
     size_t good = tmp ? expr_eval(e->e, x, rows, y, tmp) : (size_t)-1;
     arena_free(tmp);

@@ -103,6 +103,10 @@ snip_code snip_embed_formulas(const snip_model *m, const snip_expr *const *e, si
     for (size_t i = 0; i < n && code == SNIP_OK; i++) {
         data_tokens tokens;
         item[i] = (model_item){ .node = MODEL_WHOLE };
+        if (!e[i]) {
+            code = status_fail(st, SNIP_FORMAT, i, "formula %zu is NULL", i);
+            break;
+        }
         code = expr_normal(&item[i].e, e[i]->e, &domain, a, st);
         if (code == SNIP_OK)
             code = data_tokens_make(&tokens, item[i].e, m->t->m->vocab, a, st);
@@ -140,6 +144,12 @@ static snip_code problem_of(tools_problem *out, const snip_table *t, const snip_
     if (t->inputs == 0 || t->inputs > most)
         return status_fail(st, SNIP_UNSUPPORTED, 0,
                            "the table has %zu inputs, the model reads 1 to %zu", t->inputs, most);
+    snip_code named = api_check_names(t->names, t->inputs, st);
+    if (named != SNIP_OK)
+        return named;
+    for (size_t j = 0; j < t->inputs; j++)
+        if (!t->x[j])
+            return status_fail(st, SNIP_FORMAT, j, "column %zu is NULL", j);
     for (size_t j = 0; j <= t->inputs; j++)
         for (size_t i = 0; i < t->rows; i++)
             if (!isfinite(j < t->inputs ? t->x[j][i] : t->y[i]))
@@ -165,7 +175,7 @@ snip_code snip_embed_table(const snip_model *m, const snip_table *t, int threads
     tools_problem p;
     snip_code code = a ? problem_of(&p, t, m, a, st) : status_nomem(st);
     if (code == SNIP_OK)
-        code = tools_problem_embed(&p, ~(tools_inputs)0, m->t, cores(threads), out, st);
+        code = tools_problem_embed(&p, ~(tools_inputs)0, TOOLS_EXACT, m->t, cores(threads), out, st);
     arena_free(a);
     return code;
 }
@@ -242,6 +252,8 @@ static tools_rank_how rank_how(const snip_rank_options *o)
 /* Whether the formula can be evaluated on the table. */
 static snip_code fits(const snip_expr *e, size_t i, const snip_table *t, snip_status *st)
 {
+    if (!e)
+        return status_fail(st, SNIP_FORMAT, i, "formula %zu is NULL", i);
     if (expr_inputs(e->e) <= t->inputs)
         return SNIP_OK;
     return status_fail(st, SNIP_FORMAT, i, "formula %zu needs %zu inputs, the table has %zu", i,
@@ -260,7 +272,7 @@ snip_code snip_rank(snip_ranking **out, const snip_model *m, const snip_table *t
     snip_code code = c ? problem_of(&p, t, m, a, st) : status_nomem(st);
     for (size_t i = 0; i < n && code == SNIP_OK; i++) {
         code = fits(candidates[i], i, t, st);
-        c[i].e = candidates[i]->e;
+        c[i].e = code == SNIP_OK ? candidates[i]->e : (expr){ 0 };
         c[i].place = i;
     }
     const tools_rank_how how = rank_how(options);

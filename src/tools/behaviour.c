@@ -60,3 +60,10 @@ snip_code tools_behaviour(tools_behaviour_hash *out, expr e, const tools_points 
     memcpy(out->byte, hash.digest, sizeof out->byte);
     return SNIP_OK;
 }
+
+void tools_behaviour_of_form(tools_behaviour_hash *out, uint64_t hash)
+{
+    memset(out, 0, sizeof *out);
+    for (int k = 0; k < 8; k++)
+        out->byte[k] = (unsigned char)(hash >> 8 * k);
+}

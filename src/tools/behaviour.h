@@ -18,6 +18,9 @@ enum { TOOLS_POINTS = 32, TOOLS_BEHAVIOUR = 16 };
 #define TOOLS_BEHAVIOUR_HOW                                                                        \
     "xxh3-128 of values at 32 normal points of 10 inputs, 20 bits of mantissa"
 
+/* The same for a library of forms. */
+#define TOOLS_FORMS_HOW "canonical structure with all constants free"
+
 /* The standard points, the same for every library: normal deviates of three widths, so that a
  * formula which is undefined near 0 or far from it has values at some of them. */
 typedef struct tools_points {
@@ -31,6 +34,9 @@ void tools_points_draw(tools_points *out);
 typedef struct tools_behaviour_hash {
     uint8_t byte[TOOLS_BEHAVIOUR];
 } tools_behaviour_hash;
+
+/* A form's hash in the place of a behaviour. */
+void tools_behaviour_of_form(tools_behaviour_hash *out, uint64_t hash);
 
 /* Fails with SNIP_UNSUPPORTED for more than DATA_DIMS_MAX inputs and for a formula that is finite
  * at none of the points, else only for want of memory. `tmp` is left as found. */

@@ -3,39 +3,22 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
-enum { EVERY_SET = 4, SETS_MAX = 2 * DATA_DIMS_MAX + 1, NEIGHBOURS = 500 };
+enum {
+    EVERY_SET = 4,
+    SETS_MAX = 2 * DATA_DIMS_MAX + 1,
+    PERMUTED = 3, /* inputs of a set that is looked up in every order */
+    ORDERS_MAX = 6,
+    LOOKUPS_MAX = 2 * ORDERS_MAX * SETS_MAX
+};
 #define SLACK 0.05 /* of y's variance */
 
-/* How much of y's variance the inputs of a set leave open: half the mean square difference between
- * each row and its nearest neighbour (the delta test). A set without an input that matters makes y
- * look like noise, and noise is near to wild formulas. */
-static double left_open(const tools_problem *p, tools_inputs set)
-{
-    size_t n = p->train < NEIGHBOURS ? p->train : NEIGHBOURS;
-    double sum = 0;
-    for (size_t i = 0; i < n; i++) {
-        double nearest = INFINITY, y = 0;
-        for (size_t k = 0; k < n; k++) {
-            double far = 0;
-            for (size_t j = 0; j < p->dim; j++) {
-                double d = set >> j & 1 ? p->standard[j][i] - p->standard[j][k] : 0;
-                far += d * d;
-            }
-            if (k != i && far < nearest) {
-                nearest = far;
-                y = p->y[k];
-            }
-        }
-        sum += (p->y[i] - y) * ((p->y[i] - y) / p->variance[0]);
-    }
-    return sum / (2 * (double)n);
-}
-
-/* A formula met for one of the sets of inputs. */
+/* A formula met for one of the sets of inputs, in one of their orders. */
 typedef struct match {
     tools_hit hit;
     tools_inputs inputs;
+    const tools_problem *p; /* the problem with that order */
 } match;
 
 /* Sets that may matter, in out, which has room for SETS_MAX; all inputs come first. */
@@ -62,7 +45,7 @@ static size_t choose_sets(tools_inputs *out, const tools_problem *p)
     size_t n = list_sets(out, p->dim), kept = 1;
     double open[SETS_MAX], least = INFINITY;
     for (size_t s = 0; s < n; s++)
-        least = fmin(least, open[s] = left_open(p, out[s]));
+        least = fmin(least, open[s] = tools_inputs_left_open(p, out[s]));
     for (size_t s = 1; s < n; s++)
         if (open[s] <= least + SLACK)
             out[kept++] = out[s];
@@ -85,39 +68,126 @@ static int by_similarity(const void *left, const void *right)
     return a->inputs < b->inputs ? -1 : a->inputs > b->inputs;
 }
 
-/* The matches of all sets, best first, k of each, in m, which has room for SETS_MAX * k. */
+/* The order that comes after `order` by the places that the problem's own order gives; 0 after the
+ * last. Only the first n are moved. */
+static int next_order(size_t *order, const size_t *place, size_t n)
+{
+    size_t i = n - 1, j = n - 1;
+    while (i > 0 && place[order[i - 1]] > place[order[i]])
+        i--;
+    if (i == 0)
+        return 0;
+    while (place[order[j]] < place[order[i - 1]])
+        j--;
+    size_t t = order[i - 1];
+    order[i - 1] = order[j];
+    order[j] = t;
+    for (j = n - 1; i < j; i++, j--) {
+        t = order[i];
+        order[i] = order[j];
+        order[j] = t;
+    }
+    return 1;
+}
+
+/* The problem with its inputs in the orders that a set is looked up in, in out[0..ORDERS_MAX). A
+ * form of a library has its inputs in one order; the table's inputs may play these roles in any. */
+static size_t list_orders(const tools_problem **out, const tools_problem *p, tools_inputs set,
+                          int forms, arena *a)
+{
+    size_t order[DATA_DIMS_MAX * 4], place[DATA_DIMS_MAX * 4], n = 0, orders = 0, rest = 0;
+    if (!forms || set_size(set) > PERMUTED || p->dim > DATA_DIMS_MAX * 4) {
+        out[0] = p;
+        return 1;
+    }
+    for (size_t k = 0; k < p->dim; k++) { /* those of the set first */
+        place[p->order[k]] = k;
+        if (set >> p->order[k] & 1)
+            order[n++] = p->order[k];
+    }
+    rest = n;
+    for (size_t k = 0; k < p->dim; k++)
+        if (!(set >> p->order[k] & 1))
+            order[rest++] = p->order[k];
+    do {
+        tools_problem *q = arena_copy(a, p, sizeof *p);
+        if (!q || !(q->order = arena_copy(a, order, p->dim * sizeof *order)))
+            return 0;
+        out[orders++] = q;
+    } while (next_order(order, place, n));
+    return orders;
+}
+
+/* The library's rows for one set in one order, added to m. */
+static snip_code look_up(match *m, size_t *n, const tools_problem *p, tools_inputs set,
+                         tools_view view, const tools_model *t, tools_index *ix, size_t k,
+                         int threads, arena *a, snip_status *st)
+{
+    arena_pos mark = arena_mark(a);
+    float *z = arena_array(a, (size_t)t->m->config.latent, sizeof *z);
+    tools_hit *hit = arena_array(a, k, sizeof *hit);
+    size_t found = 0;
+    snip_code code =
+        z && hit ? tools_problem_embed(p, set, view, t, threads, z, st) : status_nomem(st);
+    if (code == SNIP_OK)
+        code = tools_index_search(ix, z, k, set_size(set), threads, hit, &found, st);
+    for (size_t i = 0; i < found && code == SNIP_OK; i++)
+        m[(*n)++] = (match){ hit[i], set, p };
+    arena_reset(a, mark);
+    return code;
+}
+
+/* The matches of all sets, best first, k of each, in m, which has room for LOOKUPS_MAX * k. */
 static snip_code collect(match *m, size_t *count, const tools_problem *p, const tools_model *t,
                          tools_index *ix, size_t k, int threads, arena *a, snip_status *st)
 {
     tools_inputs set[SETS_MAX] = { 0 };
-    size_t sets = choose_sets(set, p), n = 0;
-    float *z = arena_array(a, (size_t)t->m->config.latent, sizeof *z);
-    tools_hit *hit = arena_array(a, k, sizeof *hit);
-    if (!z || !hit)
-        return status_nomem(st);
-    for (size_t s = 0; s < sets; s++) {
-        size_t found;
-        snip_code code = tools_problem_embed(p, set[s], t, threads, z, st);
-        if (code == SNIP_OK)
-            code = tools_index_search(ix, z, k, set_size(set[s]), threads, hit, &found, st);
-        if (code != SNIP_OK)
-            return code;
-        for (size_t i = 0; i < found; i++)
-            m[n++] = (match){ hit[i], set[s] };
+    int forms = t->m->config.forms;
+    size_t sets = choose_sets(set, p);
+    snip_code code = SNIP_OK;
+    *count = 0;
+    for (size_t s = 0; s < sets && code == SNIP_OK; s++) {
+        const tools_problem *ordered[ORDERS_MAX];
+        size_t orders = list_orders(ordered, p, set[s], forms, a);
+        if (orders == 0)
+            return status_nomem(st);
+        for (size_t o = 0; o < orders; o++)
+            for (tools_view v = forms ? TOOLS_FORM : TOOLS_EXACT;
+                 v <= (forms ? TOOLS_FORM_TURNED : TOOLS_EXACT) && code == SNIP_OK; v++)
+                code = look_up(m, count, ordered[o], set[s], v, t, ix, k, threads, a, st);
     }
-    qsort(m, n, sizeof *m, by_similarity);
-    *count = n;
-    return SNIP_OK;
+    qsort(m, *count, sizeof *m, by_similarity);
+    return code;
+}
+
+/* a + b*e, both to be fitted, with no constant too many. */
+static snip_code scaled(expr *out, expr e, arena *a, snip_status *st)
+{
+    expr wide = { arena_zero(a, (e.count + 4) * sizeof *wide.node), e.count + 4 };
+    expr_form form;
+    if (!wide.node)
+        return status_nomem(st);
+    wide.node[0].op = EXPR_ADD;
+    wide.node[1] = (expr_node){ .op = EXPR_NUMBER, .value = 1 };
+    wide.node[2].op = EXPR_MUL;
+    wide.node[3] = (expr_node){ .op = EXPR_NUMBER, .value = 1.5 };
+    memcpy(wide.node + 4, e.node, e.count * sizeof *e.node);
+    expr_measure(wide);
+    snip_code code = expr_canonical(&form, wide, a, st);
+    *out = form.e;
+    return code;
 }
 
 /* The match as a formula in the user's inputs. */
-static snip_code restore(tools_candidate *c, const match *m, const tools_problem *p,
-                         tools_index *ix, arena *a, snip_status *st)
+static snip_code restore(tools_candidate *c, const match *m, tools_index *ix, arena *a,
+                         snip_status *st)
 {
     tools_index_row row;
     snip_code code = tools_index_formula(&row, ix, m->hit.id, a, st);
     if (code == SNIP_OK)
-        code = tools_problem_restore(&c->e, row.e, m->inputs, p, a, st);
+        code = tools_problem_restore(&c->e, row.e, m->inputs, m->p, a, st);
+    if (code == SNIP_OK && tools_index_about(ix)->forms)
+        code = scaled(&c->e, c->e, a, st);
     if (code == SNIP_OK) {
         c->text = row.formula;
         c->place = (size_t)m->hit.id;
@@ -142,14 +212,14 @@ snip_code tools_find(tools_candidate **out, size_t *found, const tools_problem *
     size_t k = how->k, count = tools_index_about(ix)->count;
     *found = 0;
     k = k < count ? k : count;
-    match *m = arena_array(a, SETS_MAX * k + 1, sizeof *m);
+    match *m = arena_array(a, (size_t)LOOKUPS_MAX * k + 1, sizeof *m);
     tools_candidate *c = *out = arena_zero(a, (k + 1) * sizeof *c);
     size_t matches = 0, n = 0;
     if (!m || !c)
         return status_nomem(st);
     snip_code code = collect(m, &matches, p, t, ix, k, how->rank.threads, a, st);
     for (size_t i = 0; i < matches && n < k && code == SNIP_OK; i++) {
-        code = restore(&c[n], &m[i], p, ix, a, st);
+        code = restore(&c[n], &m[i], ix, a, st);
         n += code == SNIP_OK && !is_listed(c, n);
     }
     if (code == SNIP_OK)

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/half.h"
+#include "base/text.h"
 #include "tools/behaviour.h"
 #include "tools/index_int.h"
 
@@ -117,12 +118,28 @@ static snip_code read_text(char *out, size_t room, sqlite3 *db, const char *path
     if (code == SNIP_OK) {
         const char *text = (const char *)sqlite3_column_text(s, 0);
         if (text && strlen(text) < room)
-            strcpy(out, text);
+            text_clean(strcpy(out, text));
         else
             code = status_fail(st, SNIP_FORMAT, 0, "%s: the library is damaged: '%s'", path, key);
     }
     sqlite3_finalize(s);
     return code;
+}
+
+/* Whether this program knows the library's format. How a later one is stored, as a number or as
+ * text such as 2.1, is its own choice and no damage. */
+static snip_code check_format(sqlite3 *db, const char *path, snip_status *st)
+{
+    char format[40], own[16];
+    snip_code code = read_text(format, sizeof format, db, path, "format", st);
+    snprintf(own, sizeof own, "%d", TOOLS_INDEX_FORMAT);
+    if (code != SNIP_OK || strcmp(format, own) == 0)
+        return code;
+    if (!(strtod(format, NULL) > TOOLS_INDEX_FORMAT))
+        return status_fail(st, SNIP_FORMAT, 0, "%s: the library is damaged: 'format'", path);
+    return status_fail(st, SNIP_FORMAT, 0,
+                       "%s: a library of a newer format (%s); this program reads format %s", path,
+                       format, own);
 }
 
 /* Formulas are numbered from 1 without gaps, as their vectors are. */
@@ -147,13 +164,9 @@ static snip_code read_count(uint64_t *out, sqlite3 *db, const char *path, snip_s
 snip_code tools_index_facts_read(tools_index_facts *out, sqlite3 *db, const char *path,
                                  const tools_model *model, snip_status *st)
 {
-    uint64_t format, latent, tree, dims, points;
+    uint64_t latent, tree, dims, points;
     char how[sizeof TOOLS_BEHAVIOUR_HOW + 80];
-    snip_code code = read_number(&format, db, path, "format", 0, INT64_MAX, st);
-    if (code == SNIP_OK && format != TOOLS_INDEX_FORMAT)
-        return status_fail(st, SNIP_FORMAT, 0,
-                           "%s: a library of format %llu; this program reads format %d", path,
-                           (unsigned long long)format, TOOLS_INDEX_FORMAT);
+    snip_code code = check_format(db, path, st);
     if (code != SNIP_OK ||
         (code = read_text(out->model, sizeof out->model, db, path, "model", st)) != SNIP_OK ||
         (code = read_number(&latent, db, path, "latent", 1, LATENT_MAX, st)) != SNIP_OK ||
@@ -168,15 +181,18 @@ snip_code tools_index_facts_read(tools_index_facts *out, sqlite3 *db, const char
     out->latent = latent;
     out->tree = (int)tree;
     out->gen = (data_gen){ .dims = (int)dims, .points = points };
-    if (strcmp(how, TOOLS_BEHAVIOUR_HOW) != 0)
-        return status_fail(st, SNIP_FORMAT, 0, "%s: tells formulas apart in another way", path);
+    out->forms = strcmp(how, TOOLS_FORMS_HOW) == 0;
+    if (!out->forms && strcmp(how, TOOLS_BEHAVIOUR_HOW) != 0)
+        return status_fail(st, SNIP_FORMAT, 0,
+                           "%s: was built with a different duplicate test; rebuild it", path);
     if (model && strcmp(model->hash, out->model) != 0)
         return status_fail(st, SNIP_FORMAT, 0,
                            "%s: made with another model (%.8s) than this one (%.8s)", path,
                            out->model, model->hash);
-    if (model && (latent != (uint64_t)model->m->config.latent || out->tree != model->tree))
-        return status_fail(st, SNIP_FORMAT, 0, "%s: the library is damaged: 'latent' or 'tree'",
-                           path);
+    if (model && (latent != (uint64_t)model->m->config.latent || out->tree != model->tree ||
+                  out->forms != model->m->config.forms))
+        return status_fail(st, SNIP_FORMAT, 0,
+                           "%s: the library is damaged: 'latent', 'tree' or 'behaviour'", path);
     return SNIP_OK;
 }
 
@@ -269,8 +285,8 @@ static snip_code load(tools_index *ix, const tools_model *model, snip_status *st
         code = tools_index_db_run(ix->db, ix->path, "COMMIT", st);
     if (code == SNIP_OK &&
         sqlite3_prepare_v2(ix->db,
-                           "SELECT formula, skeleton, dimension, complexity, stream_index, name "
-                           "FROM formulas WHERE id = ?",
+                           "SELECT formula, skeleton, dimension, complexity, stream_index, name, "
+                           "behaviour FROM formulas WHERE id = ?",
                            -1, &ix->by_id, NULL) != SQLITE_OK)
         code = tools_index_db_fail(ix->db, ix->path, st);
     return code == SNIP_OK ? map_vectors(ix, st) : code;
@@ -328,6 +344,24 @@ snip_code tools_index_own(uint64_t *out, tools_index *ix, snip_status *st)
     return code;
 }
 
+/* Whether a formula does what it did when it was taken: its text may have been replaced. */
+static snip_code check_behaviour(const tools_index *ix, const tools_index_row *row,
+                                 const tools_points *points, arena *tmp, snip_status *st)
+{
+    tools_behaviour_hash now = { { 0 } };
+    expr_form form;
+    snip_code code = ix->facts.forms ? expr_canonical(&form, row->e, tmp, NULL)
+                                     : tools_behaviour(&now, row->e, points, tmp, NULL);
+    if (code == SNIP_OK && ix->facts.forms)
+        tools_behaviour_of_form(&now, form.hash);
+    if (code == SNIP_NOMEM)
+        return status_nomem(st);
+    if (code != SNIP_OK || memcmp(&now, &row->behaviour, sizeof now) != 0)
+        return status_fail(st, SNIP_FORMAT, 0, "%s: formula %llu is not the one it was", ix->path,
+                           (unsigned long long)row->id);
+    return SNIP_OK;
+}
+
 snip_code tools_index_check(tools_index *ix, snip_status *st)
 {
     sqlite3_stmt *s = NULL;
@@ -347,12 +381,16 @@ snip_code tools_index_check(tools_index *ix, snip_status *st)
                                ix->path, i + 1);
     }
     arena *a = arena_new(0);
+    tools_points points;
+    tools_points_draw(&points);
     if (!a && code == SNIP_OK)
         code = status_nomem(st);
     for (uint64_t id = 1; id <= ix->facts.count && code == SNIP_OK; id++) {
         tools_index_row row;
         arena_reset(a, 0);
         code = tools_index_formula(&row, ix, id, a, st);
+        if (code == SNIP_OK)
+            code = check_behaviour(ix, &row, &points, a, st);
     }
     arena_free(a);
     return code;
@@ -367,7 +405,7 @@ snip_code tools_index_search(tools_index *ix, const float *query, size_t k, int 
 static const char *text_at(sqlite3_stmt *s, int column, arena *a)
 {
     const char *text = (const char *)sqlite3_column_text(s, column);
-    return text ? arena_text(a, text, strlen(text)) : NULL;
+    return text ? text_clean(arena_text(a, text, strlen(text))) : NULL;
 }
 
 snip_code tools_index_formula(tools_index_row *out, tools_index *ix, uint64_t id, arena *a,
@@ -385,6 +423,8 @@ snip_code tools_index_formula(tools_index_row *out, tools_index *ix, uint64_t id
                                   .complexity = sqlite3_column_int(s, 3),
                                   .stream_index = -1,
                                   .name = text_at(s, 5, a) };
+        if (sqlite3_column_bytes(s, 6) == TOOLS_BEHAVIOUR)
+            memcpy(out->behaviour.byte, sqlite3_column_blob(s, 6), TOOLS_BEHAVIOUR);
         if (sqlite3_column_type(s, 4) == SQLITE_INTEGER)
             out->stream_index = sqlite3_column_int64(s, 4);
         code = out->formula ? expr_parse(&out->e, out->formula, NULL, a, NULL) : SNIP_FORMAT;

@@ -12,7 +12,9 @@
  *
  * A library is PATH, an SQLite database, and PATH.vectors, rows of `latent` halves in the order of
  * the formulas' ids (docs/formats.md). A formula is a function of standardised inputs, as the
- * generator's are; its vector is its symbolic embedding. No two have the same behaviour.
+ * generator's are; its vector is its symbolic embedding. No two have the same behaviour. With a
+ * model that reads forms it holds their cores instead, no two with the same structure: constants
+ * are to be fitted, and every second one is of a short law.
  *
  * Vectors reach the disk before the rows that need them are committed, so a kill at any moment
  * leaves a whole library. One process at a time writes; others may read. */
@@ -23,6 +25,7 @@
 
 #include "base/progress.h"
 #include "data/gen.h"
+#include "tools/behaviour.h"
 #include "tools/model.h"
 #include "tools/nearest.h"
 
@@ -35,6 +38,7 @@ typedef struct tools_index_facts {
     data_gen gen;
     size_t latent;
     int tree;               /* whether formulas were embedded with tree positions */
+    int forms;              /* whether it holds forms, else formulas with their constants */
     char model[TOOLS_HASH]; /* the model's hash */
 } tools_index_facts;
 
@@ -55,8 +59,8 @@ const tools_rows *tools_index_rows(const tools_index *ix);
 /* How many are the user's own. */
 snip_code tools_index_own(uint64_t *out, tools_index *ix, snip_status *st);
 
-/* Looks at all of it: the database's structure, every formula, and that every vector has length
- * 1. */
+/* Looks at all of it: the database's structure, every formula, that its behaviour is the one it had
+ * when it was taken, and that every vector has length 1. */
 snip_code tools_index_check(tools_index *ix, snip_status *st);
 
 /* The k formulas nearest to `query` (`latent` floats) among those of at most `max_dimension`
@@ -73,6 +77,7 @@ typedef struct tools_index_row {
     int dimension, complexity;
     int64_t stream_index; /* the sample of the generator, -1 for the user's own */
     const char *name;     /* NULL if it has none */
+    tools_behaviour_hash behaviour;
 } tools_index_row;
 
 /* Its text and tree live in `a`. */

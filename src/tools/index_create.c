@@ -22,7 +22,8 @@ static snip_code put_facts(sqlite3 *db, const tools_index_facts *f, snip_status 
         "INSERT INTO meta VALUES ('format', %d), ('model', %Q), ('latent', %lld), ('tree', %d),"
         " ('dims', %d), ('points', %lld), ('seed', %lld), ('next', 0), ('behaviour', %Q)",
         TOOLS_INDEX_FORMAT, f->model, (long long)f->latent, f->tree, f->gen.dims,
-        (long long)f->gen.points, (long long)f->seed, TOOLS_BEHAVIOUR_HOW);
+        (long long)f->gen.points, (long long)f->seed,
+        f->forms ? TOOLS_FORMS_HOW : TOOLS_BEHAVIOUR_HOW);
     snip_code code = sql ? tools_index_db_run(db, "", sql, st) : status_nomem(st);
     sqlite3_free(sql);
     return code;

@@ -1,8 +1,10 @@
 /* index_write.c - building and adding to a library; see index.h.
  *
- * A batch is drawn and embedded by all threads, then taken over in its order by one. Its vectors
- * are flushed to the disk before the transaction with its rows and the next sample's index is
- * committed; what a kill leaves behind the last committed vector is overwritten later. */
+ * A batch is drawn and embedded by all threads, then taken over in its order by one. Batches are
+ * small, for a stop to be answered soon, and go into one transaction for about two seconds, since a
+ * commit waits for the disk. Vectors are flushed to the disk before the transaction with their rows
+ * and the next sample's index is committed; what a kill leaves behind the last committed vector is
+ * overwritten later. */
 #include "tools/index.h"
 
 #include <errno.h>
@@ -14,19 +16,24 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/half.h"
 #include "base/text.h"
-#include "data/tokens.h"
+#include "data/laws.h"
 #include "tools/behaviour.h"
 #include "tools/index_int.h"
 
-/* Samples of a batch. It starts at a multiple of this, so that a formula is always embedded among
- * the same neighbours, whose number shows in the last bit of a matrix product. */
-enum { BATCH = 1024 };
+/* A batch starts at a multiple of MODEL_SPACE_FORMULAS, so that a formula is always embedded among
+ * the same neighbours, whose number shows in the last bit of a matrix product. It has a few of such
+ * chunks for each thread, BATCH formulas at most. */
+enum { CHUNK = MODEL_SPACE_FORMULAS, CHUNKS = 4, BATCH = 1024 };
+
+#define COMMIT_SECONDS 2.0
 
 /* A formula on its way into the library. Its tree and texts live in an arena of the batch. */
 typedef struct candidate {
-    expr e; /* something to embed even if it is unusable */
+    expr e; /* something to embed even if it is unusable: `nothing`, its own */
+    expr_node nothing;
     char *formula, *skeleton;
     const char *name;
     int64_t stream_index; /* -1: the user's own */
@@ -45,14 +52,15 @@ typedef struct writer {
     model_space *space;
     tools_points points;
     int threads;
-    arena **keep, **tmp; /* per thread: for the batch, for one formula */
-    candidate *c;        /* BATCH of each */
+    size_t batch;            /* formulas of one */
+    int open;                /* a transaction is: facts are ahead of the disk */
+    double started, written; /* when building began, and the last commit */
+    arena **keep, **tmp;     /* per thread: for the batch, for one formula */
+    candidate *c;            /* BATCH of each */
     model_item *item;
     float *z;
     uint16_t *half;
 } writer;
-
-static const expr_node nothing = { .op = EXPR_VARIABLE, .len = 1 };
 
 static snip_code fail_vectors(const writer *w, const char *what, snip_status *st)
 {
@@ -76,7 +84,8 @@ static snip_code open_vectors(writer *w, int flags, struct stat *file, snip_stat
 static snip_code create(writer *w, const tools_index_how *how, snip_status *st)
 {
     tools_index_facts f = {
-        .seed = how->seed, .gen = how->gen, .latent = w->space->latent, .tree = w->m->tree
+        .seed = how->seed, .gen = how->gen, .latent = w->space->latent, .tree = w->m->tree,
+        .forms = w->m->m->config.forms
     };
     struct stat file;
     memcpy(f.model, w->m->hash, sizeof f.model);
@@ -151,6 +160,8 @@ static snip_code open_writer(writer *w, const char *path, const tools_model *m, 
                              const tools_index_how *how, snip_status *st)
 {
     *w = (writer){ .path = path, .m = m, .threads = threads, .vectors = -1 };
+    size_t batch = (size_t)threads * CHUNKS * CHUNK;
+    w->batch = batch < BATCH ? batch : BATCH;
     tools_points_draw(&w->points);
     if (!allocate(w))
         return status_nomem(st);
@@ -167,6 +178,8 @@ static void close_writer(writer *w)
     sqlite3_finalize(w->insert);
     sqlite3_finalize(w->find);
     sqlite3_finalize(w->advance);
+    if (w->open) /* something failed */
+        sqlite3_exec(w->db, "ROLLBACK", NULL, NULL, NULL);
     sqlite3_close(w->db);
     if (w->vectors >= 0)
         close(w->vectors);
@@ -204,13 +217,15 @@ static char *skeleton_of(expr e, arena *a)
 static snip_code describe(candidate *c, expr e, const writer *w, arena *keep, arena *tmp,
                           snip_status *st)
 {
-    data_tokens tokens;
+    uint64_t hash;
     int dims = w->m->m->config.dims;
     if (expr_inputs(e) > (size_t)dims)
         return status_fail(st, SNIP_UNSUPPORTED, 0, "has %zu inputs, the model reads at most %d",
                            expr_inputs(e), dims);
-    snip_code code = data_tokens_make(&tokens, e, w->m->m->vocab, tmp, st);
-    if (code == SNIP_OK)
+    snip_code code = tools_model_entry(&e, &hash, e, w->m, tmp, st);
+    if (code == SNIP_OK && w->facts.forms)
+        tools_behaviour_of_form(&c->behaviour, hash);
+    else if (code == SNIP_OK)
         code = tools_behaviour(&c->behaviour, e, &w->points, tmp, st);
     if (code != SNIP_OK)
         return code;
@@ -222,7 +237,9 @@ static snip_code describe(candidate *c, expr e, const writer *w, arena *keep, ar
 
 static void start_candidate(candidate *c, int64_t stream_index)
 {
-    *c = (candidate){ .e = { (expr_node *)&nothing, 1 }, .stream_index = stream_index };
+    /* Each its own: what stands side by side in one place would be embedded once. */
+    *c = (candidate){ .nothing = { .op = EXPR_VARIABLE, .len = 1 }, .stream_index = stream_index };
+    c->e = (expr){ &c->nothing, 1 };
 }
 
 /* Sample `index` of the library's stream. Returns SNIP_NOMEM or SNIP_OK. */
@@ -230,7 +247,10 @@ static snip_code draw(candidate *c, const writer *w, uint64_t index, arena *keep
 {
     data_sample s;
     start_candidate(c, (int64_t)index);
-    snip_code code = data_sample_draw(&s, &w->facts.gen, w->facts.seed, RNG_LIBRARY, index, tmp);
+    snip_code code =
+        w->facts.forms && index % 2
+            ? data_law_draw(&s, NULL, &w->facts.gen, w->facts.seed, RNG_LIBRARY, index, tmp)
+            : data_sample_draw(&s, &w->facts.gen, w->facts.seed, RNG_LIBRARY, index, tmp);
     if (code == SNIP_OK)
         code = describe(c, s.e, w, keep, tmp, &c->outcome.why);
     if (code != SNIP_OK)
@@ -273,7 +293,8 @@ static snip_code fill(writer *w, uint64_t first, const tools_index_own_formula *
     if (failed)
         return status_nomem(st);
     for (size_t i = 0; i < n; i++)
-        w->item[i] = (model_item){ .e = w->c[i].e, .node = MODEL_WHOLE };
+        w->item[i] =
+            (model_item){ .e = w->c[i].e, .node = MODEL_WHOLE, .form = w->facts.forms };
     return model_space_embed(w->space, w->item, n, w->z, NULL, st);
 }
 
@@ -346,7 +367,7 @@ static snip_code write_vectors(writer *w, size_t rows, snip_status *st)
             return fail_vectors(w, "cannot write: ", st);
         done += n > 0 ? (size_t)n : 0;
     }
-    return fdatasync(w->vectors) == 0 ? SNIP_OK : fail_vectors(w, "cannot write: ", st);
+    return SNIP_OK;
 }
 
 static snip_code set_next(writer *w, uint64_t next, snip_status *st)
@@ -357,46 +378,64 @@ static snip_code set_next(writer *w, uint64_t next, snip_status *st)
     return step == SQLITE_DONE ? SNIP_OK : tools_index_db_fail(w->db, w->path, st);
 }
 
-/* Takes candidates [first, n) over for good, or none of them. `base` is the index of the batch's
- * first sample, UINT64_MAX for the user's own. */
-static snip_code commit(writer *w, uint64_t base, size_t first, size_t n, uint64_t most,
-                        size_t *end, snip_status *st)
+/* Takes candidates [first, n) into the transaction, which is opened if need be. `base` is the index
+ * of the batch's first sample, UINT64_MAX for the user's own. */
+static snip_code take(writer *w, uint64_t base, size_t first, size_t n, uint64_t most, size_t *end,
+                      snip_status *st)
 {
-    size_t added;
-    uint64_t next = w->facts.next;
-    snip_code code = tools_index_db_run(w->db, w->path, "BEGIN IMMEDIATE", st);
-    if (code != SNIP_OK)
-        return code;
-    code = insert_all(w, first, n, most, end, &added, st);
+    size_t added = 0;
+    snip_code code = w->open ? SNIP_OK : tools_index_db_run(w->db, w->path, "BEGIN IMMEDIATE", st);
+    w->open |= code == SNIP_OK;
+    if (code == SNIP_OK)
+        code = insert_all(w, first, n, most, end, &added, st);
     if (code == SNIP_OK)
         code = write_vectors(w, added, st);
-    if (code == SNIP_OK && base != UINT64_MAX)
-        code = set_next(w, next = base + *end, st);
+    if (code != SNIP_OK)
+        return code;
+    w->facts.count += added;
+    if (base != UINT64_MAX)
+        w->facts.next = base + *end;
+    return SNIP_OK;
+}
+
+/* Makes what was taken last. */
+static snip_code commit(writer *w, snip_status *st)
+{
+    if (!w->open)
+        return SNIP_OK;
+    snip_code code = fdatasync(w->vectors) == 0 ? SNIP_OK : fail_vectors(w, "cannot write: ", st);
+    if (code == SNIP_OK)
+        code = set_next(w, w->facts.next, st);
     if (code == SNIP_OK)
         code = tools_index_db_run(w->db, w->path, "COMMIT", st);
-    if (code != SNIP_OK) {
-        sqlite3_exec(w->db, "ROLLBACK", NULL, NULL, NULL);
-        return code;
-    }
-    w->facts.count += added;
-    w->facts.next = next;
-    return SNIP_OK;
+    w->open = code != SNIP_OK;
+    w->written = clock_now();
+    return code;
+}
+
+/* Soon after the beginning, so that a build that is killed early again and again gets on, then less
+ * and less often: what a kill can cost is as long as the work that it leaves, two seconds at most.
+ */
+static int time_to_commit(const writer *w)
+{
+    double before = w->written - w->started;
+    return clock_now() - w->written >= (before < COMMIT_SECONDS ? before : COMMIT_SECONDS);
 }
 
 /* One batch of samples. */
 static snip_code build_batch(writer *w, uint64_t most, tools_index_built *out, snip_status *st)
 {
-    uint64_t base = w->facts.next - w->facts.next % BATCH;
-    size_t first = w->facts.next % BATCH, end;
-    snip_code code = fill(w, base, NULL, BATCH, st);
+    size_t first = w->facts.next % CHUNK, end;
+    uint64_t base = w->facts.next - first;
+    snip_code code = fill(w, base, NULL, w->batch, st);
     if (code == SNIP_OK)
-        code = commit(w, base, first, BATCH, most, &end, st);
+        code = take(w, base, first, w->batch, most, &end, st);
     for (size_t i = first; code == SNIP_OK && i < end; i++) {
         out->added += w->c[i].outcome.fate == TOOLS_ADDED;
         out->duplicates += w->c[i].outcome.fate == TOOLS_DUPLICATE;
         out->unusable += w->c[i].outcome.fate == TOOLS_UNUSABLE;
     }
-    return code;
+    return code == SNIP_OK && time_to_commit(w) ? commit(w, st) : code;
 }
 
 /* A library goes on only as it was begun. */
@@ -433,12 +472,15 @@ snip_code tools_index_build(tools_index_built *out, const char *path, const tool
         code = check_settings(&w, how, st);
     uint64_t before = w.facts.count;
     progress p;
+    w.started = w.written = clock_now();
     progress_start(&p, "formulas", how->count > before ? how->count - before : 0, how->quiet);
     while (code == SNIP_OK && w.facts.count < how->count && !(how->stop && *how->stop)) {
         code = build_batch(&w, how->count, out, st);
         progress_at(&p, w.facts.count - before);
     }
     progress_end(&p);
+    if (code == SNIP_OK)
+        code = commit(&w, st);
     if (code == SNIP_OK)
         code = trim(&w, st);
     out->count = w.facts.count;
@@ -451,14 +493,19 @@ snip_code tools_index_add(tools_index_outcome *out, const char *path, const tool
 {
     writer w;
     snip_code code = open_writer(&w, path, m, threads, NULL, st);
-    for (size_t first = 0; first < n && code == SNIP_OK; first += BATCH) {
-        size_t size = n - first < BATCH ? n - first : BATCH, end;
+    w.started = w.written = clock_now();
+    for (size_t first = 0; first < n && code == SNIP_OK; first += w.batch) {
+        size_t size = n - first < w.batch ? n - first : w.batch, end;
         code = fill(&w, 0, f + first, size, st);
         if (code == SNIP_OK)
-            code = commit(&w, UINT64_MAX, 0, size, UINT64_MAX, &end, st);
+            code = take(&w, UINT64_MAX, 0, size, UINT64_MAX, &end, st);
         for (size_t i = 0; i < size && code == SNIP_OK; i++)
             out[first + i] = w.c[i].outcome;
+        if (code == SNIP_OK && time_to_commit(&w))
+            code = commit(&w, st);
     }
+    if (code == SNIP_OK)
+        code = commit(&w, st);
     if (code == SNIP_OK)
         code = trim(&w, st);
     close_writer(&w);

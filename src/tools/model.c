@@ -6,6 +6,7 @@
 #include <string.h>
 #include <xxhash.h>
 
+#include "data/tokens.h"
 #include "model/file.h"
 
 /* Tells models apart by what decides their vectors, however the file is stored. */
@@ -56,4 +57,30 @@ void tools_model_close(tools_model *t)
         arena_free(t->a);
         free(t);
     }
+}
+
+snip_code tools_model_entry(expr *out, uint64_t *hash, expr e, const tools_model *t, arena *a,
+                            snip_status *st)
+{
+    data_tokens tokens;
+    *out = e;
+    *hash = 0;
+    if (!t->m->config.forms)
+        return data_tokens_make(&tokens, e, t->m->vocab, a, st);
+    /* Twice: the core alone is what a library keeps, and what its hash is computed from again. */
+    for (int k = 0; k < 2; k++) {
+        expr_form form;
+        expr own = { arena_copy(a, out->node, out->count * sizeof *out->node), out->count };
+        if (!own.node)
+            return status_nomem(st);
+        expr_set_fixed(own, 0);
+        snip_code code = expr_canonical(&form, own, a, st);
+        if (code != SNIP_OK)
+            return code;
+        if (form.core.count == 0)
+            return status_fail(st, SNIP_UNSUPPORTED, 0, "is a constant: it has no form");
+        *out = form.core;
+        *hash = form.hash;
+    }
+    return data_tokens_form(&tokens, *out, t->m->vocab, a, st);
 }

@@ -80,6 +80,20 @@ static double variance_of(const double *v, size_t n)
     return ldexp(variance, 2 * exponent);
 }
 
+/* Whether y's values are so far apart that squares of differences come near to the largest double.
+ * It looks at all rows: whether a table is refused must not depend on which of them are held out.
+ */
+static int too_large(const double *y, size_t rows)
+{
+    const double most = 1e150;
+    double low = y[0], high = y[0];
+    for (size_t i = 1; i < rows; i++) {
+        low = fmin(low, y[i]);
+        high = fmax(high, y[i]);
+    }
+    return !(high - low <= most);
+}
+
 /* Sets what is known of input j. Returns 0 when memory is out. */
 static int standardise(tools_problem *p, size_t j, arena *a)
 {
@@ -104,6 +118,30 @@ static int standardise(tools_problem *p, size_t j, arena *a)
     return 1;
 }
 
+/* Sets the order of the inputs: by the size of their correlation with y. */
+static int sort_inputs(tools_problem *p, arena *a)
+{
+    p->order = arena_array(a, p->dim, sizeof *p->order);
+    double *closeness = arena_array(a, p->dim, sizeof *closeness);
+    double *y = arena_array(a, p->train, sizeof *y);
+    if (!p->order || !closeness || !y)
+        return 0;
+    model_standardise(y, p->y, p->train);
+    for (size_t j = 0; j < p->dim; j++) {
+        double sum = 0;
+        for (size_t i = 0; i < p->train; i++)
+            sum += p->standard[j][i] * y[i];
+        closeness[j] = fabs(sum);
+        size_t at = j; /* insertion: of equal ones the first stays first */
+        while (at > 0 && closeness[p->order[at - 1]] < closeness[j]) {
+            p->order[at] = p->order[at - 1];
+            at--;
+        }
+        p->order[at] = j;
+    }
+    return 1;
+}
+
 static int copy_names(tools_problem *p, const tools_table *t, arena *a)
 {
     const char **copy = arena_array(a, t->dim + 1, sizeof *copy);
@@ -122,6 +160,9 @@ snip_code tools_problem_make(tools_problem *out, const tools_table *t, uint64_t 
                            t->rows, TOOLS_ROWS_MIN);
     if (t->dim == 0)
         return status_fail(st, SNIP_FORMAT, 0, "the table has a target but no inputs");
+    if (too_large(t->y, t->rows))
+        return status_fail(st, SNIP_FORMAT, 0,
+                           "the target's squares are too large: take another unit");
     tools_problem p = { .dim = t->dim, .rows = t->rows, .seed = seed };
     p.train = t->rows < TOOLS_HOLD_OUT_MIN ? t->rows : t->rows - t->rows / 4;
     p.fit = p.train < TOOLS_FIT_ROWS ? p.train : TOOLS_FIT_ROWS;
@@ -139,17 +180,67 @@ snip_code tools_problem_make(tools_problem *out, const tools_table *t, uint64_t 
     for (size_t j = 0; j < t->dim; j++)
         if (!(p.x[j] = permuted(t->x[j], at, t->rows, a)) || !standardise(&p, j, a))
             return status_nomem(st);
+    if (!sort_inputs(&p, a))
+        return status_nomem(st);
     p.variance[0] = variance_of(p.y, p.train);
     p.variance[1] = variance_of(p.y + p.train, p.rows - p.train);
     if (deviation_of(p.y, p.train) == 0)
         return status_fail(st, SNIP_FORMAT, 0,
                            "the target is the same in all rows%s: there is nothing to explain",
                            deviation_of(p.y, p.rows) == 0 ? "" : " that are not held out");
-    if (!(p.variance[0] >= DBL_MIN && p.variance[0] <= DBL_MAX))
-        return status_fail(st, SNIP_FORMAT, 0, "the target's squares are too %s: take another unit",
-                           p.variance[0] < 1 ? "small" : "large");
+    if (p.variance[0] < DBL_MIN)
+        return status_fail(st, SNIP_FORMAT, 0,
+                           "the target's squares are too small: take another unit");
     *out = p;
     return SNIP_OK;
+}
+
+double tools_inputs_left_open(const tools_problem *p, tools_inputs set)
+{
+    enum { NEIGHBOURS = 500 };
+    size_t n = p->train < NEIGHBOURS ? p->train : NEIGHBOURS;
+    double sum = 0;
+    for (size_t i = 0; i < n; i++) {
+        double nearest = INFINITY, y = 0;
+        for (size_t k = 0; k < n; k++) {
+            double far = 0;
+            for (size_t j = 0; j < p->dim; j++) {
+                double d = set >> j & 1 ? p->standard[j][i] - p->standard[j][k] : 0;
+                far += d * d;
+            }
+            if (k != i && far < nearest) {
+                nearest = far;
+                y = p->y[k];
+            }
+        }
+        sum += (p->y[i] - y) * ((p->y[i] - y) / p->variance[0]);
+    }
+    return sum / (2 * (double)n);
+}
+
+tools_inputs tools_inputs_that_matter(const tools_problem *p)
+{
+    tools_inputs set = ((tools_inputs)1 << p->dim) - 1;
+    double open = tools_inputs_left_open(p, set);
+    for (size_t left = p->dim; left > 1; left--) {
+        size_t least = p->dim;
+        double best = INFINITY;
+        for (size_t k = 0; k < p->dim; k++) { /* of equal ones the last in the order goes first */
+            size_t j = p->order[k];
+            if (!(set >> j & 1))
+                continue;
+            double without = tools_inputs_left_open(p, set & ~((tools_inputs)1 << j));
+            if (without <= best) {
+                best = without;
+                least = j;
+            }
+        }
+        if (least == p->dim || best > open)
+            break;
+        set &= ~((tools_inputs)1 << least);
+        open = best;
+    }
+    return set;
 }
 
 tools_inputs tools_inputs_of(expr e, const tools_problem *p)
@@ -162,30 +253,38 @@ tools_inputs tools_inputs_of(expr e, const tools_problem *p)
 }
 
 /* Draw k: `take` training rows, the k-th of an order of its own. */
-static int draw_rows(model_item *item, const tools_problem *p, tools_inputs inputs, size_t take,
-                     int k, arena *a)
+static int draw_rows(model_item *item, const tools_problem *p, tools_inputs inputs,
+                     tools_view view, size_t take, int k, arena *a)
 {
     const double **x = arena_array(a, p->dim, sizeof *x);
     const int *at = order(p->train, p->seed + (uint64_t)k + 1, a);
     if (!x || !at)
         return 0;
     int whole = take == p->train, dim = 0;
-    for (size_t j = 0; j < p->dim; j++)
+    for (size_t i = 0; i < p->dim; i++) {
+        size_t j = p->order[i];
         if (inputs >> j & 1 &&
             !(x[dim++] = whole ? p->standard[j] : permuted(p->standard[j], at, take, a)))
             return 0;
-    *item = (model_item){ .x = x, .dim = dim, .rows = take };
-    return (item->y = whole ? p->y : permuted(p->y, at, take, a)) != NULL;
+    }
+    double *y = arena_array(a, take, sizeof *y);
+    for (size_t i = 0; i < take && y; i++)
+        y[i] = (view == TOOLS_FORM_TURNED ? -1 : 1) * p->y[whole ? i : (size_t)at[i]];
+    *item = (model_item){ .x = x, .dim = dim, .rows = take, .y = y, .form = view != TOOLS_EXACT };
+    return y != NULL;
 }
 
-snip_code tools_problem_embed(const tools_problem *p, tools_inputs inputs, const tools_model *t,
-                              int threads, float *z, snip_status *st)
+snip_code tools_problem_embed(const tools_problem *p, tools_inputs inputs, tools_view view,
+                              const tools_model *t, int threads, float *z, snip_status *st)
 {
     size_t latent = (size_t)t->m->config.latent;
-    if (p->dim > (size_t)t->m->config.dims)
+    int dim = __builtin_popcount(inputs & (((tools_inputs)1 << p->dim) - 1));
+    if (dim > t->m->config.dims)
         return status_fail(st, SNIP_UNSUPPORTED, 0,
-                           "the table has %zu inputs and the model reads %d; choose with --columns",
-                           p->dim, t->m->config.dims);
+                           "the table has %d inputs and the model reads %d; choose with --columns",
+                           dim, t->m->config.dims);
+    if (view != TOOLS_EXACT && !t->m->config.forms)
+        return status_fail(st, SNIP_UNSUPPORTED, 0, "the model was not trained to read forms");
     size_t take = p->train < DATA_POINTS ? p->train : DATA_POINTS;
     int draws = take < p->train ? DRAWS : 1;
     arena *a = arena_new(0);
@@ -194,7 +293,7 @@ snip_code tools_problem_embed(const tools_problem *p, tools_inputs inputs, const
     model_item item[DRAWS];
     int good = s && rows;
     for (int k = 0; k < draws && good; k++)
-        good = draw_rows(&item[k], p, inputs, take, k, a);
+        good = draw_rows(&item[k], p, inputs, view, take, k, a);
     snip_code code =
         good ? model_space_embed(s, item, (size_t)draws, NULL, rows, st) : status_nomem(st);
     if (code == SNIP_UNSUPPORTED)
@@ -217,7 +316,8 @@ static expr replace_inputs(expr e, tools_inputs inputs, const tools_problem *p, 
 {
     expr *by = arena_array(a, p->dim, sizeof *by);
     size_t k = 0; /* inputs met so far */
-    for (size_t j = 0; j < p->dim && by; j++) {
+    for (size_t i = 0; i < p->dim && by; i++) {
+        size_t j = p->order[i];
         if (!(inputs >> j & 1))
             continue;
         expr to = back ? expr_affine(-p->mean[j] / p->deviation[j], 1 / p->deviation[j], j, a)
@@ -250,7 +350,8 @@ static snip_code check_rewritten(expr read, expr e, tools_inputs inputs, const t
                expr_eval(e, (const double *const *)p->x, n, y, a) != (size_t)-1;
     for (size_t k = 0; good && k < sizeof beside / sizeof *beside; k++) {
         size_t dim = 0;
-        for (size_t j = 0; good && j < p->dim; j++) {
+        for (size_t o = 0; good && o < p->dim; o++) {
+            size_t j = p->order[o];
             if (!(inputs >> j & 1))
                 continue;
             double *moved = arena_array(a, n, sizeof *moved);
@@ -275,37 +376,59 @@ static snip_code check_rewritten(expr read, expr e, tools_inputs inputs, const t
     return SNIP_OK;
 }
 
-snip_code tools_problem_rewrite(expr *out, expr e, tools_inputs inputs, const tools_problem *p,
-                                arena *a, snip_status *st)
+/* `gathered`: with constants gathered before and after, as training expressions have them; else
+ * free and fixed ones stay apart, for a form. */
+static snip_code rewrite(expr *out, expr e, tools_inputs inputs, const tools_problem *p,
+                         int gathered, arena *a, snip_status *st)
 {
-    expr replaced = replace_inputs(e, inputs, p, 0, a), tidy, normal;
+    expr replaced = replace_inputs(e, inputs, p, 0, a), tidy = replaced, normal;
     double *range = arena_array(a, 2 * p->dim, sizeof *range);
     if (!replaced.node || !range)
         return status_nomem(st);
     size_t dim = 0;
-    for (size_t j = 0; j < p->dim; j++)
+    for (size_t i = 0; i < p->dim; i++) {
+        size_t j = p->order[i];
         if (inputs >> j & 1) {
             range[dim] = p->low[j];
             range[p->dim + dim++] = p->high[j];
         }
+    }
     expr_domain domain = { range, range + p->dim, dim, 0 };
-    snip_code code = expr_tidy(&tidy, replaced, a, st);
+    snip_code code = gathered ? expr_tidy(&tidy, replaced, a, st) : SNIP_OK;
     /* Only where there is no exact form are bases taken for positive. */
     if (code == SNIP_OK)
         domain.assume_positive = expr_normal(&normal, tidy, &domain, a, NULL) != SNIP_OK;
     if (domain.assume_positive)
         code = expr_normal(&normal, tidy, &domain, a, st);
-    if (code == SNIP_OK)
+    *out = normal;
+    if (code == SNIP_OK && gathered)
         code = expr_tidy(out, normal, a, st);
     return code == SNIP_OK && domain.assume_positive ? check_rewritten(*out, e, inputs, p, a, st)
                                                      : code;
+}
+
+snip_code tools_problem_rewrite(expr *out, expr e, tools_inputs inputs, const tools_problem *p,
+                                arena *a, snip_status *st)
+{
+    return rewrite(out, e, inputs, p, 1, a, st);
+}
+
+snip_code tools_problem_form(expr_form *out, expr e, tools_inputs inputs, const tools_problem *p,
+                             arena *a, snip_status *st)
+{
+    expr standard;
+    snip_code code = rewrite(&standard, e, inputs, p, 0, a, st);
+    return code == SNIP_OK ? expr_canonical(out, standard, a, st) : code;
 }
 
 snip_code tools_problem_restore(expr *out, expr e, tools_inputs inputs, const tools_problem *p,
                                 arena *a, snip_status *st)
 {
     expr replaced = replace_inputs(e, inputs, p, 1, a);
-    return replaced.node ? expr_tidy(out, replaced, a, st) : status_nomem(st);
+    if (!replaced.node)
+        return status_nomem(st);
+    expr_set_fixed(replaced, 0); /* in the user's units every number is one to fit */
+    return expr_tidy(out, replaced, a, st);
 }
 
 int tools_problem_errors(tools_errors *out, expr e, const tools_problem *p, arena *tmp)

@@ -12,6 +12,7 @@
 #define TOOLS_PROBLEM_H
 
 #include "tools/model.h"
+#include "model/summary.h"
 
 enum {
     TOOLS_ROWS_MIN = 4,      /* fewer rows say nothing about a formula */
@@ -36,6 +37,8 @@ typedef struct tools_problem {
     double *mean, *deviation; /* of the inputs, over the training rows */
     const double **standard;  /* the inputs, standardised */
     double *low, *high;       /* their ranges */
+    size_t *order;            /* the inputs, those that go with y most closely first: what the model
+                                 calls x0, x1, ... must not depend on the columns' order */
     double variance[2];       /* of y: over the training rows, over those held out */
     uint64_t seed;
 } tools_problem;
@@ -44,23 +47,41 @@ typedef struct tools_problem {
 snip_code tools_problem_make(tools_problem *out, const tools_table *t, uint64_t seed, arena *a,
                              snip_status *st);
 
-/* A set of inputs: bit j for input j. In training every input occurs in the formula, so a formula
- * is held against the table of its own inputs. */
+/* A set of inputs: bit j for input j. The model calls the inputs of a set x0, x1, ... in the
+ * problem's order. */
 typedef uint32_t tools_inputs;
+
+/* The inputs that y depends on, by the delta test: as long as leaving one out makes y no harder to
+ * tell from its nearest neighbours, it is left out. */
+tools_inputs tools_inputs_that_matter(const tools_problem *p);
+
+/* How much of y's variance the inputs of a set leave open: half the mean square difference between
+ * each row and its nearest neighbour. A set without an input that matters makes y look like noise,
+ * and noise is near to wild formulas. */
+double tools_inputs_left_open(const tools_problem *p, tools_inputs set);
 
 /* The inputs that e uses; all of them where it uses none. */
 tools_inputs tools_inputs_of(expr e, const tools_problem *p);
 
+/* How a table is looked at. The form view knows y but for its unit and its direction, so a form is
+ * held against the table and against the table turned upside down. */
+typedef enum tools_view { TOOLS_EXACT, TOOLS_FORM, TOOLS_FORM_TURNED } tools_view;
+
 /* The vector of the table with these inputs: several draws of as many training rows as the model
- * takes, averaged. Fails if the model reads fewer inputs than there are. */
-snip_code tools_problem_embed(const tools_problem *p, tools_inputs inputs, const tools_model *t,
-                              int threads, float *z, snip_status *st);
+ * takes, averaged. Fails if the model reads fewer inputs than the set has, or has no such view. */
+snip_code tools_problem_embed(const tools_problem *p, tools_inputs inputs, tools_view view,
+                              const tools_model *t, int threads, float *z, snip_status *st);
 
 /* e, a formula in the user's inputs, as one in the standardised inputs and the model's operators.
  * a^b becomes exp(b*log(a)) where a may be negative as far as the inputs' ranges tell; whether that
  * is the same on the table is looked at then, and SNIP_UNSUPPORTED if it is not. */
 snip_code tools_problem_rewrite(expr *out, expr e, tools_inputs inputs, const tools_problem *p,
                                 arena *a, snip_status *st);
+
+/* The form of e on this table: its canonical structure in standardised inputs. What standardising
+ * brings in is fixed, the numbers of e that a refit may move are free. */
+snip_code tools_problem_form(expr_form *out, expr e, tools_inputs inputs, const tools_problem *p,
+                             arena *a, snip_status *st);
 
 /* e, a formula in those of the standardised inputs that are in `inputs`, in the user's own. */
 snip_code tools_problem_restore(expr *out, expr e, tools_inputs inputs, const tools_problem *p,

@@ -20,10 +20,11 @@ double tools_judged(const tools_errors *e, const tools_problem *p)
     return isnan(loss) || isnan(e->loss[0]) ? INFINITY : fmax(loss, least);
 }
 
-/* The tables that formulas are held against, one for each set of inputs met. */
+/* The tables that formulas are held against, one for each set of inputs met: as it is in the exact
+ * view, and both ways up among forms. */
 typedef struct table_vector {
     tools_inputs inputs;
-    float *z;
+    float *z; /* one row, or two */
     struct table_vector *next;
 } table_vector;
 
@@ -37,24 +38,42 @@ static snip_code table_of(const float **out, table_vector **all, tools_inputs in
             return SNIP_OK;
         }
     table_vector *v = arena_alloc(a, sizeof *v);
-    float *z = arena_array(a, (size_t)t->m->config.latent, sizeof *z);
+    size_t latent = (size_t)t->m->config.latent;
+    float *z = arena_array(a, 2 * latent, sizeof *z);
     if (!v || !z)
         return status_nomem(st);
     *v = (table_vector){ inputs, z, *all };
     *all = v;
     *out = z;
-    return tools_problem_embed(p, inputs, t, threads, z, st);
+    if (!t->m->config.forms)
+        return tools_problem_embed(p, inputs, TOOLS_EXACT, t, threads, z, st);
+    snip_code code = tools_problem_embed(p, inputs, TOOLS_FORM, t, threads, z, st);
+    return code == SNIP_OK
+               ? tools_problem_embed(p, inputs, TOOLS_FORM_TURNED, t, threads, z + latent, st)
+               : code;
 }
 
-/* A formula in the model's words, in `a`, or why it is none. `tmp` is left as found. */
+/* A formula in the model's words, in `a`, or why it is none: as it is, or the core of its form.
+ * `tmp` is left as found. */
 static snip_code in_words(expr *out, expr e, tools_inputs inputs, const tools_problem *p,
                           const tools_model *t, arena *a, arena *tmp, snip_status *st)
 {
     data_tokens tokens;
     arena_pos mark = arena_mark(tmp);
-    snip_code code = tools_problem_rewrite(out, e, inputs, p, tmp, st);
-    if (code == SNIP_OK)
-        code = data_tokens_make(&tokens, *out, t->m->vocab, tmp, st);
+    snip_code code;
+    if (t->m->config.forms) {
+        expr_form form;
+        code = tools_problem_form(&form, e, inputs, p, tmp, st);
+        if (code == SNIP_OK && form.core.count == 0)
+            code = status_fail(st, SNIP_UNSUPPORTED, 0, "a constant has no form");
+        *out = form.core;
+        if (code == SNIP_OK)
+            code = data_tokens_form(&tokens, *out, t->m->vocab, tmp, st);
+    } else {
+        code = tools_problem_rewrite(out, e, inputs, p, tmp, st);
+        if (code == SNIP_OK)
+            code = data_tokens_make(&tokens, *out, t->m->vocab, tmp, st);
+    }
     if (code == SNIP_OK && !(out->node = arena_copy(a, out->node, out->count * sizeof *out->node)))
         code = status_nomem(st);
     arena_reset(tmp, mark);
@@ -67,6 +86,7 @@ typedef struct comparison {
     const tools_model *t;
     int threads;
     model_space *space;
+    tools_inputs matter; /* among forms: inputs that every formula is held against */
     table_vector *tables;
     arena *keep, *batch, *tmp; /* tables; formulas of a batch; scratch */
 } comparison;
@@ -85,12 +105,15 @@ static snip_code compare_batch(double *out, const char **why, const expr *e, siz
     for (size_t i = 0; i < n && code == SNIP_OK; i++) {
         snip_status reason;
         expr words;
-        tools_inputs inputs = tools_inputs_of(e[i], c->p);
+        tools_inputs inputs = tools_inputs_of(e[i], c->p), more = inputs | c->matter;
+        if (__builtin_popcount(more) <= c->t->m->config.dims)
+            inputs = more;
         out[i] = NAN;
         snip_code fits = in_words(&words, e[i], inputs, c->p, c->t, c->batch, c->tmp, &reason);
         if (fits == SNIP_OK) {
             from[count] = i;
-            item[count] = (model_item){ .e = words, .node = MODEL_WHOLE };
+            item[count] =
+                (model_item){ .e = words, .node = MODEL_WHOLE, .form = c->t->m->config.forms };
             code =
                 table_of(&table[count++], &c->tables, inputs, c->p, c->t, c->threads, c->keep, st);
         } else if (fits == SNIP_NOMEM ||
@@ -100,8 +123,12 @@ static snip_code compare_batch(double *out, const char **why, const expr *e, siz
     }
     if (code == SNIP_OK && count)
         code = model_space_embed(c->space, item, count, rows, NULL, st);
-    for (size_t k = 0; k < count && code == SNIP_OK; k++)
-        out[from[k]] = model_dot(rows + k * latent, table[k], latent);
+    for (size_t k = 0; k < count && code == SNIP_OK; k++) {
+        const float *row = rows + k * latent;
+        out[from[k]] = model_dot(row, table[k], latent);
+        if (c->t->m->config.forms)
+            out[from[k]] = fmax(out[from[k]], model_dot(row, table[k] + latent, latent));
+    }
     return code;
 }
 
@@ -110,6 +137,7 @@ snip_code tools_similarities(double *out, const char **why, const expr *e, size_
                              snip_status *st)
 {
     comparison c = { .p = p, .t = t, .threads = threads > 0 ? threads : 1 };
+    c.matter = t->m->config.forms ? tools_inputs_that_matter(p) : 0;
     c.space = model_space_new(t->m, t->tree, c.threads);
     c.keep = arena_new(0);
     c.batch = arena_new(0);
@@ -124,15 +152,25 @@ snip_code tools_similarities(double *out, const char **why, const expr *e, size_
     return code;
 }
 
+/* How many constants of e can be fitted. Returns 0 when memory is out. */
+static int count_constants(size_t *out, expr e, arena *tmp)
+{
+    arena_pos mark = arena_mark(tmp);
+    size_t *node = arena_array(tmp, e.count, sizeof *node);
+    *out = node ? expr_constants(e, node) : 0;
+    arena_reset(tmp, mark);
+    return node != NULL;
+}
+
 /* The rows to fit e on: fewer where it has very many constants, since they are in random order. 0
  * when memory is out. */
 static size_t rows_to_fit(expr e, const tools_problem *p, arena *tmp)
 {
-    arena_pos mark = arena_mark(tmp);
-    size_t *node = arena_array(tmp, e.count, sizeof *node);
-    size_t n = node ? expr_constants(e, node) : 0, most = TOOLS_FIT_JACOBIAN_MAX / (n ? n : 1);
-    arena_reset(tmp, mark);
-    return !node ? 0 : p->fit < most ? p->fit : most;
+    size_t n;
+    if (!count_constants(&n, e, tmp))
+        return 0;
+    size_t most = TOOLS_FIT_JACOBIAN_MAX / (n ? n : 1);
+    return p->fit < most ? p->fit : most;
 }
 
 /* Fits and measures one candidate; what it makes lives in `keep`. */
@@ -140,22 +178,27 @@ static snip_code judge(tools_candidate *c, const tools_problem *p, const tools_r
                        arena *keep, snip_status *st)
 {
     tools_fit fit = { 0 };
+    size_t rows = 0;
     c->fitted = c->e;
     c->similarity = NAN;
     c->why = NULL;
     if (how->refit) {
-        size_t rows = rows_to_fit(c->e, p, keep);
+        rows = rows_to_fit(c->e, p, keep);
         if (rows == 0)
             return status_nomem(st);
         snip_code code =
             tools_fit_constants(&c->fitted, &fit, c->e, (const double *const *)p->x, p->y, rows,
                                 how->starts ? how->starts : STARTS, p->seed, keep, st);
-        if (code == SNIP_UNSUPPORTED) /* too much to fit: judged as given */
+        if (code == SNIP_UNSUPPORTED) { /* too much to fit: judged as given */
             c->fitted = c->e;
-        else if (code != SNIP_OK)
+            fit = (tools_fit){ 0 };
+        } else if (code != SNIP_OK)
             return code;
     }
     c->constants = fit.constants;
+    c->fitted_rows = fit.constants ? rows : 0;
+    if (!c->fitted_rows && !count_constants(&c->constants, c->e, keep))
+        return status_nomem(st);
     c->complexity = c->fitted.count;
     c->size = expr_sympy_size(c->fitted);
     return tools_problem_errors(&c->given, c->e, p, keep) &&
@@ -234,11 +277,25 @@ static int by_key(const void *left, const void *right)
     return a->c.place < b->c.place ? -1 : a->c.place > b->c.place;
 }
 
+int tools_saturated(const tools_candidate *c)
+{
+    return c->fitted_rows > 0 && c->constants >= c->fitted_rows;
+}
+
+/* The loss per degree of freedom where it is that of the rows fitted. */
+static double adjusted(const tools_candidate *c, const tools_problem *p)
+{
+    double loss = tools_judged(&c->errors, p), n = (double)c->fitted_rows;
+    if (tools_saturated(c))
+        return INFINITY;
+    return c->fitted_rows && p->rows == p->train ? loss * n / (n - (double)c->constants) : loss;
+}
+
 static void set_key(sort_key *s, const tools_problem *p, int order)
 {
     const tools_candidate *c = &s->c;
     double loss = tools_judged(&c->errors, p);
-    double balance = (double)p->train * log(loss / p->variance[0]) +
+    double balance = (double)p->train * log(adjusted(c, p) / p->variance[0]) +
                      (double)c->complexity * log((double)p->train);
     s->key[0] = order == TOOLS_BY_SIMILARITY ? (isnan(c->similarity) ? 2 : -c->similarity)
                 : order == TOOLS_BY_LOSS     ? loss
@@ -295,4 +352,43 @@ snip_code tools_rank(tools_candidate *c, size_t n, const tools_problem *p, const
     for (size_t i = 0; i < n; i++)
         c[i] = s[i].c;
     return SNIP_OK;
+}
+
+/* Whether losses are the same to 1 %. */
+static int same_losses(const tools_errors *a, const tools_errors *b, const tools_problem *p)
+{
+    const double part = 0.01, least = 1e-16 * p->variance[0];
+    for (int k = 0; k < 2; k++) {
+        if (isnan(a->loss[k]) != isnan(b->loss[k]))
+            return 0;
+        double one = fmax(a->loss[k], least), other = fmax(b->loss[k], least);
+        if (fabs(one - other) > part * one)
+            return 0;
+    }
+    return 1;
+}
+
+char *tools_shown(const tools_candidate *c, snip_format format, const tools_problem *p, int *digits,
+                  arena *a)
+{
+    enum { FEWEST = 3, USUAL = 5, ALL = 17 };
+    if (!isfinite(c->errors.loss[0])) { /* nothing to hold on to */
+        *digits = USUAL;
+        return expr_print(c->fitted, format, &p->names, USUAL, a);
+    }
+    for (*digits = FEWEST; *digits < ALL; ++*digits) {
+        arena_pos mark = arena_mark(a);
+        char *text = expr_print(c->fitted, format, &p->names, *digits, a);
+        expr back;
+        tools_errors errors;
+        snip_code code = text ? expr_parse(&back, text, &p->names, a, NULL) : SNIP_NOMEM;
+        if (code == SNIP_OK && !tools_problem_errors(&errors, back, p, a))
+            code = SNIP_NOMEM;
+        if (code == SNIP_NOMEM)
+            return NULL;
+        if (code == SNIP_OK && same_losses(&c->errors, &errors, p))
+            return text;
+        arena_reset(a, mark);
+    }
+    return expr_print(c->fitted, format, &p->names, 0, a);
 }

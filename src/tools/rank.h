@@ -13,7 +13,9 @@
 typedef enum tools_order {
     TOOLS_BY_SIMILARITY, /* agreement in the shared space */
     TOOLS_BY_LOSS,       /* mean square error on the rows held out */
-    TOOLS_BY_BALANCE,    /* the same, with every node charged as BIC charges a parameter */
+    TOOLS_BY_BALANCE, /* the same, with every node charged as BIC charges a parameter; an error on
+                       * fitted rows counts per degree of freedom, n/(n - constants) times as much,
+                       * and formulas with no fewer constants than rows come last */
     TOOLS_ORDERS
 } tools_order;
 extern const char *const tools_order_names[TOOLS_ORDERS + 1];
@@ -23,7 +25,8 @@ typedef struct tools_candidate {
     const char *text;    /* the caller's own, for messages and output; may be NULL */
     size_t place;        /* the caller's own: where it stood */
     expr fitted;         /* with the constants that suit the training rows best */
-    size_t constants;    /* that could be fitted */
+    size_t constants;    /* that can be fitted */
+    size_t fitted_rows;  /* that they were fitted on; 0: they were not */
     double similarity;   /* of the fitted formula and the table, -1 .. 1; NaN if it has none */
     const char *why;     /* it has none, or NULL */
     tools_errors given;  /* errors of e */
@@ -45,6 +48,17 @@ typedef struct tools_rank_how {
  * by loss. Formulas that are not finite on the training rows come last. */
 snip_code tools_rank(tools_candidate *c, size_t n, const tools_problem *p, const tools_model *t,
                      const tools_rank_how *how, arena *a, snip_status *st);
+
+/* Whether as many constants were fitted as there were rows, or more: its errors say nothing. */
+int tools_saturated(const tools_candidate *c);
+
+/* The fitted formula as text with the fewest digits, three at least, with which it is the formula
+ * that was judged: read back, its losses differ by at most 1 % (differences below 1e-16 of y's
+ * variance do not count). *digits is their number; where it is beyond TOOLS_DIGITS_MANY, the
+ * formula lives on the cancellation of large terms. In `a`; NULL when memory is out. */
+enum { TOOLS_DIGITS_MANY = 12 };
+char *tools_shown(const tools_candidate *c, snip_format format, const tools_problem *p, int *digits,
+                  arena *a);
 
 /* Cosines of formulas, in the user's inputs, with the table of their inputs; NaN, with the reason
  * in why[i], where the model has no words for one. */

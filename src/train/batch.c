@@ -5,10 +5,13 @@
 #include <omp.h>
 #include <string.h>
 
+#include "data/laws.h"
 #include "expr/vec.h"
 
+#define ALL_FREE 0.4 /* share of forms in which even what standardising brought in is free */
+
 /* One sample with its subtrees and variants, before the batch is put together. Variants are counted
- * from 0 here. */
+ * from 0 here, subtree by subtree. */
 typedef struct drawn {
     size_t variants, formulas;
     train_variant *variant;
@@ -17,6 +20,11 @@ typedef struct drawn {
     snip_code code;
 } drawn;
 
+/* A variant as forms: of its parent, and of its subtree alone. */
+typedef struct variant_forms {
+    expr_form whole, part;
+} variant_forms;
+
 /* What the drawing of a sample needs at hand. */
 typedef struct context {
     const train_batch_how *how;
@@ -24,16 +32,115 @@ typedef struct context {
     data_sample s;
     data_perturbed *subtree; /* [subtrees] */
     size_t subtrees;
+    int whole_only;      /* there is no subtree to speak of */
+    variant_forms *form; /* of all variants; NULL in the exact view */
     rng r;
     arena *a;
 } context;
 
-/* Whether variant k of subtree i has a row of view v. The original as a whole is one, whatever the
- * number of its subtrees. */
-static int has_row(const context *c, train_view v, size_t i, size_t k)
+/* Whether variant k of subtree i has a row of view v by the stage. The original as a whole is one,
+ * whatever the number of its subtrees. */
+static int wants_row(const context *c, train_view v, size_t i, size_t k)
 {
     int whole = v == TRAIN_GS || v == TRAIN_GV;
-    return train_reads(c->how->stage, v, (int)k) && !(whole && k == 0 && i > 0);
+    return train_reads(c->how->stage, v, (int)k) &&
+           !(whole ? k == 0 && i > 0 : c->whole_only);
+}
+
+
+/* In the form view: whether variant k of subtree i, `n` in all, can have a row of view v. `first`
+ * is its subtree's original. An edit that leaves the form as it is is no other form. */
+static int has_form(const context *c, train_view v, size_t n, size_t first, size_t i)
+{
+    const variant_forms *f = &c->form[n], *original = &c->form[first];
+    size_t node = c->subtree[i].node;
+    if (v == TRAIN_GS || v == TRAIN_GV)
+        return f->whole.core.count > 0 && (n == first || f->whole.hash != original->whole.hash);
+    /* A bare input as a part says nothing. */
+    return f->part.core.count > 1 && (n == first || f->part.hash != original->part.hash) &&
+           (v != TRAIN_C || (f->whole.where[node] >= 0 &&
+                             f->whole.core.node[f->whole.where[node]].len > 1));
+}
+
+/* e with a * (1/b) for a / b, which edits may bring in and forms have no word for. Nodes before the
+ * first division keep their places. node is NULL when memory is out. */
+static expr without_division(expr e, arena *a)
+{
+    size_t divisions = 0;
+    for (size_t i = 0; i < e.count; i++)
+        divisions += e.node[i].op == EXPR_DIV;
+    if (divisions == 0)
+        return e;
+    expr out = { arena_zero(a, (e.count + divisions) * sizeof *out.node), 0 };
+    unsigned char *inverted = arena_zero(a, e.count);
+    if (!out.node || !inverted)
+        return (expr){ 0 };
+    for (size_t i = 0; i < e.count; i++) {
+        int divides = e.node[i].op == EXPR_DIV;
+        if (divides)
+            inverted[expr_child(e, i, 1)] = 1;
+        if (inverted[i])
+            out.node[out.count++].op = EXPR_INV;
+        out.node[out.count] = e.node[i];
+        if (divides)
+            out.node[out.count].op = EXPR_MUL;
+        out.count++;
+    }
+    expr_measure(out);
+    return out;
+}
+
+static snip_code form_of(expr_form *out, expr e, arena *a)
+{
+    e = without_division(e, a);
+    return e.node ? expr_canonical(out, e, a, NULL) : SNIP_NOMEM;
+}
+
+/* The forms of all variants. */
+static snip_code make_forms(context *c, size_t variants)
+{
+    c->form = arena_array(c->a, variants, sizeof *c->form);
+    snip_code code = c->form ? SNIP_OK : SNIP_NOMEM;
+    for (size_t i = 0, n = 0; i < c->subtrees && code == SNIP_OK; i++)
+        for (size_t k = 0; k < c->subtree[i].count && code == SNIP_OK; k++, n++) {
+            expr parent = k ? c->subtree[i].v[k].parent : c->s.e;
+            code = form_of(&c->form[n].whole, parent, c->a);
+            c->form[n].part = (expr_form){ .hash = 0 };
+            if (code == SNIP_OK && !c->whole_only)
+                code = form_of(&c->form[n].part, c->subtree[i].v[k].subtree, c->a);
+        }
+    return code;
+}
+
+/* Which rows each variant has. */
+static snip_code make_variants(drawn *d, context *c, int form)
+{
+    for (size_t i = 0; i < c->subtrees; i++)
+        d->variants += c->subtree[i].count;
+    d->variant = arena_zero(c->a, d->variants * sizeof *d->variant);
+    d->formula = arena_array(c->a, 1 + 2 * d->variants, sizeof *d->formula);
+    if (!d->variant || !d->formula)
+        return SNIP_NOMEM;
+    snip_code code = form ? make_forms(c, d->variants) : SNIP_OK;
+    for (size_t i = 0, n = 0, first = 0; i < c->subtrees && code == SNIP_OK; i++, first = n)
+        for (size_t k = 0; k < c->subtree[i].count; k++, n++) {
+            train_variant *v = &d->variant[n];
+            *v = (train_variant){ .item = (int)i, .k = (int)k, .form = form };
+            if (form) {
+                v->whole = (int)(uint32_t)c->form[n].whole.hash;
+                v->part = (int)(uint32_t)c->form[n].part.hash;
+            }
+            for (int view = 0; view < TRAIN_VIEWS; view++)
+                v->views |= (wants_row(c, (train_view)view, i, k) &&
+                             (!form || has_form(c, (train_view)view, n, first, i)))
+                            << view;
+        }
+    return code;
+}
+
+static int has_row(const drawn *d, train_view v, size_t variant)
+{
+    return d->variant[variant].views >> v & 1;
 }
 
 /* A new formula of the sample, with its tokens and paths and room for rows. */
@@ -46,7 +153,8 @@ static snip_code add_formula(drawn *d, train_formula **out, expr e, size_t rows,
     f->row = arena_array(c->a, rows, sizeof *f->row);
     if (!f->row)
         return SNIP_NOMEM;
-    snip_code code = data_tokens_make(&f->tokens, e, c->m->vocab, c->a, NULL);
+    snip_code code = c->form ? data_tokens_form(&f->tokens, e, c->m->vocab, c->a, NULL)
+                             : data_tokens_make(&f->tokens, e, c->m->vocab, c->a, NULL);
     if (code != SNIP_OK || c->how->stage < TRAIN_S1)
         return code;
     f->path = arena_array(c->a, f->tokens.count, sizeof *f->path);
@@ -62,12 +170,15 @@ static void add_row(train_formula *f, train_view view, size_t variant, size_t fi
 }
 
 /* The rows that parent f gives: itself, and subtree i of it. */
-static void add_parent_rows(train_formula *f, size_t i, size_t k, size_t variant, const context *c)
+static void add_parent_rows(train_formula *f, size_t i, size_t variant, const drawn *d,
+                            const context *c)
 {
-    if (has_row(c, TRAIN_GS, i, k))
+    if (has_row(d, TRAIN_GS, variant))
         add_row(f, TRAIN_GS, variant, 0, f->tokens.count);
-    if (has_row(c, TRAIN_C, i, k)) {
+    if (has_row(d, TRAIN_C, variant)) {
         size_t node = c->subtree[i].node;
+        if (c->form)
+            node = (size_t)c->form[variant].whole.where[node];
         add_row(f, TRAIN_C, variant, (size_t)f->tokens.first[node], (size_t)f->tokens.end[node]);
     }
 }
@@ -75,19 +186,26 @@ static void add_parent_rows(train_formula *f, size_t i, size_t k, size_t variant
 /* All formulas: the original, which serves all its subtrees, its edits, and subtrees alone. */
 static snip_code make_formulas(drawn *d, const context *c)
 {
-    train_formula *original, *f;
-    snip_code code = add_formula(d, &original, c->s.e, 1 + c->subtrees, c);
-    for (size_t i = 0, variant = 0; i < c->subtrees && code == SNIP_OK; i++)
-        for (size_t k = 0; k < c->subtree[i].count && code == SNIP_OK; k++, variant++) {
-            f = original;
-            if (k && (has_row(c, TRAIN_GS, i, k) || has_row(c, TRAIN_C, i, k)))
-                code = add_formula(d, &f, c->subtree[i].v[k].parent, 2, c);
-            if (code == SNIP_OK && (k == 0 || f != original))
-                add_parent_rows(f, i, k, variant, c);
-            if (code == SNIP_OK && has_row(c, TRAIN_O, i, k)) {
-                code = add_formula(d, &f, c->subtree[i].v[k].subtree, 1, c);
+    train_formula *original = NULL, *f;
+    snip_code code = SNIP_OK;
+    for (size_t i = 0, n = 0; i < c->subtrees && code == SNIP_OK; i++)
+        for (size_t k = 0; k < c->subtree[i].count && code == SNIP_OK; k++, n++) {
+            if (has_row(d, TRAIN_GS, n) || has_row(d, TRAIN_C, n)) {
+                expr parent = k ? c->subtree[i].v[k].parent : c->s.e;
+                f = k ? NULL : original;
+                if (!f)
+                    code = add_formula(d, &f, c->form ? c->form[n].whole.core : parent,
+                                       k ? 2 : 1 + c->subtrees, c);
                 if (code == SNIP_OK)
-                    add_row(f, TRAIN_O, variant, 0, f->tokens.count);
+                    add_parent_rows(f, i, n, d, c);
+                original = k ? original : f;
+            }
+            if (code == SNIP_OK && has_row(d, TRAIN_O, n)) {
+                code = add_formula(d, &f,
+                                   c->form ? c->form[n].part.core : c->subtree[i].v[k].subtree, 1,
+                                   c);
+                if (code == SNIP_OK)
+                    add_row(f, TRAIN_O, n, 0, f->tokens.count);
             }
         }
     return code;
@@ -101,6 +219,19 @@ static const double *noisy(const double *y, size_t n, context *c)
     double level = c->how->noise * pow(10, -2 * rng_uniform(&c->r));
     int clean = rng_uniform(&c->r) < 0.5;
     return data_noisy(y, n, clean ? 0 : level, &c->r, c->a);
+}
+
+/* In the form view a table shows the core, not what a factor below 0 makes of it. */
+static const double *oriented(const double *y, size_t n, size_t variant, int part,
+                              const context *c)
+{
+    if (!c->form ||
+        (part ? c->form[variant].part.factor : c->form[variant].whole.factor) > 0)
+        return y;
+    double *out = arena_array(c->a, n, sizeof *out);
+    for (size_t i = 0; i < n && out; i++)
+        out[i] = -y[i];
+    return out;
 }
 
 /* A column at the chosen rows. */
@@ -152,55 +283,82 @@ static snip_code make_tables(drawn *d, context *c)
         for (size_t k = 0; k < c->subtree[i].count; k++, variant++)
             for (int part = 0; part < 2; part++) {
                 train_view view = part ? TRAIN_P : TRAIN_GV;
-                if (!has_row(c, view, i, k))
+                if (!has_row(d, view, variant))
                     continue;
                 const double *values = part ? c->subtree[i].v[k].subtree_y
                                        : k  ? c->subtree[i].v[k].parent_y
                                             : c->s.y;
-                if (!(y[count] = noisy(values, all, c)))
+                if (!(values = noisy(values, all, c)) ||
+                    !(y[count] = oriented(values, all, variant, part, c)))
                     return SNIP_NOMEM;
                 row[count++] = (train_row){ .view = view, .variant = variant };
             }
     d->table.row = row;
-    d->table.group = (model_table_group){ .points = points, .dim = c->s.dim, .count = count };
+    d->table.group = (model_table_group){
+        .points = points, .dim = c->s.dim, .form = c->form != NULL, .count = count
+    };
     return make_group(&d->table.group, y, chosen, rows, c);
+}
+
+/* In the form view subtrees and edits are those of the canonical structure: where standardising
+ * writes m + s*x for every input, most subtrees would be nothing but that. */
+static snip_code take_form(context *c, int all_free)
+{
+    expr_form f;
+    expr e = c->s.plain.node ? c->s.plain : c->s.e;
+    if (all_free) /* a library's forms know nothing of a table's means and deviations */
+        expr_set_fixed(e, 0);
+    snip_code code = expr_canonical(&f, e, c->a, NULL);
+    c->s.e = f.e;
+    return code;
+}
+
+/* Draws the sample, its subtrees and their edits, without tokens. *form is its view. */
+static snip_code draw_sample(context *c, uint64_t index, size_t subtrees, int *form)
+{
+    const train_batch_how *how = c->how;
+    const data_gen gen = { .dims = c->m->vocab->dims, .points = DATA_POINTS };
+    /* Choices about a sample come from the same stream, far behind what draws the sample. */
+    rng_init(&c->r, how->seed, how->stream, index);
+    c->r.block = 1u << 31;
+    int law = how->laws > 0 && rng_uniform(&c->r) < how->laws;
+    snip_code code = law ? data_law_draw(&c->s, NULL, &gen, how->seed, how->stream, index, c->a)
+                         : data_sample_draw(&c->s, &gen, how->seed, how->stream, index, c->a);
+    if (code == SNIP_OK && !law && how->zoom > 0 && rng_uniform(&c->r) < how->zoom)
+        code = data_sample_zoom(&c->s, &c->r, c->a);
+    *form = how->forms > 0 && rng_uniform(&c->r) < how->forms;
+    if (*form && code == SNIP_OK)
+        code = take_form(c, rng_uniform(&c->r) < ALL_FREE);
+    c->subtree[0].count = 1;
+    if (code == SNIP_OK && how->stage >= TRAIN_S2) {
+        code = data_perturb(c->subtree, &c->subtrees, subtrees, how->edits, c->s.e, c->s.x,
+                            c->s.points, c->s.y, &c->r, c->a);
+        if ((law || *form) && code == SNIP_UNSUPPORTED) { /* as short as x0*x1 */
+            c->subtree[0].count = c->subtrees = 1;
+            c->whole_only = 1;
+            code = SNIP_OK;
+        }
+    } else {
+        c->whole_only = 1;
+    }
+    return code;
 }
 
 static snip_code draw_one(drawn *d, const train_batch_how *how, uint64_t index, const model *m,
                           arena *a)
 {
-    const data_gen gen = { .dims = m->vocab->dims, .points = DATA_POINTS };
     size_t most = how->subtrees ? how->subtrees : 1;
     context c = { .how = how, .m = m, .a = a, .subtrees = 1 };
+    int form = 0;
     *d = (drawn){ 0 };
     c.subtree = arena_zero(a, most * sizeof *c.subtree);
     if (!c.subtree)
         return SNIP_NOMEM;
-    snip_code code = data_sample_draw(&c.s, &gen, how->seed, how->stream, index, a);
-    /* Choices about a sample come from the same stream, far behind what drew the sample. */
-    rng_init(&c.r, how->seed, how->stream, index);
-    c.r.block = 1u << 31;
-    c.subtree[0].count = 1;
-    if (code == SNIP_OK && how->zoom > 0 && rng_uniform(&c.r) < how->zoom)
-        code = data_sample_zoom(&c.s, &c.r, a);
-    if (code == SNIP_OK && how->stage >= TRAIN_S2)
-        code = data_perturb(c.subtree, &c.subtrees, most, how->edits, c.s.e, c.s.x, c.s.points,
-                            c.s.y, &c.r, a);
-    if (code != SNIP_OK)
-        return code;
-    for (size_t i = 0; i < c.subtrees; i++)
-        d->variants += c.subtree[i].count;
-    d->variant = arena_array(a, d->variants, sizeof *d->variant);
-    d->formula = arena_array(a, 1 + 2 * d->variants, sizeof *d->formula);
-    if (!d->variant || !d->formula)
-        return SNIP_NOMEM;
-    for (size_t i = 0, n = 0; i < c.subtrees; i++)
-        for (size_t k = 0; k < c.subtree[i].count; k++, n++) {
-            d->variant[n] = (train_variant){ .item = (int)i, .k = (int)k };
-            for (int v = 0; v < TRAIN_VIEWS; v++)
-                d->variant[n].views |= has_row(&c, (train_view)v, i, k) << v;
-        }
-    code = make_formulas(d, &c);
+    snip_code code = draw_sample(&c, index, most, &form);
+    if (code == SNIP_OK)
+        code = make_variants(d, &c, form);
+    if (code == SNIP_OK)
+        code = make_formulas(d, &c);
     return code == SNIP_OK ? make_tables(d, &c) : code;
 }
 

@@ -19,6 +19,8 @@ typedef struct train_batch_how {
     size_t rows;  /* statistics of half of the samples are of so many rows or more; 0: all */
     double noise; /* most noise added to half of the tables, relative to y's deviation */
     double zoom;  /* share of samples f(x) that become f(m + s x): m one of the points, s small */
+    double laws;  /* share of samples that are short laws (data/laws.h) */
+    double forms; /* share of samples in the form view */
     uint64_t seed;
     rng_stream stream;
 } train_batch_how;

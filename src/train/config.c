@@ -9,6 +9,7 @@
 #include "train/trainer.h"
 
 static const char *const stages[] = { "S0", "S1", "S2", "S3", "S4", "S5", NULL };
+static const char *const optimizers[] = { "adam", "muon", NULL };
 static const char *const schedules[] = { "isqrt", "linear", "constant", NULL };
 
 typedef enum kind { CHOICE, COUNT, WHOLE, SIZE, REAL } kind;
@@ -34,6 +35,8 @@ static const struct key {
     KEY(rows, SIZE, 0, DATA_POINTS, NULL),
     KEY(noise, REAL, 0, 10, NULL),
     KEY(zoom, REAL, 0, 1, NULL),
+    KEY(laws, REAL, 0, 1, NULL),
+    KEY(forms_share, REAL, 0, 1, NULL),
     KEY(first, WHOLE, 0, 1e12, NULL),
     KEY(first_stage, CHOICE, 0, 0, stages),
     KEY(first_subtrees, SIZE, 1, 16, NULL),
@@ -49,6 +52,9 @@ static const struct key {
     KEY(beta1, REAL, 0, 0.999999, NULL),
     KEY(beta2, REAL, 0, 0.999999, NULL),
     KEY(eps, REAL, 0, 1, NULL),
+    KEY(optimizer, CHOICE, 0, 0, optimizers),
+    KEY(muon_lr, REAL, 1e-12, 10, NULL),
+    KEY(average, REAL, 0, 0.99999, NULL),
     KEY(tau_global, REAL, 1e-4, 1e4, NULL),
     KEY(tau_local, REAL, 1e-4, 1e4, NULL),
     KEY(lambda, REAL, 0, 1e4, NULL),
@@ -76,6 +82,8 @@ snip_code train_config_preset(train_config *out, const char *name, snip_status *
                                  .beta1 = 0.9,
                                  .beta2 = 0.999,
                                  .eps = 1e-8,
+                                 .optimizer = TRAIN_ADAM,
+                                 .muon_lr = 4.5e-3,
                                  .tau_global = 1,
                                  .tau_local = 0.1,
                                  .lambda = 1 };
@@ -164,6 +172,9 @@ snip_code train_config_check(const train_config *c, const model_config *m, snip_
     if (c->first > 0 && c->first_points > (size_t)m->points)
         return status_fail(st, SNIP_FORMAT, 0, "first_points = %zu exceed the model's points = %d",
                            c->first_points, m->points);
+    if ((c->forms_share > 0) != (m->forms != 0))
+        return status_fail(st, SNIP_FORMAT, 0,
+                           "a model with forms = yes needs forms_share above 0, and the contrary");
     if (c->rows == 1)
         return status_fail(st, SNIP_FORMAT, 0, "rows is 0 or at least 2, not 1");
     if (c->decay && (c->schedule != TRAIN_CONSTANT || c->decay >= c->steps))
@@ -186,6 +197,12 @@ json_t *train_config_json(const train_config *c)
                                               : json_integer((json_int_t)v));
     }
     return o;
+}
+
+void train_shorten_warmup(train_config *c)
+{
+    if (c->steps <= c->warmup)
+        c->warmup = c->steps > 1 ? c->steps / 2 : 1;
 }
 
 double train_rate(const train_config *c, uint64_t t)

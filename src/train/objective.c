@@ -86,13 +86,24 @@ static void put_back(float *grad, const picked *p, size_t latent, int cosine)
  * originals and the anchor's own perturbations (S2, S3). */
 typedef struct contest {
     int everyone;
+    int parts; /* rows are of subtrees, not of parents */
     const train_variant *variant;
 } contest;
+
+/* Whether two rows may be held against each other: the same view, and not the same form. */
+static int comparable(const contest *c, size_t one, size_t other)
+{
+    const train_variant *v = &c->variant[one], *w = &c->variant[other];
+    if (v == w || (!v->form && !w->form))
+        return 1;
+    return v->form == w->form && (c->parts ? v->part != w->part : v->whole != w->whole);
+}
 
 static int takes_part(const contest *c, size_t anchor_variant, size_t variant)
 {
     const train_variant *v = c->variant;
-    return c->everyone || v[variant].k == 0 || v[variant].item == v[anchor_variant].item;
+    return comparable(c, anchor_variant, variant) &&
+           (c->everyone || v[variant].k == 0 || v[variant].item == v[anchor_variant].item);
 }
 
 /* One pair of views: symbols a against values b, whose rows contain the partners of a's. Adds
@@ -102,6 +113,8 @@ static int contrast(double *both, double *sv, double *vs, double *dscale, picked
 {
     arena_pos mark = arena_mark(tmp);
     size_t n = a->count, m = b->count;
+    if (n == 0) /* a small batch of forms may have none */
+        return 1;
     float *s = arena_array(tmp, n * m, sizeof *s), *ds = arena_zero(tmp, n * m * sizeof *ds);
     size_t *partner = arena_array(tmp, n, sizeof *partner);
     if (!s || !ds || !partner) {
@@ -134,12 +147,15 @@ static int contrast(double *both, double *sv, double *vs, double *dscale, picked
         size_t j = partner[i];
         double top = -INFINITY, sum = 0;
         for (size_t r = 0; r < n; r++)
-            top = fmax(top, (double)s[r * m + j]);
+            if (comparable(who, a->from[i], a->from[r]))
+                top = fmax(top, (double)s[r * m + j]);
         for (size_t r = 0; r < n; r++)
-            sum += exp(scale * ((double)s[r * m + j] - top));
+            if (comparable(who, a->from[i], a->from[r]))
+                sum += exp(scale * ((double)s[r * m + j] - top));
         back += log(sum) - scale * ((double)s[i * m + j] - top);
         for (size_t r = 0; r < n; r++)
-            ds[r * m + j] += (float)(each * exp(scale * ((double)s[r * m + j] - top)) / sum);
+            if (comparable(who, a->from[i], a->from[r]))
+                ds[r * m + j] += (float)(each * exp(scale * ((double)s[r * m + j] - top)) / sum);
         ds[i * m + j] -= (float)each;
     }
     for (size_t i = a->first * m; i < a->end * m; i++)
@@ -184,7 +200,8 @@ int train_objective(train_terms *out, float *const grad[TRAIN_VIEWS], float *con
     int cosine = how->cosine;
     double global = cosine ? how->scale_global : 1 / how->tau_global;
     double local = cosine ? how->scale_local : 1 / how->tau_local;
-    contest everyone = { .everyone = 1 }, some = { how->stage >= TRAIN_S4, variant };
+    contest everyone = { .everyone = 1, .variant = variant };
+    contest some = { .everyone = how->stage >= TRAIN_S4, .parts = 1, .variant = variant };
     const choice which = { .variant = variant,
                            .variants = variants,
                            .own_first = own_first,

@@ -28,9 +28,14 @@ typedef enum train_view { TRAIN_GS, TRAIN_GV, TRAIN_C, TRAIN_O, TRAIN_P, TRAIN_V
 /* Whether a stage reads the row of view v for variant k. */
 int train_reads(train_stage stage, train_view v, int k);
 
-/* A variant: item i of the batch, k = 0 for the original, and which views have a row of it. */
+/* A variant: item i of the batch, k = 0 for the original, and which views have a row of it. In the
+ * form view `whole` and `part` are hashes of the forms of parent and subtree: one form fits many
+ * tables, so rows of equal forms are no negatives of each other. Rows of the exact view and of the
+ * form view never meet. All ints: ranks send them as such. */
 typedef struct train_variant {
     int item, k, views; /* bit v of views is for train_view v */
+    int form;           /* whether it is in the form view */
+    int whole, part;
 } train_variant;
 
 typedef struct train_how {

@@ -93,9 +93,11 @@ static int make_formula_chunk(chunk *c, const train_formula *f, size_t from, siz
     c->rows = 0;
     c->row = arena_array(a, rows, sizeof *c->row);
     nn_span *span = arena_array(a, rows, sizeof *span);
+    int values = m->vocab->values;
     uint16_t *token = arena_array(a, c->tokens, sizeof *token);
+    double *value = values ? arena_array(a, c->tokens, sizeof *value) : NULL;
     nn_path *path = arena_array(a, c->tokens, sizeof *path);
-    if (!offsets || !c->row || !span || !token || !path)
+    if (!offsets || !c->row || !span || !token || !path || (values && !value))
         return 0;
     offsets[0] = 0;
     for (size_t i = 0; i < count; i++) {
@@ -103,6 +105,8 @@ static int make_formula_chunk(chunk *c, const train_formula *f, size_t from, siz
         size_t at = offsets[i], n = g->tokens.count;
         offsets[i + 1] = at + n;
         memcpy(token + at, g->tokens.id, n * sizeof *token);
+        if (values)
+            memcpy(value + at, g->tokens.value, n * sizeof *value);
         if (g->path)
             memcpy(path + at, g->path, n * sizeof *path);
         for (size_t r = 0; r < g->rows; r++) {
@@ -115,6 +119,7 @@ static int make_formula_chunk(chunk *c, const train_formula *f, size_t from, siz
     c->formulas = (model_formulas){ .count = count,
                                     .offsets = offsets,
                                     .token = token,
+                                    .value = value,
                                     .path = f[from].path ? path : NULL,
                                     .rows = c->rows,
                                     .span = span };
@@ -414,7 +419,8 @@ static int judge(work *w, train_step *s, const train_batch *b, const train_how *
     }
     if (!good)
         return 0;
-    ranks_gather_ints(s->ranks, &b->variant->item, &variant->item, sizes, 3);
+    ranks_gather_ints(s->ranks, &b->variant->item, &variant->item, sizes,
+                      sizeof *variant / sizeof variant->item);
     for (int v = 0; v < TRAIN_VIEWS; v++)
         ranks_gather_floats(s->ranks, w->row[v], row[v], sizes, latent);
     if (!train_objective(terms, drow, row, variant, total, first, first + b->variants, latent, how,

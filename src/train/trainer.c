@@ -1,8 +1,10 @@
 /* trainer.c - see trainer.h. */
 #include "train/trainer.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,14 +12,18 @@
 
 #include "base/clock.h"
 #include "base/file.h"
+#include "base/text.h"
 #include "model/file.h"
 #include "train/curves.h"
+#include "train/update.h"
 
 enum { CHECK_PAIRS = 256 }; /* held-out pairs of the quick check, unless asked otherwise */
 
-static const double scale_most = 100; /* of learned temperatures, as in CLIP */
+/* Metadata that tell where the first weights of a run are from. */
+static const char *const origins[] = { "init", "init_samples" };
 
 typedef struct run {
+    train_config own; /* the settings, with what the state file decides */
     const train_config *c;
     const train_watch *watch;
     const char *out;
@@ -25,10 +31,15 @@ typedef struct run {
     arena *a;     /* lives as long as the run */
     arena **draw; /* per thread: the batch */
     train_step *step;
+    train_update *update;
     float *grad, *moment1, *moment2;
+    float *average; /* of the weights, NULL: the settings have none */
     uint64_t t;     /* steps made */
     double seconds; /* of training, earlier sessions included */
+    json_t *origin; /* where its first weights are from, as strings for the metadata */
     FILE *log;
+    int log_failed; /* its last line was not written */
+    int lock;       /* of the folder; -1: none */
 } run;
 
 /* PATH/NAME; the caller frees it. */
@@ -36,6 +47,17 @@ static char *join(const char *folder, const char *name)
 {
     char *path;
     return asprintf(&path, "%s/%s", folder, name) < 0 ? NULL : path;
+}
+
+__attribute__((format(printf, 2, 3))) static void warn(const run *r, const char *format, ...)
+{
+    char text[320];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    if (r->watch->warn)
+        r->watch->warn(r->watch->context, text);
 }
 
 static char *dump(json_t *o)
@@ -62,28 +84,58 @@ static json_t *history(const run *r)
     json_object_set_new(o, "seed", json_string(number));
     json_object_set_new(o, "train", json_string(settings ? settings : ""));
     json_object_set_new(o, "version", json_string(SNIP_VERSION));
+    json_object_update(o, r->origin);
     free(settings);
     return o;
 }
 
-/* Weights and moments in one file, so that a resumed run has all of one moment. */
+/* What a state file and MPI ranks share: the weights and all that goes with them, each laid out as
+ * the weights are. */
+enum { PARTS = 4 };
+typedef struct part {
+    float *w;
+    const char *suffix; /* of its tensors' names */
+} part;
+
+/* Fills `p` and returns how many there are. */
+static size_t parts(const run *r, part p[PARTS])
+{
+    size_t n = 0;
+    p[n++] = (part){ r->m->w, "" };
+    p[n++] = (part){ r->moment1, ".adam_m" };
+    p[n++] = (part){ r->moment2, ".adam_v" };
+    if (r->average)
+        p[n++] = (part){ r->average, ".average" };
+    return n;
+}
+
+/* All parts in one file, so that a resumed run has all of one moment. */
 static snip_code save_state(const run *r, const char *path, const json_t *metadata, snip_status *st)
 {
     arena *a = arena_new(0);
-    size_t n = r->m->tensors;
-    safetensors_entry *all = a ? arena_array(a, 3 * n, sizeof *all) : NULL;
-    const float *const parts[3] = { r->m->w, r->moment1, r->moment2 };
-    static const char *const suffixes[3] = { "", ".adam_m", ".adam_v" };
-    for (int k = 0; k < 3 && all; k++) {
-        safetensors_entry *e = model_entries(r->m, parts[k], suffixes[k], a);
+    part p[PARTS];
+    size_t n = r->m->tensors, count = parts(r, p);
+    safetensors_entry *all = a ? arena_array(a, count * n, sizeof *all) : NULL;
+    for (size_t k = 0; k < count && all; k++) {
+        safetensors_entry *e = model_entries(r->m, p[k].w, p[k].suffix, a);
         if (!e)
             all = NULL;
         else
-            memcpy(all + (size_t)k * n, e, n * sizeof *e);
+            memcpy(all + k * n, e, n * sizeof *e);
     }
-    snip_code code = all ? safetensors_write(path, all, 3 * n, metadata, st) : status_nomem(st);
+    snip_code code = all ? safetensors_write(path, all, count * n, metadata, st) : status_nomem(st);
     arena_free(a);
     return code;
+}
+
+/* The model is the average where there is one: from here on m->w is that. Returns the weights, to
+ * be put back when the model has been used. */
+static float *show_average(run *r)
+{
+    float *w = r->m->w;
+    if (r->average)
+        r->m->w = r->average;
+    return w;
 }
 
 static snip_code save(run *r, snip_status *st)
@@ -97,8 +149,10 @@ static snip_code save(run *r, snip_status *st)
     if (state && weights && about && config) {
         json_object_set_new(about, "config", json_string(config));
         code = save_state(r, state, about, st);
+        float *w = show_average(r);
         if (code == SNIP_OK)
             code = model_save(r->m, weights, about, st);
+        r->m->w = w;
         if (code == SNIP_OK && r->log)
             code = train_curves(r->out, st);
     } else {
@@ -131,10 +185,10 @@ static int lies_ahead(const char *key, const json_t *theirs, const json_t *ours,
     return 0;
 }
 
-/* Whether a setting is the same; one that older files do not know was 0. */
-static int same_value(const json_t *theirs, const json_t *ours)
+/* Whether a setting is the same; one that older files do not know was as in `usual`. */
+static int same_value(const json_t *theirs, const json_t *ours, const json_t *usual)
 {
-    return theirs ? json_equal(theirs, ours) : json_number_value(ours) == 0;
+    return json_equal(theirs ? theirs : usual, ours);
 }
 
 /* Whether two settings are the same run, of which t steps are made. A run may be made longer, and
@@ -143,26 +197,35 @@ static int same_value(const json_t *theirs, const json_t *ours)
 static snip_code same_run(const json_t *theirs, const train_config *ours, uint64_t t,
                           const char *path, snip_status *st)
 {
-    json_t *mine = train_config_json(ours);
-    snip_code code = SNIP_OK;
+    train_config paper;
+    snip_code code = train_config_preset(&paper, "paper", st);
+    json_t *mine = train_config_json(ours), *usual = train_config_json(&paper);
     for (void *at = json_object_iter(mine); at && code == SNIP_OK;
          at = json_object_iter_next(mine, at)) {
         const char *key = json_object_iter_key(at);
         if (strcmp(key, "steps") == 0 && ours->schedule != TRAIN_LINEAR &&
             lies_ahead("decay", theirs, mine, t)) /* the decay ends with the last step */
             continue;
-        if (!same_value(json_object_get(theirs, key), json_object_iter_value(at)) &&
+        if (!same_value(json_object_get(theirs, key), json_object_iter_value(at),
+                        json_object_get(usual, key)) &&
             !lies_ahead(key, theirs, mine, t))
-            code = status_fail(st, SNIP_FORMAT, 0,
-                               "%s: was trained with another '%s'; resume with the same settings",
-                               path, key);
+            code = strcmp(key, "steps") == 0
+                       ? status_fail(st, SNIP_FORMAT, 0,
+                                     "%s: was trained with another 'steps', %llu, on which its "
+                                     "learning rates depend; resume with as many",
+                                     path, (unsigned long long)whole(theirs, key))
+                       : status_fail(
+                             st, SNIP_FORMAT, 0,
+                             "%s: was trained with another '%s'; resume with the same settings",
+                             path, key);
     }
+    json_decref(usual);
     json_decref(mine);
     return code;
 }
 
 /* Sets the run from its state file. */
-static snip_code load_state(run *r, const char *path, snip_status *st)
+static snip_code load_state(run *r, const char *path, int any_warmup, snip_status *st)
 {
     safetensors_file f;
     arena *a = arena_new(0);
@@ -177,28 +240,37 @@ static snip_code load_state(run *r, const char *path, snip_status *st)
     const char *settings = json_string_value(json_object_get(f.metadata, "train"));
     const char *steps = json_string_value(json_object_get(f.metadata, "steps"));
     const char *seconds = json_string_value(json_object_get(f.metadata, "seconds"));
+    const char *version = json_string_value(json_object_get(f.metadata, "version"));
     json_t *theirs = settings ? json_loads(settings, 0, NULL) : NULL;
-    json_t *shape = config ? json_loads(config, 0, NULL) : NULL,
+    json_t *shape = config ? json_loads(config, 0, NULL) : NULL, *same = NULL,
            *mine = model_config_json(&r->m->config);
+    model_config built; /* read as a model file's: keys that came later have their usual values */
     if (!theirs || !shape || !steps || !seconds)
         code = status_fail(st, SNIP_FORMAT, 0, "%s: not the state of a training run", path);
-    else if (!json_equal(shape, mine))
+    else if (model_config_read(&built, shape, NULL) != SNIP_OK ||
+             !json_equal(same = model_config_json(&built), mine))
         code = status_fail(st, SNIP_FORMAT, 0, "%s: is of another model configuration", path);
-    else
+    if (code == SNIP_OK && any_warmup && whole(theirs, "warmup") > 0)
+        r->own.warmup = whole(theirs, "warmup");
+    if (code == SNIP_OK)
         code = same_run(theirs, r->c, strtoull(steps, NULL, 10), path, st);
-    if (code == SNIP_OK)
-        code = model_take(r->m, r->m->w, &f, "", path, st);
-    if (code == SNIP_OK)
-        code = model_take(r->m, r->moment1, &f, ".adam_m", path, st);
-    if (code == SNIP_OK)
-        code = model_take(r->m, r->moment2, &f, ".adam_v", path, st);
+    part p[PARTS];
+    size_t count = parts(r, p);
+    for (size_t k = 0; k < count && code == SNIP_OK; k++)
+        code = model_take(r->m, p[k].w, &f, p[k].suffix, path, st);
     if (code == SNIP_OK) {
+        for (size_t k = 0; k < sizeof origins / sizeof *origins; k++)
+            json_object_set(r->origin, origins[k], json_object_get(f.metadata, origins[k]));
+        if (!version || strcmp(version, SNIP_VERSION) != 0)
+            warn(r, "%s: was written by snip %s, this is %s: it may not go on bit for bit", path,
+                 version ? version : "(no version)", SNIP_VERSION);
         r->t = strtoull(steps, NULL, 10);
         r->seconds = strtod(seconds, NULL);
     }
     json_decref(theirs);
     json_decref(shape);
     json_decref(mine);
+    json_decref(same);
     safetensors_close(&f);
     arena_free(a);
     return code;
@@ -210,20 +282,23 @@ static snip_code share_state(run *r, snip_status *st)
     enum { PIECE = 1 << 28 }; /* of what is sent at once */
     ranks *all = r->watch->ranks;
     size_t n = (size_t)ranks_count(all), *size = arena_zero(r->a, n * sizeof *size);
-    float *part[] = { r->m->w, r->moment1, r->moment2 };
+    part p[PARTS];
+    size_t count = parts(r, p);
     if (!size)
         return status_nomem(st);
     if (n == 1)
         return SNIP_OK;
     ranks_share_size(all, (size_t)r->t, size);
     r->t = size[0];
+    ranks_share_size(all, (size_t)r->own.warmup, size);
+    r->own.warmup = size[0];
     memset(size, 0, n * sizeof *size);
-    for (int k = 0; k < 3; k++) {
+    for (size_t k = 0; k < count; k++) {
         for (size_t from = 0; from < r->m->size; from += size[0]) {
             size[0] = r->m->size - from < PIECE ? r->m->size - from : PIECE;
-            ranks_gather_floats(all, part[k] + from, r->grad + from, size, 1);
+            ranks_gather_floats(all, p[k].w + from, r->grad + from, size, 1);
         }
-        memcpy(part[k], r->grad, r->m->size * sizeof *r->grad);
+        memcpy(p[k].w, r->grad, r->m->size * sizeof *r->grad);
     }
     return SNIP_OK;
 }
@@ -280,13 +355,15 @@ static void retrieval(const float *a, const float *b, size_t n, size_t latent, d
     }
 }
 
-/* Retrieval among held-out pairs of a stream of their own. */
-static snip_code check(run *r, json_t *line, snip_status *st)
+/* Retrieval among held-out pairs of a stream of their own, in the exact view or among forms. */
+static snip_code check_view(run *r, int form, json_t *line, snip_status *st)
 {
     size_t pairs = r->watch->check_pairs ? r->watch->check_pairs : CHECK_PAIRS;
     const train_batch_how how = { .stage = r->c->stage == TRAIN_S0 ? TRAIN_S0 : TRAIN_S1,
                                   .size = pairs,
                                   .points = (size_t)r->m->config.points,
+                                  .laws = form ? 0.5 : 0,
+                                  .forms = form,
                                   .seed = r->c->seed,
                                   .stream = RNG_VALIDATION };
     train_batch b;
@@ -294,16 +371,34 @@ static snip_code check(run *r, json_t *line, snip_status *st)
     double ndcg[2], recall[2];
     size_t latent = (size_t)r->m->config.latent;
     snip_code code = train_batch_draw(&b, &how, 0, r->m, r->draw, r->watch->threads, st);
+    float *w = show_average(r);
     if (code == SNIP_OK)
         code = train_step_embed(r->step, r->m, &b, row, st);
+    r->m->w = w;
     if (code != SNIP_OK)
         return code;
+    size_t count = 0; /* of the pairs that have rows: a bare input is no form */
+    for (size_t i = 0; i < b.variants; i++)
+        if (b.variant[i].views >> TRAIN_GS & 1) {
+            memmove(row[TRAIN_GS] + count * latent, row[TRAIN_GS] + i * latent,
+                    latent * sizeof **row);
+            memmove(row[TRAIN_GV] + count * latent, row[TRAIN_GV] + i * latent,
+                    latent * sizeof **row);
+            count++;
+        }
+    pairs = count;
     retrieval(row[TRAIN_GS], row[TRAIN_GV], pairs, latent, &ndcg[0], &recall[0]);
     retrieval(row[TRAIN_GV], row[TRAIN_GS], pairs, latent, &ndcg[1], &recall[1]);
-    json_object_set_new(line, "held_out",
+    json_object_set_new(line, form ? "held_out_forms" : "held_out",
                         json_pack("{s:i,s:[f,f],s:[f,f]}", "pairs", (int)pairs, "ndcg10", ndcg[0],
                                   ndcg[1], "r10", recall[0], recall[1]));
     return SNIP_OK;
+}
+
+static snip_code check(run *r, json_t *line, snip_status *st)
+{
+    snip_code code = check_view(r, 0, line, st);
+    return code == SNIP_OK && r->m->config.forms ? check_view(r, 1, line, st) : code;
 }
 
 static json_t *log_line(const run *r, const train_terms *terms, double norm, double rate,
@@ -324,7 +419,7 @@ static json_t *log_line(const run *r, const train_terms *terms, double norm, dou
 static void tell(const run *r, const train_terms *terms, double norm, double speed,
                  const json_t *line)
 {
-    char text[256];
+    char text[320];
     double left = (double)(r->c->steps - r->t) * (double)r->c->batch / speed;
     const json_t *held = json_object_get(line, "held_out");
     int n = snprintf(text, sizeof text,
@@ -332,29 +427,27 @@ static void tell(const run *r, const train_terms *terms, double norm, double spe
                      "samples/s, %.0f s left",
                      (unsigned long long)r->t, (unsigned long long)r->c->steps, terms->total,
                      terms->global, terms->context, terms->standalone, norm, speed, left);
+    const json_t *forms = json_object_get(json_object_get(line, "held_out_forms"), "ndcg10");
+    const json_t *pairs = json_object_get(held, "ndcg10");
     if (held && n > 0 && (size_t)n < sizeof text)
-        snprintf(text + n, sizeof text - (size_t)n, "; held out nDCG@10 %.1f / %.1f %%",
-                 100 * json_number_value(json_array_get(json_object_get(held, "ndcg10"), 0)),
-                 100 * json_number_value(json_array_get(json_object_get(held, "ndcg10"), 1)));
+        n += snprintf(text + n, sizeof text - (size_t)n, "; held out nDCG@10 %.1f / %.1f %%",
+                      100 * json_number_value(json_array_get(pairs, 0)),
+                      100 * json_number_value(json_array_get(pairs, 1)));
+    if (forms && n > 0 && (size_t)n < sizeof text)
+        snprintf(text + n, sizeof text - (size_t)n, ", forms %.1f / %.1f %%",
+                 100 * json_number_value(json_array_get(forms, 0)),
+                 100 * json_number_value(json_array_get(forms, 1)));
     if (r->watch->line)
         r->watch->line(r->watch->context, text);
 }
 
-/* Adam, and the bound on the learned temperatures. */
-static void update(run *r, double norm, double rate)
+/* The moving average keeps the share min(average, (1+t)/(10+t)) of what it was: it starts as the
+ * weights do and forgets them sooner than `average` alone would. */
+static void average(run *r)
 {
-    const nn_adam how = { .beta1 = (float)r->c->beta1,
-                          .beta2 = (float)r->c->beta2,
-                          .eps = (float)r->c->eps,
-                          .clip = (float)r->c->clip };
-    nn_adam_update(r->m->w, r->moment1, r->moment2, r->grad, r->m->size, &how, rate, r->t, norm,
-                   r->watch->threads);
-    if (r->m->config.similarity == MODEL_COSINE) {
-        float most = (float)log(scale_most);
-        float *g = &r->m->w[r->m->scale_global], *l = &r->m->w[r->m->scale_local];
-        *g = fminf(*g, most);
-        *l = fminf(*l, most);
-    }
+    double t = (double)r->t, kept = fmin(r->c->average, (1 + t) / (10 + t));
+    if (r->average)
+        nn_average(r->average, r->m->w, r->m->size, 1 - kept, r->watch->threads);
 }
 
 static snip_code one_step(run *r, train_terms *terms, double *norm, double *rate, snip_status *st)
@@ -371,6 +464,8 @@ static snip_code one_step(run *r, train_terms *terms, double *norm, double *rate
                                    .rows = r->c->rows,
                                    .noise = r->c->noise,
                                    .zoom = early ? r->c->first_zoom : r->c->zoom,
+                                   .laws = r->c->laws,
+                                   .forms = r->c->forms_share,
                                    .seed = r->c->seed,
                                    .stream = RNG_TRAIN };
     train_how how = { .stage = stage,
@@ -400,8 +495,8 @@ static snip_code one_step(run *r, train_terms *terms, double *norm, double *rate
                            (unsigned long long)r->t + 1, (unsigned long long)first,
                            (unsigned long long)(first + r->c->batch - 1), r->out);
     r->t++;
-    *rate = train_rate(r->c, r->t);
-    update(r, *norm, *rate);
+    *rate = train_update_apply(r->update, r->m, r->moment1, r->moment2, r->grad, *norm, r->t);
+    average(r);
     return SNIP_OK;
 }
 
@@ -418,9 +513,13 @@ static snip_code report(run *r, const train_terms *terms, double norm, double ra
     json_t *line = log_line(r, terms, norm, rate, speed);
     snip_code code = checked ? check(r, line, st) : SNIP_OK;
     char *text = line ? json_dumps(line, JSON_COMPACT | JSON_REAL_PRECISION(9)) : NULL;
-    if (code == SNIP_OK && text && (fprintf(r->log, "%s\n", text) < 0 || fflush(r->log) != 0))
-        code =
-            status_fail(st, SNIP_IO, 0, "%s/log.jsonl: cannot write: %s", r->out, strerror(errno));
+    if (code == SNIP_OK && text) { /* a disk may be full for a while: no reason to stop */
+        int good = fprintf(r->log, "%s\n", text) > 0 && fflush(r->log) == 0;
+        if (!good && !r->log_failed)
+            warn(r, "%s/log.jsonl: cannot write: %s", r->out, strerror(errno));
+        clearerr(r->log);
+        r->log_failed = !good;
+    }
     tell(r, terms, norm, speed, line);
     free(text);
     json_decref(line);
@@ -433,6 +532,7 @@ static snip_code loop(run *r, snip_status *st)
     double start = clock_now(), earlier = r->seconds, logged = start, saved = start;
     uint64_t logged_at = r->t;
     snip_code code = SNIP_OK;
+    int failed = 0;  /* checkpoints that could not be written, in a row */
     int unsaved = 1; /* a kill may have come after the state was saved and before the model was */
     while (r->t < r->c->steps && code == SNIP_OK && !asked_to_stop(r)) {
         train_terms terms;
@@ -455,9 +555,17 @@ static snip_code loop(run *r, snip_status *st)
             logged_at = r->t;
         }
         if (code == SNIP_OK && save_now) {
-            code = save(r, st);
+            snip_status why;
+            code = save(r, &why);
             saved = clock_now();
-            unsaved = 0;
+            unsaved = code != SNIP_OK;
+            failed = unsaved ? failed + 1 : 0;
+            if (failed == 1 && !last) { /* the disk may have room again when the next is due */
+                warn(r, "%s; trying again at the next checkpoint", why.msg);
+                code = SNIP_OK;
+            } else if (unsaved) {
+                status_set(st, code, 0, "%s", why.msg);
+            }
         }
     }
     return code == SNIP_OK && unsaved ? save(r, st) : code;
@@ -474,49 +582,98 @@ static int make_room(run *r, size_t memory)
     r->grad = arena_zero(r->a, bytes);
     r->moment1 = arena_zero(r->a, bytes);
     r->moment2 = arena_zero(r->a, bytes);
+    if (r->c->average > 0 && !(r->average = arena_alloc(r->a, bytes)))
+        return 0;
+    r->update = train_update_new(r->m, r->c, threads, r->a);
     r->step = train_step_new(r->m, threads, memory, r->watch->ranks);
-    return r->draw && r->grad && r->moment1 && r->moment2 && r->step;
+    return r->draw && r->grad && r->moment1 && r->moment2 && r->update && r->step;
 }
 
-/* The folder: made if it is not there; holds a run if and only if it is to be resumed. */
-static snip_code open_folder(const char *out, const char *state, int resume, snip_status *st)
+/* The folder: made if it is not there, and locked. It holds a run if that is to be resumed, and
+ * else none, and no model: work of hours should not go because of a word that was forgotten. */
+static snip_code open_folder(run *r, const char *state, const train_start *how, snip_status *st)
 {
+    const char *out = r->out;
     if (!file_make_folders(out))
         return status_fail(st, SNIP_IO, 0, "%s: cannot make this folder: %s", out, strerror(errno));
     if (access(out, W_OK) != 0)
         return status_fail(st, SNIP_IO, 0, "%s: cannot write here: %s", out, strerror(errno));
-    int there = access(state, F_OK) == 0;
-    if (resume && !there)
-        return status_fail(st, SNIP_IO, 0, "%s: holds no training run to resume", out);
-    if (!resume && there)
-        return status_fail(st, SNIP_IO, 0,
-                           "%s: holds a training run already; --resume goes on with it", out);
-    return SNIP_OK;
+    char *lock = join(out, "lock"), *weights = join(out, "model.safetensors");
+    snip_code code = lock && weights ? SNIP_OK : status_nomem(st);
+    if (code == SNIP_OK && (r->lock = file_lock(lock)) < 0) {
+        if (errno == EWOULDBLOCK)
+            code = status_fail(st, SNIP_IO, 0, "%s: another run is training in this folder", out);
+        else if (errno == ENOSYS || errno == EOPNOTSUPP || errno == ENOLCK)
+            warn(r, "%s: no locks here (%s): see that no second run uses this folder", out,
+                 strerror(errno));
+        else
+            code = status_fail(st, SNIP_IO, 0, "%s: cannot lock: %s", lock, strerror(errno));
+    }
+    int kept = how->resume || how->overwrite;
+    if (code == SNIP_OK && how->resume && access(state, F_OK) != 0)
+        code = status_fail(st, SNIP_IO, 0, "%s: holds no training run to resume", out);
+    else if (code == SNIP_OK && !kept && access(state, F_OK) == 0)
+        code =
+            status_fail(st, SNIP_IO, 0,
+                        "%s: holds a training run already; --resume goes on with it, --overwrite "
+                        "starts anew",
+                        out);
+    else if (code == SNIP_OK && !kept && access(weights, F_OK) == 0)
+        code = status_fail(st, SNIP_IO, 0,
+                           "%s: holds a model already, without the state that --resume needs; "
+                           "--overwrite replaces it",
+                           out);
+    free(lock);
+    free(weights);
+    return code;
 }
 
-snip_code train_run(const model_config *m, const train_config *c, const char *out, int resume,
-                    const train_watch *watch, uint64_t *done, snip_status *st)
+/* The weights of a new run. */
+static void start(run *r, const train_start *how)
 {
-    run r = { .c = c, .watch = watch, .out = out, .a = arena_new(0) };
-    char *state = join(out, "state.safetensors");
-    snip_code code = r.a && state ? train_config_check(c, m, st) : status_nomem(st);
+    if (how->init) {
+        assert(how->init->size == r->m->size);
+        memcpy(r->m->w, how->init->w, r->m->size * sizeof *r->m->w);
+    } else {
+        model_start(r->m, r->c->seed);
+    }
+    const char *const values[] = { how->init_name, how->init_samples };
+    for (size_t k = 0; k < sizeof origins / sizeof *origins; k++)
+        if (values[k])
+            json_object_set_new(r->origin, origins[k], text_json(values[k]));
+    if (r->average)
+        memcpy(r->average, r->m->w, r->m->size * sizeof *r->average);
+}
+
+snip_code train_run(const model_config *m, const train_config *c, const char *out,
+                    const train_start *how, const train_watch *watch, uint64_t *done,
+                    snip_status *st)
+{
+    run r = { .watch = watch, .out = out, .a = arena_new(0), .origin = json_object() };
+    r.own = *c;
+    r.c = &r.own;
+    r.lock = -1;
+    char *state = join(out, "state.safetensors"), *lock = join(out, "lock");
+    int resume = how->resume;
+    snip_code code =
+        r.a && r.origin && state && lock ? train_config_check(c, m, st) : status_nomem(st);
     if (code == SNIP_OK)
         code = model_new(&r.m, m, r.a, st);
     if (code == SNIP_OK && !make_room(&r, watch->memory))
         code = status_nomem(st);
     if (code == SNIP_OK && ranks_me(watch->ranks) == 0)
-        code = open_folder(out, state, resume, st);
+        code = open_folder(&r, state, how, st);
     if (code == SNIP_OK && c->batch < (size_t)ranks_count(watch->ranks))
         code = status_fail(st, SNIP_FORMAT, 0, "a batch of %zu samples is too small for %d ranks",
                            c->batch, ranks_count(watch->ranks));
     if (code == SNIP_OK && resume && ranks_me(watch->ranks) == 0)
-        code = load_state(&r, state, st);
+        code = load_state(&r, state, how->any_warmup, st);
     if (ranks_max(watch->ranks, code != SNIP_OK) && code == SNIP_OK)
         code = status_fail(st, SNIP_IO, 0, "another rank could not start");
     if (code == SNIP_OK && resume)
         code = share_state(&r, st);
     else if (code == SNIP_OK)
-        model_start(r.m, c->seed);
+        start(&r, how);
     if (code == SNIP_OK && ranks_me(watch->ranks) == 0)
         code = open_log(&r, st);
     if (code == SNIP_OK && !resume)
@@ -526,10 +683,14 @@ snip_code train_run(const model_config *m, const train_config *c, const char *ou
     *done = r.t;
     if (r.log)
         fclose(r.log);
+    if (r.lock >= 0)
+        file_unlock(r.lock, lock);
     train_step_free(r.step);
     for (int t = 0; r.draw && t < watch->threads; t++)
         arena_free(r.draw[t]);
     free(state);
+    free(lock);
+    json_decref(r.origin);
     arena_free(r.a);
     return code;
 }

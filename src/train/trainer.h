@@ -1,10 +1,11 @@
 /* trainer.h - training runs that can be left alone: progress, log, checkpoints, exact resumption.
  *
  * A run lives in a folder:
- *     state.safetensors   weights, Adam's moments, step: what --resume reads
- *     model.safetensors   the weights with their configuration, for everything else
+ *     state.safetensors   weights, their moments and average, step: what --resume reads
+ *     model.safetensors   the weights (or their average) with their configuration, for all else
  *     log.jsonl           a line every few steps
  *     curves.html         the same as curves
+ *     lock                while a run is going on
  * Files are replaced whole, never written in place. */
 #ifndef TRAIN_TRAINER_H
 #define TRAIN_TRAINER_H
@@ -21,6 +22,8 @@ typedef enum train_schedule {
     TRAIN_CONSTANT, /* for ever, or from step `decay` on linearly down to 0 at the last */
 } train_schedule;
 
+typedef enum train_optimizer { TRAIN_ADAM, TRAIN_MUON } train_optimizer;
+
 /* How a model is trained. Numbers that change the result; all are in the files' metadata. */
 typedef struct train_config {
     int stage; /* train_stage */
@@ -32,6 +35,8 @@ typedef struct train_config {
     size_t rows;         /* statistics of half of the samples are of so many rows or more; 0: all */
     double noise;   /* most noise on y, relative to its deviation; half of the tables are clean */
     double zoom;    /* share of samples that are seen in a small part of their inputs' range */
+    double laws;    /* share of samples that are short laws in place of SNIP's expressions */
+    double forms_share; /* share of samples in the form view; the model has forms = yes */
     uint64_t first; /* steps of a first phase, which has these instead: */
     int first_stage;
     size_t first_subtrees;
@@ -44,6 +49,10 @@ typedef struct train_config {
     uint64_t decay;      /* schedule constant: the step from which on lr falls; 0: never */
     double clip;         /* bound on the gradient's norm, 0: none */
     double beta1, beta2, eps;
+    int optimizer;  /* train_optimizer: Adam for all, or Muon for the matrices of the layers */
+    double muon_lr; /* peak of their learning rate; it rises and falls as lr does */
+    double average; /* the model is a moving average of the weights that forgets this slowly; 0: it
+                       is the weights of the last step */
     double tau_global, tau_local; /* temperatures of inner products */
     double lambda;                /* weight of the local terms */
     double centre;                /* from step `decay` on: weight of the square of the gap between
@@ -59,12 +68,16 @@ snip_code train_config_set(train_config *c, const char *key, const char *value, 
 snip_code train_config_check(const train_config *c, const model_config *m, snip_status *st);
 json_t *train_config_json(const train_config *c);
 
+/* Half of the steps, where there are no more of them than the warm-up takes. */
+void train_shorten_warmup(train_config *c);
+
 /* The learning rate of update t = 1, 2, ... */
 double train_rate(const train_config *c, uint64_t t);
 
 /* What the caller wants to be told, and when to stop. */
 typedef struct train_watch {
     void (*line)(void *context, const char *text); /* progress, a line without end */
+    void (*warn)(void *context, const char *text); /* what should be seen in any case */
     void *context;
     const volatile sig_atomic_t *stop; /* set from outside: save and return */
     double log_seconds, save_seconds;  /* how often */
@@ -75,11 +88,23 @@ typedef struct train_watch {
     ranks *ranks; /* of a run under mpirun, else NULL */
 } train_watch;
 
-/* Trains in folder `out` until c->steps are done or *stop is set. With `resume` it goes on from the
- * folder's state, which must have been made with the same settings (more steps are fine while the
- * schedule does not depend on them); without, the folder must not hold a run. *done is the last
- * step made. */
-snip_code train_run(const model_config *m, const train_config *c, const char *out, int resume,
-                    const train_watch *watch, uint64_t *done, snip_status *st);
+/* What a run begins with; all zero: a new one, its weights drawn by the seed. */
+typedef struct train_start {
+    int resume;        /* go on with the folder's run */
+    int overwrite;     /* a new run may take the place of one that the folder holds */
+    int any_warmup;    /* c->warmup was not asked for: a run that goes on keeps its own */
+    const model *init; /* weights of a new run, in a model of m's configuration; or NULL */
+    const char *init_name, *init_samples; /* what the metadata say of them; NULL: nothing */
+} train_start;
+
+/* Trains in folder `out` until c->steps are done or *stop is set. With start->resume it goes on
+ * from the folder's state, which must have been made with the same settings (more steps are fine
+ * while the schedule does not depend on them); without, the folder must hold neither a run nor a
+ * model, unless start->overwrite is set. One run at a time: a second one in the folder fails. *done
+ * is the last step made. A checkpoint that cannot be written is a warning and tried again when the
+ * next is due; a second one in a row, or the last, is an error. */
+snip_code train_run(const model_config *m, const train_config *c, const char *out,
+                    const train_start *start, const train_watch *watch, uint64_t *done,
+                    snip_status *st);
 
 #endif

@@ -1,0 +1,74 @@
+/* laws_int.h - a law while it is being written; for laws.c and law_forms.c only.
+ *
+ * Every term carries its values at a few rows (probes), so that constants can be chosen to suit:
+ * the k of exp(-k*x) from the range of x, the coefficients of a sum so that all terms count. */
+#ifndef DATA_LAWS_INT_H
+#define DATA_LAWS_INT_H
+
+#include "data/laws.h"
+#include "expr/vec.h"
+
+enum { LAW_PROBES = 16, LAW_TERMS = 256 };
+
+/* How the rows of a table were chosen. */
+typedef enum law_design {
+    LAW_SCATTERED, /* each value drawn by itself */
+    LAW_GRID,      /* evenly spaced; of one input only */
+    LAW_LEVELS     /* a few distinct values per input, as in planned experiments */
+} law_design;
+
+/* What an input can be. */
+typedef enum law_input {
+    LAW_ANY,      /* mostly positive */
+    LAW_POSITIVE, /* a length, a mass, a temperature */
+    LAW_ANGLE,    /* in radians */
+    LAW_FRACTION  /* between 0 and 1 */
+} law_input;
+
+typedef struct law_term {
+    expr_node node;
+    int kid[2];
+    double v[LAW_PROBES];
+} law_term;
+
+typedef struct law_writer {
+    rng r;
+    const expr_vec *vec;
+    arena *a;
+    size_t n; /* rows */
+    law_design design;
+    int digits;  /* of free constants */
+    int planned; /* inputs that the law will have */
+    int dim;     /* those so far */
+    double low[DATA_DIMS_MAX], high[DATA_DIMS_MAX];
+    double *column[DATA_DIMS_MAX];
+    law_term term[LAW_TERMS];
+    int terms;
+    int full;  /* more terms than there is room for: the attempt is given up */
+    int nomem; /* memory is out */
+} law_writer;
+
+/* Random numbers. Logarithm and exponential are the evaluator's, the same on every machine. */
+int law_chance(law_writer *w, double p);
+double law_between(law_writer *w, double low, double high);
+double law_log_between(law_writer *w, double low, double high); /* 0 < low < high */
+double law_log(const law_writer *w, double v);
+
+/* v to so many significant digits, as people write it down. */
+double law_rounded(double v, int digits);
+
+/* A new input; its term. The second is of the kind of input j and compared with it: its range lies
+ * below (-1), above (1) or where j's is (0). */
+int law_fresh(law_writer *w, law_input kind);
+int law_fresh_like(law_writer *w, int j, int side);
+
+/* A leaf. `node.value` is taken as it is. */
+int law_leaf(law_writer *w, expr_node node, const double *probes);
+
+/* A law of `dim` inputs, all new; its root, or -1 where it came out as nobody would write it. */
+int law_write(law_writer *w, int dim);
+
+/* The tree below `root` in prefix order, in w->a; node is NULL when memory is out. */
+expr law_flatten(const law_writer *w, int root);
+
+#endif
