@@ -54,6 +54,7 @@ const cli_command cli_commands[] = {
       "second).\n",
       "snip tokens 'sin(x0 + 2.1*x1)'\n"
       "snip tokens --normal 'x0^4/x1'\n"
+      "snip tokens --form '65.15/(0.0463*x0 + 2)'\n"
       "snip tokens add,1.5,mul,2.0,x_0 --json\n",
       cli_tokens },
     { "edits", "list controlled edits of a formula that change its behaviour",
