@@ -30,9 +30,12 @@ static double product_rate(const model_config *c, int threads, double seconds)
         while (x && w && y && clock_now() - start < seconds)
             for (int s = 0; s < 4; s++) {
                 size_t in = shapes[s][0], out = shapes[s][1];
-                nn_gemm(0, 1, ROWS, out, in, 1, x, in, w, in, 0, y, out);
-                nn_gemm(0, 0, ROWS, in, out, 1, y, out, w, in, 0, x, in);
-                nn_gemm(1, 0, out, in, ROWS, 1, y, out, x, in, 0, w, in);
+                if (!nn_gemm(0, 1, ROWS, out, in, 1, x, in, w, in, 0, y, out) ||
+                    !nn_gemm(0, 0, ROWS, in, out, 1, y, out, w, in, 0, x, in) ||
+                    !nn_gemm(1, 0, out, in, ROWS, 1, y, out, x, in, 0, w, in)) {
+#pragma omp atomic write
+                    failed = 1;
+                }
                 flops += 6.0 * ROWS * (double)in * (double)out;
             }
         arena_free(a);

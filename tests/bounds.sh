@@ -1,8 +1,10 @@
 #!/usr/bin/env bash
 # What a hostile or unlucky user meets: files without end, little memory, full disks, odd names. Every
-# answer comes within seconds, is one sentence, and leaves nothing behind. bounds.sh PROGRAM
+# answer comes within seconds, is one sentence, and leaves nothing behind.
+# bounds.sh PROGRAM [LIBRARY], the latter made of fail_product.c
 set -u
 snip=$(realpath "$1")
+shim=${2:+$(realpath "$2")}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 1
@@ -249,6 +251,46 @@ for key in ("loss_train", "loss_val"):
     assert abs(one[key] - two[key]) <= .01*one[key], key
 PY
 done
+
+# A matrix product that fails is "out of memory", whichever it is --------------------------------------
+# fails WHAT FOLDER MOST ARGUMENTS...: with the n-th product failing it says so, for all n that there are; it ends
+# well, with the right answer, once n is beyond the last. At most MOST values of n are tried, more and more apart.
+fails() {
+    local what=$1 folder=$2 most=$3 n=1 tried=0 code; shift 3
+    while [ $tried -lt "$most" ]; do
+        rm -rf "$folder"
+        LD_PRELOAD=$shim SNIP_FAIL_PRODUCT=$n timeout -s KILL 60 "$snip" "$@" >out 2>err </dev/null
+        code=$?
+        if [ $code -eq 0 ]; then
+            [ $n -gt 3 ] && cmp -s out "$what" && { good; return; }
+            bad "$* with product $n failing gives another answer: $(head -c 200 out)"; return
+        fi
+        [ $code -eq 1 ] && grep -q 'out of memory' err && [ "$(wc -l <err)" -eq 1 ] ||
+            { bad "$* with product $n failing exits $code: $(head -c 300 err)"; return; }
+        tried=$((tried + 1)) n=$((n + 1 + tried / 30 * n / 8))
+    done
+    bad "$* makes no end of products"
+}
+if [ -n "$shim" ] && LD_PRELOAD=$shim "$snip" --version >/dev/null 2>&1; then
+    candidate='sin(a)*2.0 + b'
+    "$snip" rank t.csv --formula "$candidate" --threads 1 >want_rank
+    fails want_rank none 200 rank t.csv --formula "$candidate" --threads 1
+    "$snip" explain t.csv "$candidate" --threads 1 >want_explain
+    fails want_explain none 200 explain t.csv "$candidate" --threads 1
+    "$snip" embed --table t.csv -o some.npy --threads 1 >want_embed
+    fails want_embed some.npy 200 embed --table t.csv -o some.npy --threads 1
+    for more in 'optimizer=adam' 'optimizer=muon --set points=8'; do
+        set -- train --preset tiny --set layers=1 --set hidden=16 --set d=16 --set heads=2 --set ff=16 --set latent=8 \
+            --set channels=2 --set levels=4 --set statistics=yes --batch-size 4 --warmup 1 --steps 2 --threads 1 --quiet \
+            --out trained --set $more
+        rm -rf trained; "$snip" "$@" >want_train 2>err || bad "$* fails: $(cat err)"
+        fails want_train trained 400 "$@"
+    done
+    # A suite that fails is said, and the others go on.
+    LD_PRELOAD=$shim SNIP_FAIL_PRODUCT=9 "$snip" evaluate --model "$SNIP_MODEL" --suite global --pairs 40 --out e2 \
+        --threads 1 -q >out 2>err
+    { [ $? -eq 1 ] && grep -q 'suite global: out of memory' err; } && good || bad "evaluate with a failing product: $(cat err)"
+fi
 
 echo "$passed passed, $failed failed"
 [ $failed -eq 0 ]

@@ -60,12 +60,12 @@ static void check_gradient(const char *name, const layer *l, float *in, const fl
 
 static void linear(const layer *l, const float *in, float *out)
 {
-    nn_linear_forward(out, in, l->fixed[0], l->fixed[1], 5, 7, 3);
+    assert_true(nn_linear_forward(out, in, l->fixed[0], l->fixed[1], 5, 7, 3));
 }
 
 static void linear_in_weight(const layer *l, const float *in, float *out)
 {
-    nn_linear_forward(out, l->fixed[0], in, l->fixed[1], 5, 7, 3);
+    assert_true(nn_linear_forward(out, l->fixed[0], in, l->fixed[1], 5, 7, 3));
 }
 
 static void linear_has_its_gradient(void **state)
@@ -78,7 +78,7 @@ static void linear_has_its_gradient(void **state)
     fill(w, 21, &r, 1);
     fill(b, 3, &r, 1);
     fill(up, 15, &r, 1);
-    nn_linear_backward(dx, dw, db, up, x, w, 5, 7, 3);
+    assert_true(nn_linear_backward(dx, dw, db, up, x, w, 5, 7, 3));
     layer in_x = { .forward = linear, .in = 35, .out = 15, .fixed = { w, b }, .a = a };
     layer in_w = { .forward = linear_in_weight, .in = 21, .out = 15, .fixed = { x, b }, .a = a };
     check_gradient("linear, input", &in_x, x, dx, up);
@@ -367,13 +367,13 @@ static void muon_makes_matrices_orthogonal(void **state)
         fill(right, rank * cols, &r, 1);
         fill(x, n, &r, cases[k].scale);
         if (rank < rows && rank < cols)
-            nn_gemm(0, 0, rows, cols, rank, 1, left, rank, right, cols, 0, x, cols);
+            assert_true(nn_gemm(0, 0, rows, cols, rank, 1, left, rank, right, cols, 0, x, cols));
         memcpy(y, x, n * sizeof *y);
         for (size_t i = 0; i < n; i++)
             twin[i] = (double)x[i];
         orthogonalise_plainly(twin, rows, cols, a);
-        nn_orthogonalise(y, rows, cols,
-                         arena_array(a, nn_orthogonalise_room(rows, cols), sizeof *y));
+        assert_true(nn_orthogonalise(y, rows, cols,
+                                     arena_array(a, nn_orthogonalise_room(rows, cols), sizeof *y)));
         for (size_t i = 0; i < n; i++)
             worst = fmax(worst, fabs((double)y[i] - twin[i]));
         size_t directions = singular_values(before, x, rows, cols, a), near_one = 0;
@@ -427,7 +427,8 @@ static void muon_updates_as_its_formula_says(void **state)
         fill(g, SIZE, &r, 1);
         memset(g + matrix[EMPTY].offset, 0, 64 * sizeof *g);
         for (int t = 0; t < 2; t++)
-            nn_muon_update(nn_muon_new(matrix, COUNT(matrix), 1 + t, a), w[t], m[t], g, scale, lr);
+            assert_true(nn_muon_update(nn_muon_new(matrix, COUNT(matrix), 1 + t, a), w[t], m[t], g,
+                                       scale, lr));
         for (size_t k = 0; k < COUNT(matrix); k++) {
             size_t n = matrix[k].rows * matrix[k].cols, at = matrix[k].offset;
             double *u = arena_array(a, n, sizeof *u);
@@ -484,7 +485,7 @@ static void signals_never_run_on_a_work_space(void **state)
     setitimer(ITIMER_REAL, &often, NULL);
     while (ticks < 2000 && !astray)
         for (int trans = 0; trans < 2; trans++)
-            nn_gemm(0, trans, M, N, K, 1, a, K, b, trans ? K : N, 0, c, N);
+            assert_true(nn_gemm(0, trans, M, N, K, 1, a, K, b, trans ? K : N, 0, c, N));
     setitimer(ITIMER_REAL, &never, NULL);
     sigaction(SIGALRM, &before, NULL);
     assert_int_equal(astray, 0);
@@ -524,8 +525,9 @@ static void half_scores_are_inner_products(void **state)
 static void small_products_are_products(void **state)
 {
     arena *a = *state;
-    static const size_t sizes[][3] = { { 1, 1, 1 },    { 3, 5, 7 },    { 4, 16, 32 }, { 23, 32, 23 },
-                                       { 40, 48, 32 }, { 7, 33, 200 }, { 6, 8, 0 },   { 5, 24, 9 } };
+    static const size_t sizes[][3] = { { 1, 1, 1 },    { 3, 5, 7 },    { 4, 16, 32 },
+                                       { 23, 32, 23 }, { 40, 48, 32 }, { 7, 33, 200 },
+                                       { 6, 8, 0 },    { 5, 24, 9 } };
     for (int which = 0; which < ISA_COUNT; which++)
         for (size_t s = 0; s < sizeof sizes / sizeof *sizes && isa_has((isa)which); s++)
             for (int turned = 0; turned < 2; turned++) {

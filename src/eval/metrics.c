@@ -100,8 +100,11 @@ int eval_ranks_count(uint32_t *above_f, uint32_t *above_y, const float *symbols,
                 size_t row = first + b * BLOCK, rows = end - row < BLOCK ? end - row : BLOCK;
                 for (size_t col = 0; col < n; col += BLOCK) {
                     size_t cols = n - col < BLOCK ? n - col : BLOCK;
-                    nn_gemm(0, 1, rows, cols, width, 1, symbols + row * width, width,
-                            values + col * width, width, 0, s, BLOCK);
+                    if (!nn_gemm(0, 1, rows, cols, width, 1, symbols + row * width, width,
+                                 values + col * width, width, 0, s, BLOCK)) {
+#pragma omp atomic write
+                        failed = 1;
+                    }
                     if (row < col + cols && col < row + rows) /* the pairs themselves */
                         for (size_t i = row; i < row + rows; i++)
                             if (i >= col && i < col + cols)

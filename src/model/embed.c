@@ -185,18 +185,21 @@ static int points_forward(const model *m, const model_tables *t, float *out, flo
         size_t present = (size_t)q->dim * s.value;
         gather(m, inputs, q->x, q->x_value, q->points * (size_t)q->dim);
         k->fill_rows(shared, absent + (size_t)q->dim * s.hidden, q->points, s.hidden);
-        nn_gemm(0, 1, q->points, s.hidden, present, 1, inputs, present, w + m->point_hidden_w, s.in,
-                1, shared, s.hidden);
+        if (!nn_gemm(0, 1, q->points, s.hidden, present, 1, inputs, present, w + m->point_hidden_w,
+                     s.in, 1, shared, s.hidden))
+            return 0;
         gather(m, outputs + row * s.value, q->y, q->y_value, q->count * q->points);
         for (size_t v = 0; v < q->count; v++, row += q->points)
             memcpy(*hidden + row * s.hidden, shared, q->points * s.hidden * sizeof *shared);
     }
-    nn_gemm(0, 1, n, s.hidden, s.value, 1, outputs, s.value, w + m->point_hidden_w + dims * s.value,
-            s.in, 1, *hidden, s.hidden);
+    if (!nn_gemm(0, 1, n, s.hidden, s.value, 1, outputs, s.value,
+                 w + m->point_hidden_w + dims * s.value, s.in, 1, *hidden, s.hidden))
+        return 0;
     k->relu(*hidden, n * s.hidden);
-    nn_linear_forward(out, *hidden, w + m->point_out_w, w + m->point_out_b, n, s.hidden, d);
+    int good =
+        nn_linear_forward(out, *hidden, w + m->point_out_w, w + m->point_out_b, n, s.hidden, d);
     arena_reset(a, mark);
-    return 1;
+    return good;
 }
 
 /* Backward of absent_part for tables with `dim` inputs: `up` is the summed gradient of their x
@@ -231,8 +234,9 @@ static int points_backward(const model *m, const model_tables *t, const float *h
     float *pad = floats(tmp, 1, s.value), *dpad = arena_zero(tmp, s.value * sizeof *dpad);
     if (!dhidden || !outputs || !doutputs || !dshared || !inputs || !up || !pad || !dpad)
         return 0;
-    nn_linear_backward(dhidden, grad + m->point_out_w, grad + m->point_out_b, d_out, hidden,
-                       w + m->point_out_w, n, s.hidden, d);
+    if (!nn_linear_backward(dhidden, grad + m->point_out_w, grad + m->point_out_b, d_out, hidden,
+                            w + m->point_out_w, n, s.hidden, d))
+        return 0;
     k->relu_back(dhidden, hidden, n * s.hidden);
     for (size_t g = 0; g < t->groups; g++) {
         const model_table_group *q = &t->group[g];
@@ -243,13 +247,15 @@ static int points_backward(const model *m, const model_tables *t, const float *h
             k->add(dshared, dhidden + row * s.hidden, q->points * s.hidden);
         k->sum_rows(up + (size_t)q->dim * s.hidden, dshared, q->points, s.hidden);
         gather(m, inputs, q->x, q->x_value, count);
-        nn_gemm(1, 0, s.hidden, present, q->points, 1, dshared, s.hidden, inputs, present, 1,
-                grad + m->point_hidden_w, s.in);
+        if (!nn_gemm(1, 0, s.hidden, present, q->points, 1, dshared, s.hidden, inputs, present, 1,
+                     grad + m->point_hidden_w, s.in))
+            return 0;
         if (m->config.values == MODEL_FEATURES)
             continue;
-        nn_gemm(0, 0, q->points, present, s.hidden, 1, dshared, s.hidden, w + m->point_hidden_w,
-                s.in, 0, inputs,
-                present); /* the gradient takes the place of what it is the gradient of */
+        /* The gradient takes the place of what it is the gradient of. */
+        if (!nn_gemm(0, 0, q->points, present, s.hidden, 1, dshared, s.hidden,
+                     w + m->point_hidden_w, s.in, 0, inputs, present))
+            return 0;
         scatter(m, grad, inputs, q->x, count);
     }
     absent_value(m, pad);
@@ -257,12 +263,14 @@ static int points_backward(const model *m, const model_tables *t, const float *h
         absent_backward(m, grad, up + j * s.hidden, j, pad, dpad, &s);
     for (size_t part = 0; part < 3 && m->config.values == MODEL_TOKENS; part++)
         k->add(grad + m->point_table + DATA_INPUT_PAD * e, dpad + part * e, e);
-    nn_gemm(1, 0, s.hidden, s.value, n, 1, dhidden, s.hidden, outputs, s.value, 1,
-            grad + m->point_hidden_w + dims * s.value, s.in);
+    if (!nn_gemm(1, 0, s.hidden, s.value, n, 1, dhidden, s.hidden, outputs, s.value, 1,
+                 grad + m->point_hidden_w + dims * s.value, s.in))
+        return 0;
     if (m->config.values == MODEL_FEATURES)
         return 1;
-    nn_gemm(0, 0, n, s.value, s.hidden, 1, dhidden, s.hidden,
-            w + m->point_hidden_w + dims * s.value, s.in, 0, doutputs, s.value);
+    if (!nn_gemm(0, 0, n, s.value, s.hidden, 1, dhidden, s.hidden,
+                 w + m->point_hidden_w + dims * s.value, s.in, 0, doutputs, s.value))
+        return 0;
     row = 0;
     for (size_t g = 0; g < t->groups; g++) {
         size_t rows = t->group[g].count * t->group[g].points;
@@ -334,9 +342,11 @@ static int summary_forward(const model *m, const model_tables *t, int kind, cons
     if (!*hidden || !in || !out)
         return 0;
     collect_kind(t, kind, in, p->in);
-    nn_linear_forward(*hidden, in, m->w + p->hidden_w, m->w + p->hidden_b, n, p->in, h);
+    if (!nn_linear_forward(*hidden, in, m->w + p->hidden_w, m->w + p->hidden_b, n, p->in, h))
+        return 0;
     nn_kernels_best()->relu(*hidden, n * h);
-    nn_linear_forward(out, *hidden, m->w + p->out_w, m->w + p->out_b, n, h, d);
+    if (!nn_linear_forward(out, *hidden, m->w + p->out_w, m->w + p->out_b, n, h, d))
+        return 0;
     move_kind(t, kind, offsets, sum, out, d, 0);
     arena_reset(a, mark);
     return 1;
@@ -353,12 +363,12 @@ static int summary_backward(const model *m, const model_tables *t, int kind, con
         return 0;
     collect_kind(t, kind, in, p->in);
     move_kind(t, kind, offsets, (float *)dsum, d_out, d, 1);
-    nn_linear_backward(dhidden, grad + p->out_w, grad + p->out_b, d_out, hidden, m->w + p->out_w, n,
-                       h, d);
+    if (!nn_linear_backward(dhidden, grad + p->out_w, grad + p->out_b, d_out, hidden,
+                            m->w + p->out_w, n, h, d))
+        return 0;
     nn_kernels_best()->relu_back(dhidden, hidden, n * h);
-    nn_linear_backward(NULL, grad + p->hidden_w, grad + p->hidden_b, dhidden, in,
-                       m->w + p->hidden_w, n, p->in, h);
-    return 1;
+    return nn_linear_backward(NULL, grad + p->hidden_w, grad + p->hidden_b, dhidden, in,
+                              m->w + p->hidden_w, n, p->in, h);
 }
 
 /* Both ---------------------------------------------------------------------------------------- */

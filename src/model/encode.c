@@ -89,10 +89,12 @@ static int encoder_forward(const model *m, const model_encoder *e, model_pass *p
             k->norm(y->normed1, y->stats1, y->in, w + l->norm1_g, w + l->norm1_b, n, d);
             attend = y->normed1;
         }
-        nn_linear_forward(y->qkv, attend, w + l->qkv_w, w + l->qkv_b, n, d, 3 * d);
+        if (!nn_linear_forward(y->qkv, attend, w + l->qkv_w, w + l->qkv_b, n, d, 3 * d))
+            return 0;
         if (!nn_attention_forward(y->o, y->qkv, p->offsets, p->sequences, d, (size_t)c->heads, a))
             return 0;
-        nn_linear_forward(y->mid, y->o, w + l->out_w, w + l->out_b, n, d, d);
+        if (!nn_linear_forward(y->mid, y->o, w + l->out_w, w + l->out_b, n, d, d))
+            return 0;
         k->add(y->mid, y->in, n * d);
         if (pre) {
             k->norm(y->normed2, y->stats2, y->mid, w + l->norm2_g, w + l->norm2_b, n, d);
@@ -101,9 +103,11 @@ static int encoder_forward(const model *m, const model_encoder *e, model_pass *p
             k->norm(y->normed1, y->stats1, y->mid, w + l->norm1_g, w + l->norm1_b, n, d);
             feed = y->normed1;
         }
-        nn_linear_forward(y->hidden, feed, w + l->ff1_w, w + l->ff1_b, n, d, ff);
+        if (!nn_linear_forward(y->hidden, feed, w + l->ff1_w, w + l->ff1_b, n, d, ff))
+            return 0;
         k->relu(y->hidden, n * ff);
-        nn_linear_forward(x, y->hidden, w + l->ff2_w, w + l->ff2_b, n, ff, d);
+        if (!nn_linear_forward(x, y->hidden, w + l->ff2_w, w + l->ff2_b, n, ff, d))
+            return 0;
         if (pre) {
             k->add(x, y->mid, n * d);
         } else {
@@ -131,9 +135,8 @@ static int encoder_forward(const model *m, const model_encoder *e, model_pass *p
     if (!p->weight || !p->pooled)
         return 0;
     nn_pool_forward(p->pooled, p->weight, p->out, w + e->pool_w, w[e->pool_b], p->span, p->rows, d);
-    nn_linear_forward(z, p->pooled, w + e->bottleneck_w, w + e->bottleneck_b, p->rows, d,
-                      (size_t)c->latent);
-    return 1;
+    return nn_linear_forward(z, p->pooled, w + e->bottleneck_w, w + e->bottleneck_b, p->rows, d,
+                             (size_t)c->latent);
 }
 
 /* One layer: dx holds the gradient of its output and receives that of its input. */
@@ -155,10 +158,11 @@ static int layer_backward(const model *m, const model_layer *l, const model_pass
             k->norm_back(dx, g + l->norm2_g, g + l->norm2_b, dx, y->sum2, y->stats2, w + l->norm2_g,
                          n, d);
         const float *feed = pre ? y->normed2 : y->normed1;
-        nn_linear_backward(dhidden, g + l->ff2_w, g + l->ff2_b, dx, y->hidden, w + l->ff2_w, n, ff,
-                           d);
+        good &= nn_linear_backward(dhidden, g + l->ff2_w, g + l->ff2_b, dx, y->hidden, w + l->ff2_w,
+                                   n, ff, d);
         k->relu_back(dhidden, y->hidden, n * ff);
-        nn_linear_backward(dmid, g + l->ff1_w, g + l->ff1_b, dhidden, feed, w + l->ff1_w, n, d, ff);
+        good &= nn_linear_backward(dmid, g + l->ff1_w, g + l->ff1_b, dhidden, feed, w + l->ff1_w, n,
+                                   d, ff);
         if (pre) { /* through the second norm, then beside the residual */
             k->norm_back(dmid, g + l->norm2_g, g + l->norm2_b, dmid, y->mid, y->stats2,
                          w + l->norm2_g, n, d);
@@ -170,11 +174,12 @@ static int layer_backward(const model *m, const model_layer *l, const model_pass
         }
         /* The attention half: dmid is the gradient of in + attention. */
         const float *attend = pre ? y->normed1 : y->in;
-        nn_linear_backward(d_o, g + l->out_w, g + l->out_b, dmid, y->o, w + l->out_w, n, d, d);
-        good = nn_attention_backward(dqkv, d_o, y->qkv, p->offsets, p->sequences, d,
-                                     (size_t)c->heads, tmp);
-        nn_linear_backward(dattend, g + l->qkv_w, g + l->qkv_b, dqkv, attend, w + l->qkv_w, n, d,
-                           3 * d);
+        good &=
+            nn_linear_backward(d_o, g + l->out_w, g + l->out_b, dmid, y->o, w + l->out_w, n, d, d);
+        good &= nn_attention_backward(dqkv, d_o, y->qkv, p->offsets, p->sequences, d,
+                                      (size_t)c->heads, tmp);
+        good &= nn_linear_backward(dattend, g + l->qkv_w, g + l->qkv_b, dqkv, attend, w + l->qkv_w,
+                                   n, d, 3 * d);
         if (pre)
             k->norm_back(dattend, g + l->norm1_g, g + l->norm1_b, dattend, y->in, y->stats1,
                          w + l->norm1_g, n, d);
@@ -197,8 +202,9 @@ static int encoder_backward(const model *m, const model_encoder *e, const model_
     if (!dpooled)
         return 0;
     memset(dsum, 0, n * d * sizeof *dsum);
-    nn_linear_backward(dpooled, g + e->bottleneck_w, g + e->bottleneck_b, dz, p->pooled,
-                       w + e->bottleneck_w, p->rows, d, (size_t)c->latent);
+    if (!nn_linear_backward(dpooled, g + e->bottleneck_w, g + e->bottleneck_b, dz, p->pooled,
+                            w + e->bottleneck_w, p->rows, d, (size_t)c->latent))
+        return 0;
     nn_pool_backward(dsum, g + e->pool_w, dpooled, p->weight, p->out, w + e->pool_w, p->span,
                      p->rows, d);
     if (c->norm == MODEL_PRE_NORM)
@@ -246,21 +252,24 @@ static int constant_features(const model_formulas *f, float **features, size_t *
     return *features != NULL;
 }
 
-/* sum(t) += W features(value of t) for each constant that is shown. Returns 0 when memory is out. */
+/* sum(t) += W features(value of t) for each constant that is shown. Returns 0 when memory is out.
+ */
 static int constants_forward(const model *m, const model_formulas *f, float *sum, arena *a)
 {
     const nn_kernels *k = nn_kernels_best();
     size_t d = (size_t)m->config.d, count, *token;
     arena_pos mark = arena_mark(a);
-    float *features, *rows = NULL;
+    float *features, *rows;
+    int good = 0;
     if (constant_features(f, &features, &token, &count, a) && (rows = floats(a, count, d))) {
-        nn_gemm(0, 1, count, d, MODEL_CONSTANT_FEATURES, 1, features, MODEL_CONSTANT_FEATURES,
-                m->w + m->symbolic.constant, MODEL_CONSTANT_FEATURES, 0, rows, d);
+        good =
+            nn_gemm(0, 1, count, d, MODEL_CONSTANT_FEATURES, 1, features, MODEL_CONSTANT_FEATURES,
+                    m->w + m->symbolic.constant, MODEL_CONSTANT_FEATURES, 0, rows, d);
         for (size_t i = 0; i < count; i++)
             k->add(sum + token[i] * d, rows + i * d, d);
     }
     arena_reset(a, mark);
-    return rows != NULL;
+    return good;
 }
 
 /* dW += dsum' features over the constants that are shown. Returns 0 when memory is out. */
@@ -269,15 +278,17 @@ static int constants_backward(const model *m, const model_formulas *f, const flo
 {
     size_t d = (size_t)m->config.d, count, *token;
     arena_pos mark = arena_mark(tmp);
-    float *features, *rows = NULL;
+    float *features, *rows;
+    int good = 0;
     if (constant_features(f, &features, &token, &count, tmp) && (rows = floats(tmp, count, d))) {
         for (size_t i = 0; i < count; i++)
             memcpy(rows + i * d, dsum + token[i] * d, d * sizeof *rows);
-        nn_gemm(1, 0, d, MODEL_CONSTANT_FEATURES, count, 1, rows, d, features,
-                MODEL_CONSTANT_FEATURES, 1, grad + m->symbolic.constant, MODEL_CONSTANT_FEATURES);
+        good = nn_gemm(1, 0, d, MODEL_CONSTANT_FEATURES, count, 1, rows, d, features,
+                       MODEL_CONSTANT_FEATURES, 1, grad + m->symbolic.constant,
+                       MODEL_CONSTANT_FEATURES);
     }
     arena_reset(tmp, mark);
-    return rows != NULL;
+    return good;
 }
 
 static model_pass *formulas_forward(const model *m, const model_formulas *f, float *z, int forget,

@@ -49,39 +49,42 @@ void nn_quiet_end(const nn_quiet *q)
     pthread_sigmask(SIG_SETMASK, &q->mask, NULL);
 }
 
-void nn_product(int trans_a, int trans_b, size_t m, size_t n, size_t k, float alpha, const float *a,
-                size_t lda, const float *b, size_t ldb, float beta, float *c, size_t ldc)
+int nn_product(int trans_a, int trans_b, size_t m, size_t n, size_t k, float alpha, const float *a,
+               size_t lda, const float *b, size_t ldb, float beta, float *c, size_t ldc)
 {
-    if (m && n)
-        dnnl_sgemm(trans_a ? 'T' : 'N', trans_b ? 'T' : 'N', (dnnl_dim_t)m, (dnnl_dim_t)n,
-                   (dnnl_dim_t)k, alpha, a, (dnnl_dim_t)lda, b, (dnnl_dim_t)ldb, beta, c,
-                   (dnnl_dim_t)ldc);
+    return m == 0 || n == 0 ||
+           dnnl_sgemm(trans_a ? 'T' : 'N', trans_b ? 'T' : 'N', (dnnl_dim_t)m, (dnnl_dim_t)n,
+                      (dnnl_dim_t)k, alpha, a, (dnnl_dim_t)lda, b, (dnnl_dim_t)ldb, beta, c,
+                      (dnnl_dim_t)ldc) == dnnl_success;
 }
 
-void nn_gemm(int trans_a, int trans_b, size_t m, size_t n, size_t k, float alpha, const float *a,
-             size_t lda, const float *b, size_t ldb, float beta, float *c, size_t ldc)
+int nn_gemm(int trans_a, int trans_b, size_t m, size_t n, size_t k, float alpha, const float *a,
+            size_t lda, const float *b, size_t ldb, float beta, float *c, size_t ldc)
 {
     nn_quiet q;
     nn_quiet_begin(&q);
-    nn_product(trans_a, trans_b, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
+    int good = nn_product(trans_a, trans_b, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
     nn_quiet_end(&q);
+    return good;
 }
 
-void nn_linear_forward(float *y, const float *x, const float *w, const float *b, size_t n,
-                       size_t in, size_t out)
+int nn_linear_forward(float *y, const float *x, const float *w, const float *b, size_t n, size_t in,
+                      size_t out)
 {
     nn_kernels_best()->fill_rows(y, b, n, out);
-    nn_gemm(0, 1, n, out, in, 1, x, in, w, in, 1, y, out);
+    return nn_gemm(0, 1, n, out, in, 1, x, in, w, in, 1, y, out);
 }
 
-void nn_linear_backward(float *dx, float *dw, float *db, const float *dy, const float *x,
-                        const float *w, size_t n, size_t in, size_t out)
+int nn_linear_backward(float *dx, float *dw, float *db, const float *dy, const float *x,
+                       const float *w, size_t n, size_t in, size_t out)
 {
-    if (dx)
-        nn_gemm(0, 0, n, in, out, 1, dy, out, w, in, 0, dx, in); /* dx = dy w */
-    nn_gemm(1, 0, out, in, n, 1, dy, out, x, in, 1, dw, in);     /* dw += dy' x */
+    if (dx && !nn_gemm(0, 0, n, in, out, 1, dy, out, w, in, 0, dx, in)) /* dx = dy w */
+        return 0;
+    if (!nn_gemm(1, 0, out, in, n, 1, dy, out, x, in, 1, dw, in)) /* dw += dy' x */
+        return 0;
     if (db)
         nn_kernels_best()->sum_rows(db, dy, n, out);
+    return 1;
 }
 
 void nn_pool_forward(float *pooled, float *weight, const float *x, const float *w, float b,

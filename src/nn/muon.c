@@ -35,32 +35,34 @@ size_t nn_orthogonalise_room(size_t rows, size_t cols)
  *     tall  X <- X (a I + b A + c A^2),  A = X' X
  * so A is as small as it can be. The coefficients lift small s as fast as five steps can, at the
  * price of ending near 1 instead of at it: s from 0.0015 to 1 end within 0.68 and 1.21. */
-void nn_orthogonalise(float *x, size_t rows, size_t cols, float *room)
+int nn_orthogonalise(float *x, size_t rows, size_t cols, float *room)
 {
     size_t n = least(rows, cols), all = rows * cols;
     int tall = rows > cols;
     float *from = x, *to = room, *a = room + all, *b = a + n * n;
     double norm = sqrt(nn_kernels_best()->square_sum(x, all));
     if (!(norm > 0)) /* no direction: none is made up */
-        return;
+        return 1;
     for (size_t i = 0; i < all; i++) /* in double: 1/norm may be beyond a float */
         x[i] = (float)((double)x[i] / norm);
     for (int step = 0; step < STEPS; step++) {
-        nn_gemm(tall, !tall, n, n, tall ? rows : cols, 1, from, cols, from, cols, 0, a, n);
+        if (!nn_gemm(tall, !tall, n, n, tall ? rows : cols, 1, from, cols, from, cols, 0, a, n))
+            return 0;
         memcpy(b, a, n * n * sizeof *b);
-        nn_gemm(0, 0, n, n, n, step_c, a, n, a, n, step_b, b, n);
+        if (!nn_gemm(0, 0, n, n, n, step_c, a, n, a, n, step_b, b, n))
+            return 0;
         for (size_t i = 0; i < n; i++)
             b[i * n + i] += step_a;
-        if (tall)
-            nn_gemm(0, 0, rows, n, n, 1, from, n, b, n, 0, to, n);
-        else
-            nn_gemm(0, 0, n, cols, n, 1, b, n, from, cols, 0, to, cols);
+        if (!(tall ? nn_gemm(0, 0, rows, n, n, 1, from, n, b, n, 0, to, n)
+                   : nn_gemm(0, 0, n, cols, n, 1, b, n, from, cols, 0, to, cols)))
+            return 0;
         float *other = from;
         from = to;
         to = other;
     }
     if (from != x)
         memcpy(x, from, all * sizeof *x);
+    return 1;
 }
 
 static double work(const nn_matrix *p)
@@ -98,8 +100,8 @@ nn_muon *nn_muon_new(const nn_matrix *matrix, size_t count, int threads, arena *
     return p;
 }
 
-static void update(const nn_matrix *p, float *w, float *m, const float *g, float scale, double lr,
-                   float *room)
+static int update(const nn_matrix *p, float *w, float *m, const float *g, float scale, double lr,
+                  float *room)
 {
     size_t n = p->rows * p->cols;
     float *u = room;
@@ -109,18 +111,24 @@ static void update(const nn_matrix *p, float *w, float *m, const float *g, float
         m[i] = momentum * m[i] + grad;
         u[i] = momentum * m[i] + grad;
     }
-    nn_orthogonalise(u, p->rows, p->cols, room + n);
+    if (!nn_orthogonalise(u, p->rows, p->cols, room + n))
+        return 0;
     double longer = (double)(p->rows > p->cols ? p->rows : p->cols);
     nn_kernels_best()->axpy(w, (float)(-lr * size * sqrt(longer)), u, n);
+    return 1;
 }
 
-void nn_muon_update(const nn_muon *p, float *w, float *m, const float *g, double scale, double lr)
+int nn_muon_update(const nn_muon *p, float *w, float *m, const float *g, double scale, double lr)
 {
+    int good = 1;
     /* Who does a matrix makes no difference to it, so threads take the next as they come. */
 #pragma omp parallel for num_threads(p->threads) schedule(dynamic, 1)
     for (size_t i = 0; i < p->count; i++) {
         size_t at = p->matrix[i].offset;
-        update(&p->matrix[i], w + at, m + at, g + at, (float)scale, lr,
-               p->room[omp_get_thread_num()]);
+        if (!update(&p->matrix[i], w + at, m + at, g + at, (float)scale, lr,
+                    p->room[omp_get_thread_num()]))
+#pragma omp atomic write
+            good = 0;
     }
+    return good;
 }

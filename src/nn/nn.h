@@ -15,10 +15,15 @@
 #include "base/arena.h"
 #include "nn/kernels.h"
 
+/* oneDNN takes memory for a product of its own and may not get it. Then C is not what it should be,
+ * so nobody may overlook it. */
+#define NN_CHECKED __attribute__((warn_unused_result))
+
 /* C(m,n) = alpha * op(A) op(B) + beta * C, row major, `lda` ... the row lengths. On this thread
- * alone, whatever OpenMP would allow. */
-void nn_gemm(int trans_a, int trans_b, size_t m, size_t n, size_t k, float alpha, const float *a,
-             size_t lda, const float *b, size_t ldb, float beta, float *c, size_t ldc);
+ * alone, whatever OpenMP would allow. Returns 0 when memory is out. */
+NN_CHECKED int nn_gemm(int trans_a, int trans_b, size_t m, size_t n, size_t k, float alpha,
+                       const float *a, size_t lda, const float *b, size_t ldb, float beta, float *c,
+                       size_t ldc);
 
 /* While some of oneDNN's AVX-512 kernels run, the stack pointer stands at the start of a work space
  * on the heap (`mov rsp, ws` in its f32 gemm): a signal handler that runs then writes its frame
@@ -30,16 +35,18 @@ typedef struct nn_quiet {
 } nn_quiet;
 void nn_quiet_begin(nn_quiet *q);
 void nn_quiet_end(const nn_quiet *q);
-void nn_product(int trans_a, int trans_b, size_t m, size_t n, size_t k, float alpha, const float *a,
-                size_t lda, const float *b, size_t ldb, float beta, float *c, size_t ldc);
+NN_CHECKED int nn_product(int trans_a, int trans_b, size_t m, size_t n, size_t k, float alpha,
+                          const float *a, size_t lda, const float *b, size_t ldb, float beta,
+                          float *c, size_t ldc);
 
-/* y(n,out) = x(n,in) w' + b; w is (out,in). */
-void nn_linear_forward(float *y, const float *x, const float *w, const float *b, size_t n,
-                       size_t in, size_t out);
+/* y(n,out) = x(n,in) w' + b; w is (out,in). Returns 0 when memory is out. */
+NN_CHECKED int nn_linear_forward(float *y, const float *x, const float *w, const float *b, size_t n,
+                                 size_t in, size_t out);
 
-/* Adds to dw and db (which may be NULL); sets dx unless that is NULL. */
-void nn_linear_backward(float *dx, float *dw, float *db, const float *dy, const float *x,
-                        const float *w, size_t n, size_t in, size_t out);
+/* Adds to dw and db (which may be NULL); sets dx unless that is NULL. Returns 0 when memory is out.
+ */
+NN_CHECKED int nn_linear_backward(float *dx, float *dw, float *db, const float *dy, const float *x,
+                                  const float *w, size_t n, size_t in, size_t out);
 
 /* Multi-head self-attention within each sequence: o(n,d) from qkv(n,3d), whose rows hold query, key
  * and value. offsets[0..count] are the sequences' first rows. `tmp` is left as found. Returns 0
@@ -113,13 +120,17 @@ typedef struct nn_muon nn_muon;
 nn_muon *nn_muon_new(const nn_matrix *matrix, size_t count, int threads, arena *a);
 
 /* One update; w, m (momentum) and g (gradient, which is multiplied by `scale` first) are the arrays
- * of all parameters. The result does not depend on the number of threads. */
-void nn_muon_update(const nn_muon *p, float *w, float *m, const float *g, double scale, double lr);
+ * of all parameters. The result does not depend on the number of threads. Returns 0 when memory is
+ * out; some matrices are then not updated. */
+NN_CHECKED int nn_muon_update(const nn_muon *p, float *w, float *m, const float *g, double scale,
+                              double lr);
 
 /* x(rows,cols) becomes O(x), by five steps of Newton and Schulz on x / |x|. Singular values below
  * 0.0015 |x| end below 0.68, in proportion to what they were; zero stays zero, and so does a matrix
- * of zeros. `room` holds as many floats as nn_orthogonalise_room says. */
-void nn_orthogonalise(float *x, size_t rows, size_t cols, float *room);
+ * of zeros. `room` holds as many floats as nn_orthogonalise_room says. Returns 0 when memory is
+ * out.
+ */
+NN_CHECKED int nn_orthogonalise(float *x, size_t rows, size_t cols, float *room);
 size_t nn_orthogonalise_room(size_t rows, size_t cols);
 
 /* The length of a vector, the same for any number of threads. */

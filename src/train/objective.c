@@ -126,7 +126,10 @@ static int contrast(double *both, double *sv, double *vs, double *dscale, picked
             j++;
         partner[i] = j;
     }
-    nn_gemm(0, 1, n, m, latent, 1, a->row, latent, b->row, latent, 0, s, m);
+    if (!nn_gemm(0, 1, n, m, latent, 1, a->row, latent, b->row, latent, 0, s, m)) {
+        arena_reset(tmp, mark);
+        return 0;
+    }
     double forth = 0, back = 0, each = weight * 0.5 / (double)n;
     for (size_t i = 0; i < n; i++) { /* anchor i over the values that take part */
         const float *row = s + i * m;
@@ -160,15 +163,15 @@ static int contrast(double *both, double *sv, double *vs, double *dscale, picked
     }
     for (size_t i = a->first * m; i < a->end * m; i++)
         *dscale += (double)ds[i] * (double)s[i];
-    nn_gemm(0, 0, a->end - a->first, latent, m, (float)scale, ds + a->first * m, m, b->row, latent,
-            1, a->grad + a->first * latent, latent);
-    nn_gemm(1, 0, b->end - b->first, latent, n, (float)scale, ds + b->first, m, a->row, latent, 1,
-            b->grad + b->first * latent, latent);
+    int good = nn_gemm(0, 0, a->end - a->first, latent, m, (float)scale, ds + a->first * m, m,
+                       b->row, latent, 1, a->grad + a->first * latent, latent);
+    good &= nn_gemm(1, 0, b->end - b->first, latent, n, (float)scale, ds + b->first, m, a->row,
+                    latent, 1, b->grad + b->first * latent, latent);
     *sv = forth / (double)n;
     *vs = back / (double)n;
     *both = 0.5 * (*sv + *vs);
     arena_reset(tmp, mark);
-    return 1;
+    return good;
 }
 
 /* The distance of the two kinds' centroids; adds the gradient of weight times its square. */

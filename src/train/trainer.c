@@ -496,6 +496,8 @@ static snip_code one_step(run *r, train_terms *terms, double *norm, double *rate
                            (unsigned long long)(first + r->c->batch - 1), r->out);
     r->t++;
     *rate = train_update_apply(r->update, r->m, r->moment1, r->moment2, r->grad, *norm, r->t);
+    if (isnan(*rate))
+        return status_nomem(st);
     average(r);
     return SNIP_OK;
 }

@@ -51,9 +51,9 @@ double train_update_apply(const train_update *u, model *m, float *moment1, float
                            t, norm, u->threads);
         at = next ? end + next->rows * next->cols : end;
     }
-    if (u->muon)
-        nn_muon_update(u->muon, m->w, moment1, grad, nn_clip_scale(c->clip, norm),
-                       c->muon_lr * rate / c->lr);
+    if (u->muon && !nn_muon_update(u->muon, m->w, moment1, grad, nn_clip_scale(c->clip, norm),
+                                   c->muon_lr * rate / c->lr))
+        return NAN;
     if (m->config.similarity == MODEL_COSINE) {
         float most = (float)log(scale_most);
         float *g = &m->w[m->scale_global], *l = &m->w[m->scale_local];
