@@ -24,8 +24,26 @@ BASE = {"d": 64, "channels": 2, "heads": 4, "ff": 256, "layers": 3, "latent": 12
         "statistics": "yes", "points": 0, "stage": "S2", "edits": 0, "subtrees": 2, "noise": 0.1,
         "rows": 50, "schedule": "constant", "lr": 1.5e-3, "warmup": 200, "steps": 10**9}
 POINTS = {"statistics": "no", "points": 200}
+# The second recipe: one token per constant, Muon, averaged weights; then forms and laws.
+VALUE = {"constants": "value"}
+MUON = {"optimizer": "muon", "muon_lr": 4.5e-3}
+AVERAGE = {"average": 0.99}
+SECOND = {**VALUE, **MUON, **AVERAGE}
+FORMS = {"forms": "yes", "forms_share": 0.5}
+WIDE = {"d": 128, "channels": 4, "ff": 512, "layers": 4}
 VARIANTS = {
     "base": {},
+    "value constants": VALUE,
+    "muon": MUON,
+    "averaged": AVERAGE,
+    "second": SECOND,
+    "second S5": {**SECOND, "stage": "S5", "edits": 2, "subtrees": 1},
+    "second forms": {**SECOND, **FORMS},
+    "second laws": {**SECOND, "laws": 0.3},
+    "second forms laws": {**SECOND, **FORMS, "laws": 0.3},
+    "d 128 base": WIDE,
+    "d 128 second": {**WIDE, **SECOND},
+    "d 128 second forms laws": {**WIDE, **SECOND, **FORMS, "laws": 0.3},
     "S0": {"stage": "S0"},
     "S1": {"stage": "S1"},
     "S5": {"stage": "S5", "edits": 2, "subtrees": 1},
