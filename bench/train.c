@@ -94,7 +94,8 @@ json_t *bench_train(const char *preset, const char *stage, size_t batch, int thr
                             .tau_local = 0.1,
                             .scale_global = 14,
                             .scale_local = 14,
-                            .lambda = 1 };
+                            .lambda = 1,
+                            .threads = threads };
     const train_update *update = m2 ? train_update_new(m, &tc, threads, a) : NULL;
     train_times sum = { 0 }, one;
     double start = 0, total = 0, best = INFINITY;

@@ -2,6 +2,7 @@
 #include "train/objective.h"
 
 #include <math.h>
+#include <omp.h>
 #include <string.h>
 
 #include "nn/nn.h"
@@ -106,18 +107,92 @@ static int takes_part(const contest *c, size_t anchor_variant, size_t variant)
            (c->everyone || v[variant].k == 0 || v[variant].item == v[anchor_variant].item);
 }
 
-/* One pair of views: symbols a against values b, whose rows contain the partners of a's. Adds
- * weight times the gradients to a->grad and b->grad. Returns 0 when memory is out. */
+/* One pair of views: n symbols against m values, among which are the partners of the symbols. */
+typedef struct duel {
+    const picked *a, *b;
+    const contest *who;
+    size_t n, m;
+    const size_t *partner; /* of symbol i among the values */
+    const float *s;        /* (n,m): similarities */
+    float *ds;             /* the gradient for them */
+    double scale, each;    /* each: weight of an anchor's loss, a half over n */
+} duel;
+
+/* The loss of anchor i over the values that take part, -log softmax(scale s_i)[partner]; sets row i
+ * of ds to its gradient, each * (softmax - 1 at the partner). */
+static double over_values(const duel *d, size_t i)
+{
+    const float *row = d->s + i * d->m;
+    float *to = d->ds + i * d->m;
+    double top = -INFINITY, sum = 0;
+    for (size_t j = 0; j < d->m; j++)
+        if (takes_part(d->who, d->a->from[i], d->b->from[j]) && (double)row[j] > top)
+            top = (double)row[j];
+    for (size_t j = 0; j < d->m; j++) {
+        int part = takes_part(d->who, d->a->from[i], d->b->from[j]);
+        double e = part ? exp(d->scale * ((double)row[j] - top)) : 0;
+        sum += e;
+        to[j] = (float)e;
+    }
+    float factor = (float)(d->each / sum);
+    for (size_t j = 0; j < d->m; j++)
+        to[j] *= factor;
+    to[d->partner[i]] -= (float)d->each;
+    return log(sum) - d->scale * ((double)row[d->partner[i]] - top);
+}
+
+/* The same for the partner of i over all symbols, added to its column of ds. `e` has n numbers. */
+static double over_symbols(const duel *d, size_t i, double *e)
+{
+    size_t j = d->partner[i];
+    double top = -INFINITY, sum = 0;
+    for (size_t r = 0; r < d->n; r++)
+        if (comparable(d->who, d->a->from[i], d->a->from[r]))
+            top = fmax(top, (double)d->s[r * d->m + j]);
+    for (size_t r = 0; r < d->n; r++) {
+        int part = comparable(d->who, d->a->from[i], d->a->from[r]);
+        e[r] = part ? exp(d->scale * ((double)d->s[r * d->m + j] - top)) : 0;
+        sum += e[r];
+    }
+    for (size_t r = 0; r < d->n; r++)
+        d->ds[r * d->m + j] += (float)(d->each * e[r] / sum);
+    d->ds[i * d->m + j] -= (float)d->each;
+    return log(sum) - d->scale * ((double)d->s[i * d->m + j] - top);
+}
+
+/* Both directions for all anchors, whose losses are added up in their order, whoever did them. */
+static void judge_anchors(const duel *d, double *loss, double *tmp, int threads, double *forth,
+                          double *back)
+{
+#pragma omp parallel num_threads(threads)
+    {
+        double *e = tmp + (size_t)omp_get_thread_num() * d->n;
+#pragma omp for schedule(static)
+        for (size_t i = 0; i < d->n; i++)
+            loss[i] = over_values(d, i);
+#pragma omp for schedule(static)
+        for (size_t i = 0; i < d->n; i++) /* columns are different ones: nobody is in the way */
+            loss[d->n + i] = over_symbols(d, i, e);
+    }
+    for (size_t i = 0; i < d->n; i++) {
+        *forth += loss[i];
+        *back += loss[d->n + i];
+    }
+}
+
+/* Adds weight times the gradients to a->grad and b->grad. Returns 0 when memory is out. */
 static int contrast(double *both, double *sv, double *vs, double *dscale, picked *a, picked *b,
-                    size_t latent, const contest *who, double scale, double weight, arena *tmp)
+                    size_t latent, const contest *who, double scale, double weight, int threads,
+                    arena *tmp)
 {
     arena_pos mark = arena_mark(tmp);
     size_t n = a->count, m = b->count;
     if (n == 0) /* a small batch of forms may have none */
         return 1;
-    float *s = arena_array(tmp, n * m, sizeof *s), *ds = arena_zero(tmp, n * m * sizeof *ds);
+    float *s = arena_array(tmp, n * m, sizeof *s), *ds = arena_array(tmp, n * m, sizeof *ds);
     size_t *partner = arena_array(tmp, n, sizeof *partner);
-    if (!s || !ds || !partner) {
+    double *loss = arena_array(tmp, ((size_t)threads + 2) * n, sizeof *loss);
+    if (!s || !ds || !partner || !loss) {
         arena_reset(tmp, mark);
         return 0;
     }
@@ -130,37 +205,18 @@ static int contrast(double *both, double *sv, double *vs, double *dscale, picked
         arena_reset(tmp, mark);
         return 0;
     }
-    double forth = 0, back = 0, each = weight * 0.5 / (double)n;
-    for (size_t i = 0; i < n; i++) { /* anchor i over the values that take part */
-        const float *row = s + i * m;
-        double top = -INFINITY, sum = 0;
-        for (size_t j = 0; j < m; j++)
-            if (takes_part(who, a->from[i], b->from[j]) && (double)row[j] > top)
-                top = (double)row[j];
-        for (size_t j = 0; j < m; j++)
-            if (takes_part(who, a->from[i], b->from[j]))
-                sum += exp(scale * ((double)row[j] - top));
-        forth += log(sum) - scale * ((double)row[partner[i]] - top);
-        for (size_t j = 0; j < m; j++)
-            if (takes_part(who, a->from[i], b->from[j]))
-                ds[i * m + j] += (float)(each * exp(scale * ((double)row[j] - top)) / sum);
-        ds[i * m + partner[i]] -= (float)each;
-    }
-    for (size_t i = 0; i < n; i++) { /* the partner of i over all symbols */
-        size_t j = partner[i];
-        double top = -INFINITY, sum = 0;
-        for (size_t r = 0; r < n; r++)
-            if (comparable(who, a->from[i], a->from[r]))
-                top = fmax(top, (double)s[r * m + j]);
-        for (size_t r = 0; r < n; r++)
-            if (comparable(who, a->from[i], a->from[r]))
-                sum += exp(scale * ((double)s[r * m + j] - top));
-        back += log(sum) - scale * ((double)s[i * m + j] - top);
-        for (size_t r = 0; r < n; r++)
-            if (comparable(who, a->from[i], a->from[r]))
-                ds[r * m + j] += (float)(each * exp(scale * ((double)s[r * m + j] - top)) / sum);
-        ds[i * m + j] -= (float)each;
-    }
+    const duel d = { .a = a,
+                     .b = b,
+                     .who = who,
+                     .n = n,
+                     .m = m,
+                     .partner = partner,
+                     .s = s,
+                     .ds = ds,
+                     .scale = scale,
+                     .each = weight * 0.5 / (double)n };
+    double forth = 0, back = 0;
+    judge_anchors(&d, loss, loss + 2 * n, threads, &forth, &back);
     for (size_t i = a->first * m; i < a->end * m; i++)
         *dscale += (double)ds[i] * (double)s[i];
     int good = nn_gemm(0, 0, a->end - a->first, latent, m, (float)scale, ds + a->first * m, m,
@@ -200,7 +256,7 @@ int train_objective(train_terms *out, float *const grad[TRAIN_VIEWS], float *con
 {
     *out = (train_terms){ 0 };
     arena_pos mark = arena_mark(tmp);
-    int cosine = how->cosine;
+    int cosine = how->cosine, threads = how->threads > 0 ? how->threads : 1;
     double global = cosine ? how->scale_global : 1 / how->tau_global;
     double local = cosine ? how->scale_local : 1 / how->tau_local;
     contest everyone = { .everyone = 1, .variant = variant };
@@ -214,7 +270,7 @@ int train_objective(train_terms *out, float *const grad[TRAIN_VIEWS], float *con
     picked s, v;
     int good = pick(&s, row, TRAIN_GS, &which, tmp) && pick(&v, row, TRAIN_GV, &which, tmp) &&
                contrast(&out->global, &out->global_sv, &out->global_vs, &out->dscale_global, &s, &v,
-                        latent, &everyone, global, 1, tmp);
+                        latent, &everyone, global, 1, threads, tmp);
     if (good) {
         out->gap = gap(&s, &v, latent, how->centre);
         put_back(grad[TRAIN_GS], &s, latent, cosine);
@@ -223,13 +279,13 @@ int train_objective(train_terms *out, float *const grad[TRAIN_VIEWS], float *con
     if (good && how->stage >= TRAIN_S2) {
         good = pick(&v, row, TRAIN_P, &which, tmp) && pick(&s, row, TRAIN_C, &which, tmp) &&
                contrast(&out->context, &out->context_sv, &out->context_vs, &out->dscale_local, &s,
-                        &v, latent, &some, local, how->lambda, tmp);
+                        &v, latent, &some, local, how->lambda, threads, tmp);
         if (good)
             put_back(grad[TRAIN_C], &s, latent, cosine);
         if (good && how->stage >= TRAIN_S3) {
             good = pick(&s, row, TRAIN_O, &which, tmp) &&
                    contrast(&out->standalone, &out->standalone_sv, &out->standalone_vs,
-                            &out->dscale_local, &s, &v, latent, &some, local, how->lambda, tmp);
+                            &out->dscale_local, &s, &v, latent, &some, local, how->lambda, threads, tmp);
             if (good)
                 put_back(grad[TRAIN_O], &s, latent, cosine);
         }

@@ -45,6 +45,7 @@ typedef struct train_how {
     double scale_global, scale_local; /* with cosine: factors on the similarities, learned */
     double lambda;                    /* weight of the local terms */
     double centre;                    /* weight of the gap's square */
+    int threads;                      /* 0: 1; the result is the same for any number */
 } train_how;
 
 /* Each term with its two directions: symbols to values and back. Unused ones are 0. */

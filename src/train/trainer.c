@@ -473,6 +473,7 @@ static snip_code one_step(run *r, train_terms *terms, double *norm, double *rate
                       .tau_global = r->c->tau_global,
                       .tau_local = r->c->tau_local,
                       .lambda = r->c->lambda,
+                      .threads = r->watch->threads,
                       .centre = late ? r->c->centre : 0 };
     if (how.cosine) {
         how.scale_global = exp((double)r->m->w[r->m->scale_global]);
