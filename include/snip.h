@@ -129,6 +129,15 @@ SNIP_PUBLIC const char *snip_model_hash(const snip_model *m);
 SNIP_PUBLIC snip_code snip_embed_formulas(const snip_model *m, const snip_expr *const *e, size_t n,
                                           int threads, float *out, snip_status *st);
 
+/* Whether the model reads forms: a formula whose constants may have any value, and a table in which
+ * y has lost its unit. Ranking, searching and explaining then use this view. */
+SNIP_PUBLIC int snip_model_forms(const snip_model *m);
+
+/* The same in the form view: vectors of the formulas' forms. Fails as snip_embed_formulas does, and
+ * where the model reads no forms or a formula is a constant. */
+SNIP_PUBLIC snip_code snip_embed_forms(const snip_model *m, const snip_expr *const *e, size_t n,
+                                       int threads, float *out, snip_status *st);
+
 /* Vectors of all parts of one formula, seen in context: out(nodes, width), a row for the subtree at
  * each node in prefix order. e must be in normal form (snip_expr_normal), so that its nodes are
  * those that the model reads. Row 0 is the root as a part; it is near to the formula's row of
@@ -148,6 +157,11 @@ typedef struct snip_table {
 /* The table's vector: out[width], of length 1. */
 SNIP_PUBLIC snip_code snip_embed_table(const snip_model *m, const snip_table *t, int threads,
                                        float *out, snip_status *st);
+
+/* The table in the form view: out[2 * width], as it is and with -y in place of y. A form does not
+ * know which way up the table is: the larger of the two cosines counts. */
+SNIP_PUBLIC snip_code snip_embed_table_form(const snip_model *m, const snip_table *t, int threads,
+                                            float *out, snip_status *st);
 
 typedef enum snip_order {
     SNIP_BY_SIMILARITY, /* agreement in the shared space */

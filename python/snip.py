@@ -118,6 +118,9 @@ _FUNCTIONS = {
     "model_inputs": (_SIZE, [_P]),
     "model_hash": (ctypes.c_char_p, [_P]),
     "embed_formulas": (_INT, [_P, _TO(_P), _SIZE, _INT, _P, _ST]),
+    "embed_forms": (_INT, [_P, _TO(_P), _SIZE, _INT, _P, _ST]),
+    "embed_table_form": (_INT, [_P, _TO(_Table), _INT, _P, _ST]),
+    "model_forms": (_INT, [_P]),
     "embed_parts": (_INT, [_P, _P, _INT, _P, _ST]),
     "embed_table": (_INT, [_P, _TO(_Table), _INT, _P, _ST]),
     "rank": (_INT, [_TO(_P), _P, _TO(_Table), _TO(_P), _SIZE, _TO(_Options), _ST]),
@@ -616,6 +619,12 @@ def _one(formula, names, what):
     return formulas[0]
 
 
+def _view(view):
+    if view not in ("exact", "form"):
+        raise ValueError(f"view is exact or form, not {view!r}")
+    return view
+
+
 class Model(_Owned):
     """A trained model: formulas and tables as vectors of length 1, whose inner product is the
     similarity.
@@ -666,12 +675,17 @@ class Model(_Owned):
         """What tells the model from others."""
         return _ask("model_hash", self).decode()
 
-    def embed_formulas(self, formulas, names=None, threads=0):
-        """Vectors of formulas, (n, width)."""
+    @property
+    def forms(self):
+        """Whether the model reads forms: formulas whose constants may have any value."""
+        return bool(_ask("model_forms", self))
+
+    def embed_formulas(self, formulas, names=None, threads=0, view="exact"):
+        """Vectors of formulas, (n, width). With view="form" of their forms: constants do not count."""
         formulas = _formulas(formulas, names)
         out = np.zeros((len(formulas), self.width), np.float32)
-        _call("embed_formulas", self, formulas, len(formulas),
-              _cores(threads), out.ctypes.data)
+        _call({"exact": "embed_formulas", "form": "embed_forms"}[_view(view)], self, formulas,
+              len(formulas), _cores(threads), out.ctypes.data)
         return out
 
     def embed_parts(self, formula, names=None, threads=0):
@@ -682,11 +696,16 @@ class Model(_Owned):
         _call("embed_parts", self, normal, _cores(threads), out.ctypes.data)
         return normal, out
 
-    def embed_table(self, X, y, seed=0, threads=0):
-        """The vector of a table, (width,)."""
+    def embed_table(self, X, y, seed=0, threads=0, view="exact"):
+        """The vector of a table, (width,). With view="form" two, (2, width): of the table and of the
+        same with -y. A form's similarity with the table is the larger of the two products:
+
+            >>> (model.embed_formulas(f, view="form") @ model.embed_table(X, y, view="form").T).max(1)
+        """
         data = _Data(X, y, seed=seed)
-        out = np.zeros(self.width, np.float32)
-        _call("embed_table", self, ctypes.byref(data.c), _cores(threads), out.ctypes.data)
+        out = np.zeros(self.width if _view(view) == "exact" else (2, self.width), np.float32)
+        _call({"exact": "embed_table", "form": "embed_table_form"}[view], self,
+              ctypes.byref(data.c), _cores(threads), out.ctypes.data)
         return out
 
     def rank(self, X, y, formulas, names=None, refit=True, order="similarity", starts=4, seed=0,

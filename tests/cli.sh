@@ -378,7 +378,8 @@ shows 'Usage: snip COMMAND' --help
 shows 'Examples:' help calc
 for command in $("$snip" help --complete | cut -f1); do
     shows "snip $command" $command --help
-    shows "^\.TH SNIP.-${command^^} 1" help --man $command
+    title=${command//-/.-}
+    shows "^\.TH SNIP.-${title^^} 1" help --man $command
     shows '^--help' help --complete $command
 done
 shows 'Usage: snip COMMAND' help

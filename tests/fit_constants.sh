@@ -195,7 +195,7 @@ runs l.csv '1 + 2.0*x + k' --numbers fixed
 shows '^fitted   1 \+ 2\.0\*x [-+]'
 runs l.csv '1 + 2*x' --numbers all
 shows '^c2 +1\.9991956'
-runs l.csv 'a*x^k' --param a=2,k=1 --format csv
+runs l.csv 'a*x^k' --param a=2,k=1 --json --format csv # the last of both counts
 [ "$(head -1 out)" = 'parameter,estimate,std_error,low,high,t,start,state' ] && [ "$(wc -l <out)" -eq 3 ] && good ||
     bad "CSV: $(cat out)"
 runs l.csv 'p - q*x' --format sympy
@@ -228,8 +228,8 @@ runs s.csv 'a*x + b' --sigma s --svg s.svg
 shows '^chi-square +0\.22222222, probability 0\.6374$'
 [ "$(grep -c 'class="e"' s.svg)" -eq 6 ] && good || bad "bars of sigma: $(grep -c 'class="e"' s.svg)"
 printf 'a\033[31mb,y<&\n1,2\n2,3\n3,5\n' >escape.csv
-"$snip" fit-constants escape.csv "k*\`a$(printf '\033')[31mb\` + c" --svg escape.svg >out 2>err
-grep -q "$(printf '\033')" out escape.svg && bad "a terminal's commands are passed on" || good
+runs escape.csv "$(printf '\r')k*\`a?[31mb\` + c" --svg escape.svg
+grep -q "$(printf '[\033\r]')" out escape.svg && bad "a terminal's commands are passed on" || good
 checks "the picture is XML" <<'PY'
 import xml.etree.ElementTree as xml
 assert "y<&" in "".join(xml.parse("escape.svg").getroot().itertext())
@@ -251,7 +251,6 @@ refuses 2 '--holdout wants a share' l.csv 'a*x' --holdout some
 refuses 2 '--folds wants 2 or more' l.csv 'a*x' --folds 1
 refuses 2 '--holdout and --folds exclude' l.csv 'a*x' --folds 3 --holdout .3
 refuses 2 '--sigma and --weights exclude' s.csv 'a*x' --sigma s --weights s
-refuses 2 '--json and --format csv exclude' l.csv 'a*x' --json --format csv
 refuses 2 '--numbers wants one of' l.csv 'a*x' --numbers some
 refuses 2 "--param a: wants a finite number, not 'nan'" l.csv 'a*x' --param a=nan
 refuses 2 "--param a: wants a finite number, not '1e999'" l.csv 'a*x' --param a=1e999 --out left

@@ -133,7 +133,8 @@ static char *problems(arena *a)
     char *text;
     size_t size;
     snip_status st = { 0 };
-    if (file_read_text(&text, &size, nist_path("problems.tsv", a), FILE_FORMULAS_MAX, a, &st) != SNIP_OK)
+    if (file_read_text(&text, &size, nist_path("problems.tsv", a), FILE_FORMULAS_MAX, a, &st) !=
+        SNIP_OK)
         fail_msg("%s", st.msg);
     return text;
 }

@@ -481,7 +481,7 @@ static void damage_is_refused(void **state)
         { "UPDATE meta SET value = -1 WHERE key = 'latent'", "damaged: 'latent'" },
         { "UPDATE meta SET value = 1 << 40 WHERE key = 'latent'", "damaged: 'latent'" },
         { "UPDATE meta SET value = 1 WHERE key = 'latent'", "damaged: 'latent'" },
-        { "UPDATE meta SET value = 1 - value WHERE key = 'tree'", "damaged: 'latent' or 'tree'" },
+        { "UPDATE meta SET value = 1 - value WHERE key = 'tree'", "damaged: 'latent', 'tree' or 'behaviour'" },
         { "UPDATE meta SET value = hex(zeroblob(99)) WHERE key = 'model'", "damaged: 'model'" },
         { "DELETE FROM meta WHERE key = 'seed'", "no 'seed'" },
         { "UPDATE meta SET value = 'by hand' WHERE key = 'behaviour'", "in another way" },

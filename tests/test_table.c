@@ -268,6 +268,30 @@ static void memory_limits_are_failures_not_crashes(void **state)
     assert_true(failed > 0 && worked > 0);
 }
 
+/* The header alone, and then only some of the columns: what the others hold does not matter. */
+static void columns_can_be_chosen_by_their_place(void **state)
+{
+    arena *a = *state;
+    static const char text[] = "id,x,note,y\nfoo,1,bar,2\nbaz,3,,4\n";
+    const size_t take[] = { 3, 1 };
+    snip_status st = { 0 };
+    table t;
+    const table_options names = { .names_only = 1 };
+    assert_int_equal(table_parse(&t, "t.csv", text, sizeof text - 1, &names, a, &st), SNIP_OK);
+    assert_true(t.columns == 4 && t.rows == 0 && strcmp(t.name[2], "note") == 0);
+    const table_options how = { .take = take, .takes = 2 };
+    assert_int_equal(table_parse(&t, "t.csv", text, sizeof text - 1, &how, a, &st), SNIP_OK);
+    assert_true(t.rows == 2 && t.inputs == 2 && t.input[0] == 3 && t.input[1] == 1);
+    assert_true(t.column[3][1] == 4 && t.column[1][0] == 1 && isnan(t.column[0][0]));
+    const table_options none = { .target = "y", .take = take, .takes = 0 };
+    assert_int_equal(table_parse(&t, "t.csv", text, sizeof text - 1, &none, a, &st), SNIP_OK);
+    assert_true(t.inputs == 0 && t.target == 3 && t.column[3][0] == 2 && isnan(t.column[1][0]));
+    const size_t words[] = { 2 };
+    const table_options bad = { .take = words, .takes = 1 };
+    assert_int_equal(table_parse(&t, "t.csv", text, sizeof text - 1, &bad, a, &st), SNIP_FORMAT);
+    assert_non_null(strstr(st.msg, "line 2, column 'note': 'bar' is not a number"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -279,6 +303,7 @@ int main(void)
         ARENA_TEST(reads_gz_and_notices_truncation),
         ARENA_TEST(missing_files_and_folders_are_said),
         cmocka_unit_test(memory_limits_are_failures_not_crashes),
+        ARENA_TEST(columns_can_be_chosen_by_their_place),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

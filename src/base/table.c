@@ -548,13 +548,19 @@ snip_code table_parse(table *out, const char *path, const char *text, size_t siz
     return code;
 }
 
+snip_code table_text(char **out, size_t *size, const char *path, const table_options *options,
+                     arena *a, snip_status *st)
+{
+    uint64_t most = options && options->megabytes ? options->megabytes : TABLE_MEGABYTES;
+    return file_read_most(out, size, path, (size_t)most << 20, "--max-table", a, st);
+}
+
 snip_code table_read(table *out, const char *path, const table_options *options, arena *a,
                      snip_status *st)
 {
     char *text;
     size_t size;
-    uint64_t most = options && options->megabytes ? options->megabytes : TABLE_MEGABYTES;
-    snip_code code = file_read_most(&text, &size, path, (size_t)most << 20, "--max-table", a, st);
+    snip_code code = table_text(&text, &size, path, options, a, st);
     if (code != SNIP_OK)
         return code;
     return table_parse(out, path, text, size, options, a, st);

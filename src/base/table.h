@@ -47,6 +47,10 @@ typedef struct table {
 snip_code table_read(table *out, const char *path, const table_options *options, arena *a,
                      snip_status *st);
 
+/* The file's text, for table_parse, within the memory that `options` allow. */
+snip_code table_text(char **out, size_t *size, const char *path, const table_options *options,
+                     arena *a, snip_status *st);
+
 /* The same from memory; text[size] must be 0. `path` is only for messages and for its ending. */
 snip_code table_parse(table *out, const char *path, const char *text, size_t size,
                       const table_options *options, arena *a, snip_status *st);

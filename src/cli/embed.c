@@ -59,13 +59,17 @@ static int print_lines(const sink *s)
 
 /* The formula in the model's words. Returns 0 if it has none, after saying so. */
 static int readable(const cli_command *self, expr *out, const cli_task *task, const cli_line *line,
-                    const char *path, int skip)
+                    const char *path, int form, int skip)
 {
     snip_status st;
     data_tokens tokens;
+    expr_form as_form;
     const expr_domain domain = { NULL, NULL, 0, 1 };
-    snip_code code = expr_normal(out, line->e, &domain, task->a, &st);
-    if (code == SNIP_OK)
+    snip_code code = form ? tools_model_form(&as_form, line->e, task->t, task->a, &st)
+                          : expr_normal(out, line->e, &domain, task->a, &st);
+    if (code == SNIP_OK && form)
+        *out = as_form.core;
+    else if (code == SNIP_OK)
         code = data_tokens_make(&tokens, *out, task->t->m->vocab, task->a, &st);
     if (code != SNIP_OK && !(skip && task->quiet))
         cli_fail(self, CLI_FAILED, "%s, line %zu: %s%s", path, line->number, st.msg,
@@ -75,7 +79,7 @@ static int readable(const cli_command *self, expr *out, const cli_task *task, co
 
 /* Embeds `n` formulas of the file at `path`. Returns 0 after a message. */
 static int embed_formulas(const cli_command *self, cli_task *task, model_space *space, sink *out,
-                          const char *path, int subtrees, int skip)
+                          const char *path, int form, int subtrees, int skip)
 {
     cli_line *line;
     size_t n = cli_lines(self, &line, path, NULL, skip, task->quiet, task->a);
@@ -101,17 +105,17 @@ static int embed_formulas(const cli_command *self, cli_task *task, model_space *
                 break;
         }
         expr e;
-        if (!readable(self, &e, task, &line[i], path, skip)) {
+        if (!readable(self, &e, task, &line[i], path, form, skip)) {
             good = skip;
             continue;
         }
         put_line(out, out->rows + held, path, line[i].number, line[i].name, -1, line[i].text);
-        item[held++] = (model_item){ .e = e, .node = MODEL_WHOLE };
+        item[held++] = (model_item){ .e = e, .node = MODEL_WHOLE, .form = form };
         for (size_t k = 0; k < e.count && subtrees; k++) {
             const char *part = expr_print(expr_sub(e, k), SNIP_INFIX, NULL, 0, task->a);
             put_line(out, out->rows + held, path, line[i].number, line[i].name, (long long)k,
                      part ? part : "");
-            item[held++] = (model_item){ .e = e, .node = k };
+            item[held++] = (model_item){ .e = e, .node = k, .form = form };
         }
     }
     if (!item || !z)
@@ -125,22 +129,29 @@ static int embed_formulas(const cli_command *self, cli_task *task, model_space *
 
 /* Embeds the table at `path`, standardised. */
 static int embed_table(const cli_command *self, cli_task *task, sink *out, const char *path,
-                       float *z)
+                       int form, float *z)
 {
     snip_status st;
     arena_pos mark = arena_mark(task->a);
     if (!cli_task_table(self, task, path))
         return 0;
-    if (tools_problem_embed(&task->p, ~(tools_inputs)0, TOOLS_EXACT, task->t, task->cores, z, &st) != SNIP_OK)
-        return cli_fail(self, 0, "%s: %s", path, st.msg);
-    put_line(out, out->rows, path, 0, NULL, -1, "");
-    put_rows(out, z, 1);
+    tools_problem_keep_order(&task->p);
+    for (tools_view v = form ? TOOLS_FORM : TOOLS_EXACT;
+         v <= (form ? TOOLS_FORM_TURNED : TOOLS_EXACT); v++) {
+        if (tools_problem_embed(&task->p, ~(tools_inputs)0, v, task->t, task->cores, z, &st) !=
+            SNIP_OK)
+            return cli_fail(self, 0, "%s: %s", path, st.msg);
+        put_line(out, out->rows, path, 0, NULL, -1, v == TOOLS_FORM_TURNED ? "-y" : "");
+        put_rows(out, z, 1);
+    }
     arena_reset(task->a, mark);
     return 1;
 }
 
 int cli_embed(const cli_command *self, int argc, char **argv)
 {
+    static const char *const views[] = { "exact", "form", NULL };
+    int form = 0;
     int code, subtrees = 0, skip = 0, good = 1;
     const char *formulas = NULL, *path = NULL;
     cli_list tables = { 0 };
@@ -163,6 +174,12 @@ int cli_embed(const cli_command *self, int argc, char **argv)
           .to = &path,
           .value = "FILE",
           .help = "the vectors, as .npy" },
+        { .name = "view",
+          .kind = CLI_CHOICE,
+          .to = &form,
+          .value = "V",
+          .choices = views,
+          .help = "exact, or form: constants and y's unit do not count" },
         { .name = "subtrees",
           .kind = CLI_FLAG,
           .to = &subtrees,
@@ -203,11 +220,11 @@ int cli_embed(const cli_command *self, int argc, char **argv)
     else if (!npy_head(out.to.f, 0, out.latent))
         out.error = errno;
     if (good && formulas)
-        good = embed_formulas(self, &task, space, &out, formulas, subtrees, skip);
+        good = embed_formulas(self, &task, space, &out, formulas, form, subtrees, skip);
     for (size_t i = 0; i < tables.count && good; i++)
-        good = embed_table(self, &task, &out, tables.value[i], z);
+        good = embed_table(self, &task, &out, tables.value[i], form, z);
     for (int i = 0; i < n && good; i++)
-        good = embed_table(self, &task, &out, argv[i], z);
+        good = embed_table(self, &task, &out, argv[i], form, z);
     if (good && fflush(out.to.f) != 0 && !out.error)
         out.error = errno;
     if (good && !out.error && !print_lines(&out))

@@ -19,7 +19,8 @@ typedef struct request {
     cli_list param, fix, bounds;
     const char *target, *weights, *sigma, *holdout_text, *level_text, *out, *svg;
     uint64_t folds, starts, seed;
-    int numbers, format, json, drop_nan, quiet;
+    table_options table; /* what concerns its size and its gaps */
+    int numbers, format, quiet;
     /* Set on the way. */
     arena *a;
     double holdout, level;
@@ -103,8 +104,8 @@ static size_t column_called(const table *t, const char *name)
 static int read_head(request *q)
 {
     snip_status st;
-    const table_options how = { .names_only = 1 };
-    if (file_read(&q->content, &q->size, q->path, q->a, &st) != SNIP_OK ||
+    const table_options how = { .names_only = 1, .megabytes = q->table.megabytes };
+    if (table_text(&q->content, &q->size, q->path, &how, q->a, &st) != SNIP_OK ||
         table_parse(&q->head, q->path, q->content, q->size, &how, q->a, &st) != SNIP_OK)
         return cli_fail(q->self, 0, "%s", st.msg);
     const char *scale = q->sigma ? q->sigma : q->weights;
@@ -329,7 +330,8 @@ static int read_rows(request *q)
     if (apart)
         take[n] = q->scale_column;
     const table_options how = { .target = q->head.name[q->target_column],
-                                .drop_invalid = q->drop_nan,
+                                .drop_invalid = q->table.drop_invalid,
+                                .megabytes = q->table.megabytes,
                                 .take = take,
                                 .takes = n + (size_t)apart };
     if (table_parse(&t, q->path, q->content, q->size, &how, q->a, &st) != SNIP_OK)
@@ -395,8 +397,7 @@ static int estimate(request *q)
     if (!close_file(q, &q->rows, q->out, 1) || !close_file(q, &q->picture, q->svg, 1))
         return CLI_FAILED;
     warn(q);
-    return cli_fitted_print(q->self, &f, q->json ? CLI_FITTED_JSON : (cli_fitted_format)q->format,
-                            q->quiet);
+    return cli_fitted_print(q->self, &f, (cli_fitted_format)q->format, q->quiet);
 }
 
 /* The options' values that are no plain counts or choices. Returns 0 after saying what is wrong. */
@@ -416,9 +417,6 @@ static int check_options(request *q)
         return cli_fail(q->self, 0, "--holdout and --folds exclude each other");
     if (q->sigma && q->weights)
         return cli_fail(q->self, 0, "--sigma and --weights exclude each other");
-    if (q->json && q->format != CLI_FITTED_TABLE && q->format != CLI_FITTED_JSON)
-        return cli_fail(q->self, 0, "--json and --format %s exclude each other",
-                        formats[q->format]);
     return 1;
 }
 
@@ -436,7 +434,7 @@ int cli_fit_constants(const cli_command *self, int argc, char **argv)
           .kind = CLI_LIST,
           .to = &q.fix,
           .value = "NAME[=VALUE],...",
-          .help = "parameters that are not fitted" },
+          .help = "parameters that are not fitted; may be given many times" },
         { .name = "bounds",
           .kind = CLI_LIST,
           .to = &q.bounds,
@@ -446,7 +444,7 @@ int cli_fit_constants(const cli_command *self, int argc, char **argv)
           .kind = CLI_CHOICE,
           .to = &q.numbers,
           .value = "WHICH",
-          .help = "numbers that are fitted: decimals (1.0, not 1), fixed (none), all",
+          .help = "which are fitted: decimals (1.0, not 1), fixed (none), all",
           .choices = numbers },
         { .name = "starts",
           .kind = CLI_COUNT,
@@ -491,7 +489,11 @@ int cli_fit_constants(const cli_command *self, int argc, char **argv)
           .value = "F",
           .help = "table, csv, json, latex, sympy or c",
           .choices = formats },
-        { .name = "json", .kind = CLI_FLAG, .to = &q.json, .help = "the same as --format json" },
+        { .name = "json",
+          .kind = CLI_FLAG,
+          .to = &q.format,
+          .low = CLI_FITTED_JSON,
+          .help = "the same as --format json; the last of both counts" },
         { .name = "out",
           .short_name = 'o',
           .kind = CLI_TEXT,
@@ -505,8 +507,14 @@ int cli_fit_constants(const cli_command *self, int argc, char **argv)
           .help = "draw data, curve and residuals" },
         { .name = "drop-nan",
           .kind = CLI_FLAG,
-          .to = &q.drop_nan,
+          .to = &q.table.drop_invalid,
           .help = "leave out rows with missing or non-finite cells" },
+        { .name = "max-table",
+          .kind = CLI_COUNT,
+          .to = &q.table.megabytes,
+          .value = "MB",
+          .help = "refuse a table that takes more memory; 0: 1024",
+          .high = 1 << 24 },
         { .name = "seed",
           .kind = CLI_COUNT,
           .to = &q.seed,

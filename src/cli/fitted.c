@@ -38,13 +38,6 @@ static int width_of(const char *s)
     return n;
 }
 
-/* Names come from a file: a terminal must not obey what they hold. */
-static void put_clean(const char *s)
-{
-    for (; *s; s++)
-        putchar((unsigned char)*s < ' ' || *s == 127 ? '?' : *s);
-}
-
 /* ---- for people ---- */
 
 /* A table of texts, columns of equal width. */
@@ -70,7 +63,7 @@ static void put_grid(const grid *g)
         for (size_t c = 0; c < used; c++) {
             int pad = width[c] - width_of(g->cell[i][c]), left = c == 0 || c + 1 == COLUMNS;
             printf("%s%*s", c ? "  " : "", left ? 0 : pad, "");
-            put_clean(g->cell[i][c]);
+            fputs(text_clean(g->cell[i][c]), stdout);
             printf("%*s", left && c + 1 < used ? pad : 0, "");
         }
         putchar('\n');
@@ -140,12 +133,12 @@ static void put_correlations(const cli_fitted *f)
     for (size_t c = 0; c + 1 < count; c++) {
         int pad = 8 - width_of(f->law->param[at[c]].name);
         printf("  %*s", pad > 0 ? pad : 0, "");
-        put_clean(f->law->param[at[c]].name);
+        fputs(text_shown(f->law->param[at[c]].name, f->a), stdout);
     }
     putchar('\n');
     for (size_t k = 1; k < count; k++) {
         const char *name = f->law->param[at[k]].name;
-        put_clean(name);
+        fputs(text_shown(name, f->a), stdout);
         printf("%*s", wide - width_of(name), "");
         for (size_t c = 0; c < k; c++) {
             int w = width_of(f->law->param[at[c]].name);
@@ -220,22 +213,16 @@ static const char *note(const cli_fitted *f, int k)
 
 static void as_table(const cli_fitted *f)
 {
-    printf("formula  ");
-    put_clean(f->given);
-    printf("\nfitted   ");
-    put_clean(cli_fitted_formula(f, SNIP_INFIX, 1));
-    printf("\n\n");
+    printf("formula  %s\n", text_shown(f->given, f->a));
+    printf("fitted   %s\n\n", text_shown(cli_fitted_formula(f, SNIP_INFIX, 1), f->a));
     put_parameters(f);
     put_correlations(f);
     putchar('\n');
     put_quality(f);
     printf("%-28s %d tried, %d of them lead here\n", "starts", f->r->starts, f->r->reached);
     const char *s;
-    for (int k = 0; (s = note(f, k)); k++) {
-        printf("note: ");
-        put_clean(s);
-        putchar('\n');
-    }
+    for (int k = 0; (s = note(f, k)); k++)
+        printf("note: %s\n", text_shown(s, f->a));
 }
 
 /* ---- for programs ---- */

@@ -54,6 +54,7 @@ const cli_command cli_commands[] = {
       "second).\n",
       "snip tokens 'sin(x0 + 2.1*x1)'\n"
       "snip tokens --normal 'x0^4/x1'\n"
+      "snip tokens --form '65.15/(0.0463*x0 + 2)'\n"
       "snip tokens add,1.5,mul,2.0,x_0 --json\n",
       cli_tokens },
     { "edits", "list controlled edits of a formula that change its behaviour",
@@ -116,10 +117,13 @@ const cli_command cli_commands[] = {
       "of\n"
       "inputs of mean 0 and deviation 1, as in training; tables are standardised. The inner "
       "product of a\n"
-      "formula's row and a table's row tells how well they agree.\n",
+      "formula's row and a table's row tells how well they agree. With --view form a table has two "
+      "rows,\n"
+      "of y and of -y, the larger product counts.\n",
       "snip embed --formulas formulas.txt -o formulas.npy\n"
       "echo 'sin(x0) + 2.5*x1' | snip embed --formulas - --subtrees -o parts.npy\n"
-      "snip embed --table a.csv b.csv c.csv -o tables.npy\n",
+      "snip embed --table a.csv b.csv c.csv -o tables.npy\n"
+      "snip embed --table a.csv --view form -o forms.npy\n",
       cli_embed },
     { "rank", "order candidate formulas for a table", "TABLE [FORMULAS] [options]",
       "Refits the constants of every candidate on three quarters of the rows, holds the rest out, "
@@ -144,21 +148,21 @@ const cli_command cli_commands[] = {
       cli_rank },
     { "fit-constants", "fit the parameters of a given law, with their errors",
       "TABLE FORMULA [options]",
-      "Fits a law to all rows of a table by least squares: names in FORMULA that are no columns "
+      "Fits a law to all rows of a table by least squares. Names in FORMULA that are no columns "
       "are\n"
-      "parameters, and numbers written with a point (1.0, not 1) are fitted as well, as c1, c2, "
-      "... "
-      "in\n"
-      "order. Prints estimates with standard errors, intervals and correlations, and how well the "
-      "law\n"
-      "fits; --out writes every row's residual and intervals, --svg draws them. A parameter "
-      "without a "
-      "\n"
-      "--param starts at 1 and at a hundred other points. With --sigma the standard errors rest on "
-      "the\n"
-      "sigmas alone, and chi-square tells whether these are right. Parameters at a bound count as "
-      "fixed\n"
-      "there; what the data cannot tell apart has no standard error, and a note says so.\n",
+      "parameters; numbers written with a point (1.0, not 1) are fitted as well, as c1, c2, ... in "
+      "order.\n"
+      "Prints estimates with standard errors, intervals and correlations, and how well the law "
+      "fits;\n"
+      "--out writes residual and intervals of every row, --svg draws them. A parameter without "
+      "--param\n"
+      "starts at 1 and at a hundred other points. With --sigma the standard errors rest on the "
+      "sigmas\n"
+      "alone, and chi-square tells whether these go with the law. Bounds are kept by projected "
+      "steps; a\n"
+      "parameter that ends at one counts as fixed there. What the data cannot tell apart has no "
+      "standard\n"
+      "error, and a note says so.\n",
       "snip fit-constants data.csv 'A*(1 - exp(-b*x))' --param A=500,b=1e-4\n"
       "snip fit-constants data.csv 'A*exp(-b*t) + C' --fix C=0 --bounds b=0: --sigma dy\n"
       "snip fit-constants data.csv '2.5*x^1.5' --json\n"

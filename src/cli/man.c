@@ -70,7 +70,7 @@ static void put_title(const cli_command *self)
 {
     printf(".TH SNIP%s", self->name ? "\\-" : "");
     for (const char *s = self->name; s && *s; s++)
-        putchar(toupper((unsigned char)*s));
+        put(&(char){ (char)toupper((unsigned char)*s) }, 1);
     /* The date stays empty: the same sources give the same page on any day. */
     printf(" 1 \"\" \"snip %s\" \"snip manual\"\n", snip_version());
     printf(".SH NAME\n");

@@ -65,7 +65,7 @@ static json_t *tokens_json(const data_tokens *t, const data_vocab *v, expr e, co
 
 int cli_tokens(const cli_command *self, int argc, char **argv)
 {
-    int json = 0, normal = 0, positive = 0, code;
+    int json = 0, normal = 0, positive = 0, form = 0, code;
     uint64_t dims = DATA_DIMS_MAX;
     const cli_option options[] = {
         { .name = "normal",
@@ -75,7 +75,11 @@ int cli_tokens(const cli_command *self, int argc, char **argv)
         { .name = "assume-positive",
           .kind = CLI_FLAG,
           .to = &positive,
-          .help = "with --normal: bases of powers are positive" },
+          .help = "with --normal or --form: bases of powers are positive" },
+        { .name = "form",
+          .kind = CLI_FLAG,
+          .to = &form,
+          .help = "the form: canonical structure, one token per constant, free ones hidden" },
         { .name = "dims",
           .kind = CLI_COUNT,
           .to = &dims,
@@ -93,11 +97,13 @@ int cli_tokens(const cli_command *self, int argc, char **argv)
         return code;
     if (n != 1)
         return cli_fail(self, CLI_MISUSED, "wants one formula; see snip tokens --help");
-    if (positive && !normal)
-        return cli_fail(self, CLI_MISUSED, "--assume-positive is for --normal");
+    if (positive && !normal && !form)
+        return cli_fail(self, CLI_MISUSED, "--assume-positive is for --normal and --form");
 
     arena *a = arena_new(0);
-    const data_vocab *v = a ? data_vocab_new((int)dims, a) : NULL;
+    const data_vocab *v = !a     ? NULL
+                          : form ? data_vocab_new_values((int)dims, a)
+                                 : data_vocab_new((int)dims, a);
     if (!v)
         return cli_fail(self, CLI_FAILED, "out of memory");
     snip_status st;
@@ -107,11 +113,22 @@ int cli_tokens(const cli_command *self, int argc, char **argv)
     if (!cli_formula(self, &e, argv[0], NULL, a))
         goto done;
     expr_domain domain = { .assume_positive = positive };
-    if (normal && expr_normal(&e, e, &domain, a, &st) != SNIP_OK) {
+    if ((normal || form) && expr_normal(&e, e, &domain, a, &st) != SNIP_OK) {
         cli_fail_status(self, &st);
         goto done;
     }
-    if (data_tokens_make(&t, e, v, a, &st) != SNIP_OK) {
+    expr_form as_form;
+    if (form && expr_canonical(&as_form, e, a, &st) != SNIP_OK) {
+        cli_fail_status(self, &st);
+        goto done;
+    }
+    if (form && as_form.core.count == 0) {
+        cli_fail(self, CLI_FAILED, "a constant has no form");
+        goto done;
+    }
+    e = form ? as_form.core : e;
+    if ((form ? data_tokens_form(&t, e, v, a, &st) : data_tokens_make(&t, e, v, a, &st)) !=
+        SNIP_OK) {
         cli_fail(self, CLI_FAILED, "%s%s", st.msg,
                  normal || strncmp(st.msg, "operator", 8) != 0
                      ? ""

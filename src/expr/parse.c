@@ -191,7 +191,7 @@ static int add_met(parser *p, const char *text, size_t length, size_t pos)
 
 static int add_variable(parser *p, int index, size_t pos)
 {
-    if (p->met)
+    if (p->met && p->names->name)
         return add_met(p, p->names->name[index], strlen(p->names->name[index]), pos);
     if (p->names && p->names->count == 0)
         return fail_at(p, pos, "there are no inputs");

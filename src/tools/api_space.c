@@ -92,8 +92,14 @@ static snip_code embed(const snip_model *m, const model_item *item, size_t n, in
     return code;
 }
 
-snip_code snip_embed_formulas(const snip_model *m, const snip_expr *const *e, size_t n, int threads,
-                              float *out, snip_status *st)
+int snip_model_forms(const snip_model *m)
+{
+    return m->t->m->config.forms;
+}
+
+/* Formulas in one of the two views. */
+static snip_code embed_view(const snip_model *m, const snip_expr *const *e, size_t n, int form,
+                            int threads, float *out, snip_status *st)
 {
     clear(st);
     arena *a = arena_new(0);
@@ -102,13 +108,17 @@ snip_code snip_embed_formulas(const snip_model *m, const snip_expr *const *e, si
     const expr_domain domain = { .assume_positive = 1 };
     for (size_t i = 0; i < n && code == SNIP_OK; i++) {
         data_tokens tokens;
-        item[i] = (model_item){ .node = MODEL_WHOLE };
+        expr_form as_form;
+        item[i] = (model_item){ .node = MODEL_WHOLE, .form = form };
         if (!e[i]) {
             code = status_fail(st, SNIP_FORMAT, i, "formula %zu is NULL", i);
             break;
         }
-        code = expr_normal(&item[i].e, e[i]->e, &domain, a, st);
-        if (code == SNIP_OK)
+        code = form ? tools_model_form(&as_form, e[i]->e, m->t, a, st)
+                    : expr_normal(&item[i].e, e[i]->e, &domain, a, st);
+        if (code == SNIP_OK && form)
+            item[i].e = as_form.core;
+        else if (code == SNIP_OK)
             code = data_tokens_make(&tokens, item[i].e, m->t->m->vocab, a, st);
         if (code != SNIP_OK && st)
             st->pos = i;
@@ -117,6 +127,18 @@ snip_code snip_embed_formulas(const snip_model *m, const snip_expr *const *e, si
         code = embed(m, item, n, threads, out, st);
     arena_free(a);
     return code;
+}
+
+snip_code snip_embed_formulas(const snip_model *m, const snip_expr *const *e, size_t n, int threads,
+                              float *out, snip_status *st)
+{
+    return embed_view(m, e, n, 0, threads, out, st);
+}
+
+snip_code snip_embed_forms(const snip_model *m, const snip_expr *const *e, size_t n, int threads,
+                           float *out, snip_status *st)
+{
+    return embed_view(m, e, n, 1, threads, out, st);
 }
 
 snip_code snip_embed_parts(const snip_model *m, const snip_expr *e, int threads, float *out,
@@ -167,17 +189,32 @@ static snip_code problem_of(tools_problem *out, const snip_table *t, const snip_
     return tools_problem_make(out, &table, t->seed, a, st);
 }
 
-snip_code snip_embed_table(const snip_model *m, const snip_table *t, int threads, float *out,
-                           snip_status *st)
+/* The table in the views [first, last], a row each. */
+static snip_code embed_table(const snip_model *m, const snip_table *t, tools_view first,
+                             tools_view last, int threads, float *out, snip_status *st)
 {
     clear(st);
     arena *a = arena_new(0);
     tools_problem p;
     snip_code code = a ? problem_of(&p, t, m, a, st) : status_nomem(st);
     if (code == SNIP_OK)
-        code = tools_problem_embed(&p, ~(tools_inputs)0, TOOLS_EXACT, m->t, cores(threads), out, st);
+        tools_problem_keep_order(&p);
+    for (tools_view v = first; v <= last && code == SNIP_OK; v++, out += snip_model_width(m))
+        code = tools_problem_embed(&p, ~(tools_inputs)0, v, m->t, cores(threads), out, st);
     arena_free(a);
     return code;
+}
+
+snip_code snip_embed_table(const snip_model *m, const snip_table *t, int threads, float *out,
+                           snip_status *st)
+{
+    return embed_table(m, t, TOOLS_EXACT, TOOLS_EXACT, threads, out, st);
+}
+
+snip_code snip_embed_table_form(const snip_model *m, const snip_table *t, int threads, float *out,
+                                snip_status *st)
+{
+    return embed_table(m, t, TOOLS_FORM, TOOLS_FORM_TURNED, threads, out, st);
 }
 
 /* A handle around a copy of e; NULL when memory is out. */

@@ -109,7 +109,7 @@ static void propose(search *s)
             s->trial[j] = clip(s, j, s->at[j] - s->move[k]);
             if (s->trial[j] == s->at[j] && s->move[k] != 0 &&
                 (s->at[j] == s->low[j] || s->at[j] == s->high[j]))
-                again = s->held[j] = 1;
+                s->held[j] = 1, again = 1;
         }
         for (int j = 0; j < s->n; j++)
             s->step[j] = s->trial[j] - s->at[j];

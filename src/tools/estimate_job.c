@@ -181,11 +181,12 @@ snip_code tools_job_prepare(tools_job *j, snip_status *st)
     if (code == SNIP_OK && j->d.rows < j->free.count)
         return status_fail(st, SNIP_FORMAT, 0, "%zu parameters cannot be fitted to %zu row%s",
                            j->free.count, j->d.rows, j->d.rows == 1 ? "" : "s");
-    if (code == SNIP_OK && (j->free.count > TOOLS_FIT_CONSTANTS_MAX ||
-                            j->d.rows > TOOLS_FIT_NUMBERS_MAX / j->free.first[j->free.count]))
+    size_t places = code == SNIP_OK ? j->free.first[j->free.count] : 0;
+    if (places &&
+        (j->free.count > TOOLS_FIT_CONSTANTS_MAX || j->d.rows > TOOLS_FIT_NUMBERS_MAX / places))
         return status_fail(st, SNIP_UNSUPPORTED, 0,
                            "%zu parameters at %zu places on %zu rows are too many to fit",
-                           j->free.count, j->free.first[j->free.count], j->d.rows);
+                           j->free.count, places, j->d.rows);
     return code;
 }
 

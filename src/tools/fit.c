@@ -144,12 +144,13 @@ static void derivatives(problem *p, double *out)
     }
     if (nodes > n)
         join(p, out);
-    for (size_t k = 0; k < n * p->rows; k++) {
-        double d = out[k] / p->scale;
-        if (p->root)
-            d *= p->root[k % p->rows];
-        out[k] = fabs(d) <= FAR ? d : 0;
-    }
+    for (size_t j = 0; j < n; j++)
+        for (size_t i = 0; i < p->rows; i++) {
+            double d = out[j * p->rows + i] / p->scale;
+            if (p->root)
+                d *= p->root[i];
+            out[j * p->rows + i] = fabs(d) <= FAR ? d : 0;
+        }
     for (size_t j = n; j-- > 0 && p->m > p->rows;) { /* apart, from the last on */
         memmove(out + j * p->m, out + j * p->rows, p->rows * sizeof *out);
         memset(out + j * p->m + p->rows, 0, (p->m - p->rows) * sizeof *out);

@@ -84,3 +84,18 @@ snip_code tools_model_entry(expr *out, uint64_t *hash, expr e, const tools_model
     }
     return data_tokens_form(&tokens, *out, t->m->vocab, a, st);
 }
+
+snip_code tools_model_form(expr_form *out, expr e, const tools_model *t, arena *a, snip_status *st)
+{
+    expr normal;
+    data_tokens tokens;
+    const expr_domain domain = { .assume_positive = 1 };
+    if (!t->m->config.forms)
+        return status_fail(st, SNIP_UNSUPPORTED, 0, "the model was not trained to read forms");
+    snip_code code = expr_normal(&normal, e, &domain, a, st);
+    if (code == SNIP_OK)
+        code = expr_canonical(out, normal, a, st);
+    if (code == SNIP_OK && out->core.count == 0)
+        code = status_fail(st, SNIP_UNSUPPORTED, 0, "a constant has no form");
+    return code == SNIP_OK ? data_tokens_form(&tokens, out->core, t->m->vocab, a, st) : code;
+}

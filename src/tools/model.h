@@ -28,6 +28,10 @@ typedef struct tools_model {
 snip_code tools_model_entry(expr *out, uint64_t *hash, expr e, const tools_model *t, arena *a,
                             snip_status *st);
 
+/* The form of a formula in standardised inputs and any operators, in `a`, ready to be embedded. */
+snip_code tools_model_form(expr_form *out, expr e, const tools_model *t, arena *a,
+                           snip_status *st);
+
 snip_code tools_model_open(tools_model **out, const char *path, snip_status *st);
 void tools_model_close(tools_model *t);
 

@@ -195,6 +195,12 @@ snip_code tools_problem_make(tools_problem *out, const tools_table *t, uint64_t 
     return SNIP_OK;
 }
 
+void tools_problem_keep_order(tools_problem *p)
+{
+    for (size_t j = 0; j < p->dim; j++)
+        p->order[j] = j;
+}
+
 double tools_inputs_left_open(const tools_problem *p, tools_inputs set)
 {
     enum { NEIGHBOURS = 500 };

@@ -47,6 +47,10 @@ typedef struct tools_problem {
 snip_code tools_problem_make(tools_problem *out, const tools_table *t, uint64_t seed, arena *a,
                              snip_status *st);
 
+/* Lets x0, x1, ... be the columns in the order of the table: for vectors that leave the program,
+ * beside those of formulas in x0, x1, ... */
+void tools_problem_keep_order(tools_problem *p);
+
 /* A set of inputs: bit j for input j. The model calls the inputs of a set x0, x1, ... in the
  * problem's order. */
 typedef uint32_t tools_inputs;

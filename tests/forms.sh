@@ -1,0 +1,127 @@
+#!/usr/bin/env bash
+# The form view as people meet it: a table in other units, a law in other spellings, columns in
+# another order; libraries of forms; vectors of both views. forms.sh PROGRAM
+# The model knows nothing, yet what cannot matter must not matter.
+set -u
+snip=$(realpath "$1")
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 1
+passed=0 failed=0
+good() { passed=$((passed + 1)); }
+bad() { failed=$((failed + 1)); echo "FAILED: ${1:0:400}"; }
+python=/usr/bin/python3
+
+"$snip" train --preset tiny --stage S5 --set statistics=yes --set points=0 --set layers=1 \
+    --set hidden=16 --set d=32 --set channels=1 --set ff=64 --set latent=16 --set constants=value \
+    --set forms=yes --set forms_share=0.6 --set laws=0.5 --set zoom=0.3 --set noise=0.1 \
+    --set rows=12 --batch-size 32 --warmup 1 --steps 6 --quiet --out model >/dev/null || exit 1
+export SNIP_MODEL=$work/model/model.safetensors
+
+# similarities TABLE FORMULAS: one a line, in the order of the formulas.
+similarities() {
+    "$snip" rank "$1" "$2" --json --quiet 2>err | $python -c '
+import json, sys
+rows = [json.loads(line) for line in sys.stdin]
+rows = rows[0]["candidates"] if len(rows) == 1 and "candidates" in rows[0] else rows
+where = {line.strip(): i for i, line in enumerate(open(sys.argv[1]))}
+for row in sorted(rows, key=lambda r: where[r["given"]]):
+    print(row["similarity"])' "$2"
+}
+
+# close WHAT A B MOST: two lists of numbers differ by at most MOST, and are not empty.
+close() {
+    paste "$2" "$3" | awk -v most="$4" 'NF != 2 { wrong = 1 } { d = $1 - $2; if (d < 0) d = -d
+        if (d > worst) worst = d } END { exit !(NR > 0 && !wrong && worst <= most) }' &&
+        good || bad "$1: $(paste "$2" "$3" | head -3 | tr '\n' ';') $(head -1 err)"
+}
+
+# Boyle's law and others, in several units and spellings.
+awk 'BEGIN { srand(3); print "V,T,p"
+    for (i = 0; i < 80; i++) { V = 12 + 40*rand(); T = 270 + 60*rand()
+        printf "%.17g,%.17g,%.17g\n", V, T, 5*T/V*(1 + .01*(rand() - .5)) } }' >t.csv
+awk -F, -v OFS=, 'NR == 1 { print; next } { printf "%s,%s,%.17g\n", $1, $2, $3*10000 }' t.csv >unit_y.csv
+awk -F, -v OFS=, 'NR == 1 { print; next } { printf "%.17g,%.17g,%s\n", $1/1000, $2*7, $3 }' t.csv >unit_x.csv
+awk -F, -v OFS=, '{ print $2, $1, $3 }' t.csv >turned.csv
+printf '%s\n' '5*T/V' '0.3*T + 2/V' '9*exp(-0.03*V)' '2*log(V)*T' '4.5 - 0.2*V' >laws.txt
+printf '%s\n' '65.15*T/(13.1*V)' '2/V + 0.3*T' '4.5*exp(-0.03*V)*2' 'T*2*log(3*V) - 0.7*T' \
+    '-0.2*V + 4.5' >spelled.txt
+similarities t.csv laws.txt >as_is
+[ "$(wc -l <as_is)" = 5 ] && good || bad "rank says $(cat as_is err)"
+similarities unit_y.csv laws.txt >other && close "y in another unit" as_is other 1e-4
+# T*log(V) is no law: in another unit of V it is another function.
+similarities unit_x.csv laws.txt >other
+sed 4d as_is >a; sed 4d other >b; close "inputs in other units" a b 1e-4
+similarities turned.csv laws.txt >other && close "columns in another order" as_is other 1e-4
+# The fourth spelling has a constant more and is another form.
+similarities t.csv spelled.txt >other
+sed 4d as_is >a; sed 4d other >b; close "other spellings" a b 1e-4
+
+# Vectors of both views.
+printf 'sin(x0)*2.5 + 1\n-7*sin(x0)\ncos(3*x0)\n' >f.txt
+"$snip" embed --formulas f.txt --view form -o f.npy >/dev/null 2>err || bad "embed: $(cat err)"
+"$snip" embed --table t.csv --view form -o t.npy >out 2>err || bad "embed: $(cat err)"
+[ "$(wc -l <out)" = 2 ] && grep -q -- '-y' out && good || bad "embed lists $(cat out)"
+$python - <<'PY' && good || bad "vectors of forms"
+import numpy as np
+f, t = np.load("f.npy"), np.load("t.npy")
+assert f.shape[0] == 3 and t.shape[0] == 2
+assert abs(f[0] @ f[1] - 1) < 1e-5      # constants do not count
+assert f[0] @ f[2] < 1 - 1e-6           # the function does
+assert abs(t[0] @ t[1]) < 1 - 1e-6
+PY
+"$snip" tokens --form '65.15/(0.0463*x0 + 2)' >out && [ "$(grep -c CONSTANT out)" = 1 ] && good ||
+    bad "tokens --form says $(cat out)"
+"$snip" tokens --form '2.5' >out 2>err && bad "a constant has a form" || good
+echo 'sin(x0)' >one.txt
+"$snip" embed --formulas one.txt --view fancy -o x.npy >out 2>err && bad "a third view" || good
+
+# A library of forms: no structure twice, found whatever the constants, fitted to the table.
+"$snip" index build --count 400 -o lib.db --quiet >out 2>&1 || bad "index build: $(cat out)"
+"$snip" index info lib.db --check >out 2>&1 && good || bad "index info --check: $(cat out)"
+printf 'mine\t3.5*x0/(2 + x0)\n' >mine.txt
+"$snip" index add lib.db mine.txt >out 2>&1 && grep -Eq '^(1 added, 0|0 added, 1) dup' out && good ||
+    bad "index add says $(cat out)"
+printf 'again\tx0*77/(x0 + 0.4)\n' >again.txt
+"$snip" index add lib.db again.txt >out 2>&1 && grep -q '^0 added, 1 duplicates' out && good ||
+    bad "the same form with other constants: $(cat out)"
+"$snip" index info lib.db --check >out 2>&1 && good || bad "index info --check, later: $(cat out)"
+"$snip" find --formula '9*x0/(5 + x0)' --index lib.db -k 1 >out 2>err &&
+    grep -Eq '(1.0000|0.9999). ' out && good || bad "a form does not find itself: $(cat out err)"
+"$snip" find t.csv --index lib.db -k 20 --json --quiet >out 2>err && $python - <<'PY' && good ||
+import json
+rows = [json.loads(line) for line in open("out")]
+rows = rows[0]["candidates"] if len(rows) == 1 and "candidates" in rows[0] else rows
+assert len(rows) == 20, len(rows)
+assert max(r["r2_train"] for r in rows if r["r2_train"] is not None) > 0.5  # constants are fitted
+PY
+    bad "find: $(head -c 300 out) $(head -2 err)"
+"$snip" explain t.csv '5*T/V + 2*V' >out 2>err && good || bad "explain: $(cat err)"
+
+# Models without forms say so; settings that do not go together are refused.
+"$snip" train --preset tiny --steps 2 --warmup 1 --batch-size 4 --quiet --out plain >/dev/null || bad "a plain run"
+"$snip" embed --formulas one.txt --view form -o x.npy --model plain/model.safetensors >out 2>err &&
+    bad "a model without forms reads one" || { grep -q 'not trained to read forms' err && good ||
+        bad "says $(cat err)"; }
+for sets in "forms=yes" "constants=value --set forms=yes" "constants=value --set forms_share=0.5"; do
+    "$snip" train --preset tiny --steps 2 --warmup 1 --batch-size 4 --set $sets --out no >out 2>err
+    [ $? = 2 ] && [ "$(wc -l <err)" = 1 ] && good || bad "--set $sets: $(cat err)"
+done
+
+# A run with all keys is resumed bit for bit.
+keys="--preset tiny --stage S5 --set statistics=yes --set points=0 --set d=32 --set channels=1
+    --set constants=value --set forms=yes --set forms_share=0.5 --set laws=0.3 --set optimizer=muon
+    --set average=0.9 --set schedule=constant --batch-size 8 --warmup 2 --threads 1 --quiet"
+"$snip" train $keys --steps 8 --out whole >/dev/null 2>&1 || bad "a run with all keys"
+"$snip" train $keys --steps 4 --out halves >/dev/null 2>&1
+"$snip" train $keys --steps 8 --out halves --resume >out 2>&1 || bad "resuming: $(cat out)"
+$python - <<'PY' && good || bad "a resumed run ends elsewhere"
+import struct
+def body(path):
+    data = open(path, "rb").read()
+    return data[8 + struct.unpack("<Q", data[:8])[0]:]
+assert body("whole/model.safetensors") == body("halves/model.safetensors")
+PY
+
+echo "$passed passed, $failed failed"
+[ $failed = 0 ]
