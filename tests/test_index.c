@@ -484,7 +484,7 @@ static void damage_is_refused(void **state)
         { "UPDATE meta SET value = 1 - value WHERE key = 'tree'", "damaged: 'latent', 'tree' or 'behaviour'" },
         { "UPDATE meta SET value = hex(zeroblob(99)) WHERE key = 'model'", "damaged: 'model'" },
         { "DELETE FROM meta WHERE key = 'seed'", "no 'seed'" },
-        { "UPDATE meta SET value = 'by hand' WHERE key = 'behaviour'", "in another way" },
+        { "UPDATE meta SET value = 'by hand' WHERE key = 'behaviour'", "different duplicate test" },
         { "DELETE FROM formulas WHERE id = 5", "damaged: its ids" },
         { "UPDATE formulas SET id = 1000 WHERE id = 60", "damaged: its ids" },
         { "UPDATE formulas SET dimension = -3 WHERE id = 8", "damaged: its dimensions" },
