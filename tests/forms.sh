@@ -103,10 +103,31 @@ PY
 "$snip" embed --formulas one.txt --view form -o x.npy --model plain/model.safetensors >out 2>err &&
     bad "a model without forms reads one" || { grep -q 'not trained to read forms' err && good ||
         bad "says $(cat err)"; }
-for sets in "forms=yes" "constants=value --set forms=yes" "constants=value --set forms_share=0.5"; do
+for sets in "forms=yes" "forms_share=0.5" "constants=value --set forms_share=0.5" "formulas_share=0.5"; do
     "$snip" train --preset tiny --steps 2 --warmup 1 --batch-size 4 --set $sets --out no >out 2>err
     [ $? = 2 ] && [ "$(wc -l <err)" = 1 ] && good || bad "--set $sets: $(cat err)"
 done
+
+# Formulas of one's own: fine-tuned for a field, and refused where they cannot be used.
+printf '# decay\n3*exp(-0.5*t)\tt=0:5\nm*v^2/2\tm=1:3 v=0.1:9\n' >own.txt
+tune="--init $SNIP_MODEL --steps 3 --warmup 1 --batch-size 8 --threads 1 --quiet"
+"$snip" train $tune --formulas own.txt --out tuned >/dev/null 2>err && good || bad "fine-tuning: $(cat err)"
+"$snip" info tuned/model.safetensors --json | grep -q 'formulas_share' && good || bad "info of a tuned model"
+"$snip" train $tune --out other >/dev/null 2>&1
+cmp -s tuned/model.safetensors other/model.safetensors && bad "formulas of one's own change nothing" || good
+# refused PATTERN LINES: such a file is refused, in one line.
+refused() {
+    printf "$2" >wrong.txt
+    "$snip" train $tune --formulas wrong.txt --out no >out 2>err
+    [ $? = 1 ] && [ "$(wc -l <err)" = 1 ] && grep -q -- "$1" err && good || bad "'$2': $(cat err)"
+}
+refused 'holds no formula' '# nothing\n'
+refused 'line 1: wants a formula' 'x^2\n'
+refused "line 2: '5:1'" '#\nx\t5:1\n'
+refused 'lower end first' 'x^2\tx=5:1\n'
+refused "line 1: unknown name 'w'" 'x^2 + w\tx=1:5\n'
+refused 'no usable table' 'log(x)\tx=-5:-1\n'
+refused 'no usable table' 'x^2\tx=1:5 y=1:2\n'
 
 # A run with all keys is resumed bit for bit.
 keys="--preset tiny --stage S5 --set statistics=yes --set points=0 --set d=32 --set channels=1

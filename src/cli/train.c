@@ -4,6 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "cli/cli.h"
 #include "model/file.h"
 #include "train/trainer.h"
@@ -94,9 +95,22 @@ static snip_code read_init(train_start *start, const char *path, arena *a, snip_
     return code;
 }
 
+static snip_code read_formulas(data_own_laws *out, const char *path, arena *a, snip_status *st)
+{
+    char *text;
+    size_t size;
+    snip_status why = { 0 };
+    snip_code code = file_read_text(&text, &size, path, FILE_FORMULAS_MAX, a, st);
+    if (code != SNIP_OK)
+        return code;
+    code = data_own_laws_read(out, text, a, &why);
+    return code == SNIP_OK ? code : status_fail(st, code, 0, "%.80s: %.150s", path, why.msg);
+}
+
 static int run(const cli_command *self, int argc, char **argv, arena *a)
 {
-    const char *out = NULL, *memory = "4G", *rate = NULL, *clip = NULL, *init = NULL;
+    const char *out = NULL, *memory = "4G", *rate = NULL, *clip = NULL, *init = NULL,
+               *formulas = NULL;
     int preset = 2, stage = 5;
     cli_list sets = { .count = 0 };
     uint64_t steps = 0, batch = 0, seed = 0, warmup = 0, minutes = 5, every = 0, threads = 0,
@@ -165,6 +179,11 @@ static int run(const cli_command *self, int argc, char **argv, arena *a)
           .to = &init,
           .value = "MODEL",
           .help = "start with the weights and configuration of this file" },
+        { .name = "formulas",
+          .kind = CLI_TEXT,
+          .to = &formulas,
+          .value = "FILE",
+          .help = "mix formulas of your own into the samples: formula, tab, x=1:5 y=0:2" },
         { .name = "save-frequency",
           .kind = CLI_COUNT,
           .to = &minutes,
@@ -239,6 +258,15 @@ static int run(const cli_command *self, int argc, char **argv, arena *a)
         return cli_fail_status(self, &st);
     if (init)
         m = start.init->config;
+    data_own_laws own;
+    if (formulas) {
+        snip_code read = read_formulas(&own, formulas, a, &st);
+        if (read != SNIP_OK)
+            return cli_fail_status(self, &st);
+        c.own = &own;
+        c.formulas = own.hash;
+        c.formulas_share = 0.3;
+    }
     size_t usual_points = c.train_points;
     c.seed = seed;
     c.steps = steps ? steps : c.steps;
@@ -255,6 +283,8 @@ static int run(const cli_command *self, int argc, char **argv, arena *a)
         if (good == SNIP_OK && init)
             good = check_kept(&start.init->config, &m, sets.value[i], init, &st);
     }
+    if (m.forms && c.forms_share == 0) /* a model of both views learns both, unless told a share */
+        c.forms_share = 0.5;
     if (start.any_warmup)
         train_shorten_warmup(&c);
     /* Points per table in training are at most the model's, unless asked for. */

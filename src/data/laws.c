@@ -511,3 +511,51 @@ snip_code data_law_draw(data_sample *out, data_law *law, const data_gen *gen, ui
             return SNIP_NOMEM;
     }
 }
+
+/* e with its free constants multiplied by factors between a half and two. */
+static expr disturbed(law_writer *w, expr e)
+{
+    expr out = { arena_copy(w->a, e.node, e.count * sizeof *e.node), e.count };
+    size_t *node = arena_array(w->a, e.count, sizeof *node);
+    size_t n = out.node && node ? expr_constants(e, node) : 0;
+    for (size_t k = 0; k < n; k++)
+        out.node[node[k]].value *= law_log_between(w, 0.5, 2);
+    return node ? out : (expr){ 0 };
+}
+
+snip_code law_of_formula(data_sample *out, expr e, int dim, const double *low, const double *high,
+                         size_t points, rng *r, arena *a)
+{
+    enum { TRIES = 100 };
+    attempt t;
+    memset(&t.s, 0, sizeof t.s);
+    memset(&t.law, 0, sizeof t.law);
+    t.w.vec = expr_vec_best();
+    t.w.a = a;
+    t.w.n = points;
+    t.w.r = *r;
+    arena_pos mark = arena_mark(a);
+    for (int k = 0; k < TRIES; k++) {
+        t.w.dim = t.w.terms = t.w.full = t.w.nomem = 0;
+        t.w.planned = dim;
+        t.w.design = dim == 1 && law_chance(&t.w, 0.3) ? LAW_GRID : LAW_SCATTERED;
+        for (int j = 0; j < dim; j++)
+            new_input(&t.w, low[j], high[j]);
+        t.law.e = k < TRIES / 2 && law_chance(&t.w, 0.5) ? disturbed(&t.w, e) : e;
+        if (t.w.nomem || !t.law.e.node)
+            return SNIP_NOMEM;
+        verdict v = standardise(&t);
+        if (v == KEEP)
+            v = measure(&t);
+        if (v == KEEP) {
+            t.s.dim = dim;
+            t.s.points = points;
+            *out = t.s;
+            return SNIP_OK;
+        }
+        arena_reset(a, mark);
+        if (v == NOMEM)
+            return SNIP_NOMEM;
+    }
+    return SNIP_UNSUPPORTED;
+}

@@ -71,4 +71,9 @@ int law_write(law_writer *w, int dim);
 /* The tree below `root` in prefix order, in w->a; node is NULL when memory is out. */
 expr law_flatten(const law_writer *w, int root);
 
+/* A table of formula e, of x0, x1, ..., over these ranges: constants as they are or disturbed.
+ * SNIP_UNSUPPORTED if none of many tries is worth training on. */
+snip_code law_of_formula(data_sample *out, expr e, int dim, const double *low, const double *high,
+                         size_t points, rng *r, arena *a);
+
 #endif

@@ -321,9 +321,12 @@ static snip_code draw_sample(context *c, uint64_t index, size_t subtrees, int *f
     /* Choices about a sample come from the same stream, far behind what draws the sample. */
     rng_init(&c->r, how->seed, how->stream, index);
     c->r.block = 1u << 31;
-    int law = how->laws > 0 && rng_uniform(&c->r) < how->laws;
-    snip_code code = law ? data_law_draw(&c->s, NULL, &gen, how->seed, how->stream, index, c->a)
-                         : data_sample_draw(&c->s, &gen, how->seed, how->stream, index, c->a);
+    int own = how->own && rng_uniform(&c->r) < how->own_share;
+    int law = own || (how->laws > 0 && rng_uniform(&c->r) < how->laws);
+    snip_code code =
+        own   ? data_own_law_draw(&c->s, how->own, &gen, how->seed, how->stream, index, c->a)
+        : law ? data_law_draw(&c->s, NULL, &gen, how->seed, how->stream, index, c->a)
+              : data_sample_draw(&c->s, &gen, how->seed, how->stream, index, c->a);
     if (code == SNIP_OK && !law && how->zoom > 0 && rng_uniform(&c->r) < how->zoom)
         code = data_sample_zoom(&c->s, &c->r, c->a);
     *form = how->forms > 0 && rng_uniform(&c->r) < how->forms;

@@ -6,6 +6,7 @@
 #define TRAIN_BATCH_H
 
 #include "data/edits.h"
+#include "data/own_laws.h"
 #include "model/encode.h"
 #include "train/objective.h"
 
@@ -21,6 +22,8 @@ typedef struct train_batch_how {
     double zoom;  /* share of samples f(x) that become f(m + s x): m one of the points, s small */
     double laws;  /* share of samples that are short laws (data/laws.h) */
     double forms; /* share of samples in the form view */
+    const data_own_laws *own; /* a user's formulas, or NULL */
+    double own_share;         /* share of samples that are of these */
     uint64_t seed;
     rng_stream stream;
 } train_batch_how;

@@ -466,6 +466,8 @@ static snip_code one_step(run *r, train_terms *terms, double *norm, double *rate
                                    .zoom = early ? r->c->first_zoom : r->c->zoom,
                                    .laws = r->c->laws,
                                    .forms = r->c->forms_share,
+                                   .own = r->c->own,
+                                   .own_share = r->c->formulas_share,
                                    .seed = r->c->seed,
                                    .stream = RNG_TRAIN };
     train_how how = { .stage = stage,
