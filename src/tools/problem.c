@@ -138,16 +138,16 @@ static int copy_names(tools_problem *p, const tools_table *t, arena *a)
     return copy != NULL;
 }
 
-snip_code tools_problem_make(tools_problem *out, const tools_table *t, uint64_t seed, arena *a,
-                             snip_status *st)
+/* `train` of the rows are for fitting. */
+static snip_code make(tools_problem *out, const tools_table *t, size_t train, uint64_t seed,
+                      arena *a, snip_status *st)
 {
     if (t->rows < TOOLS_ROWS_MIN || t->rows > INT32_MAX)
         return status_fail(st, SNIP_FORMAT, 0, "the table has %zu rows; at least %d are needed",
                            t->rows, TOOLS_ROWS_MIN);
     if (t->dim == 0)
         return status_fail(st, SNIP_FORMAT, 0, "the table has a target but no inputs");
-    tools_problem p = { .dim = t->dim, .rows = t->rows, .seed = seed };
-    p.train = t->rows < TOOLS_HOLD_OUT_MIN ? t->rows : t->rows - t->rows / 4;
+    tools_problem p = { .dim = t->dim, .rows = t->rows, .train = train, .seed = seed };
     p.fit = p.train < TOOLS_FIT_ROWS ? p.train : TOOLS_FIT_ROWS;
     const int *at = order(t->rows, seed, a);
     p.x = arena_array(a, t->dim, sizeof *p.x);
@@ -176,6 +176,19 @@ snip_code tools_problem_make(tools_problem *out, const tools_table *t, uint64_t 
                            p.variance[0] < 1 ? "small" : "large");
     *out = p;
     return SNIP_OK;
+}
+
+snip_code tools_problem_make(tools_problem *out, const tools_table *t, uint64_t seed, arena *a,
+                             snip_status *st)
+{
+    size_t held_out = t->rows < TOOLS_HOLD_OUT_MIN ? 0 : t->rows / 4;
+    return make(out, t, t->rows - held_out, seed, a, st);
+}
+
+snip_code tools_problem_whole(tools_problem *out, const tools_table *t, uint64_t seed, arena *a,
+                              snip_status *st)
+{
+    return make(out, t, t->rows, seed, a, st);
 }
 
 double tools_inputs_left_open(const tools_problem *p, tools_inputs set)

@@ -47,6 +47,10 @@ typedef struct tools_problem {
 snip_code tools_problem_make(tools_problem *out, const tools_table *t, uint64_t seed, arena *a,
                              snip_status *st);
 
+/* The same with all rows for fitting, for those who judge by rows of their own. */
+snip_code tools_problem_whole(tools_problem *out, const tools_table *t, uint64_t seed, arena *a,
+                              snip_status *st);
+
 /* A set of inputs: bit j for input j. The model calls the inputs of a set x0, x1, ... in the
  * problem's order. */
 typedef uint32_t tools_inputs;
