@@ -45,6 +45,14 @@ static snip_code problems(json_t *out, forms_weights *w, const forms_set *laws, 
     return code;
 }
 
+/* Puts a part's object into the suite's. */
+static snip_code add_part(json_t *out, const char *name, json_t *part, snip_code code)
+{
+    if (part)
+        json_object_set_new(out, name, part);
+    return code;
+}
+
 static snip_code run(json_t *out, forms_context *c, snip_status *st)
 {
     forms_set laws;
@@ -53,6 +61,10 @@ static snip_code run(json_t *out, forms_context *c, snip_status *st)
     snip_code code = forms_set_make(&laws, c, FORMS_DRAW_LAWS, c->how->problems, st);
     if (code == SNIP_OK)
         code = problems(out, &w, &laws, c, st);
+    json_t *part = NULL;
+    if (code == SNIP_OK)
+        code = forms_invariance(&part, &laws, c, st);
+    code = add_part(out, "invariance", part, code);
     return code;
 }
 

@@ -112,6 +112,9 @@ snip_code forms_problem_draw(forms_problem *out, const forms_set *set, size_t in
 snip_code forms_table(tools_problem *out, const forms_problem *p, int condition,
                       const eval_how *how, arena *a);
 
+/* a + b * core, in `to`. node is NULL when memory is out. */
+expr forms_line(expr core, double a, double b, arena *to);
+
 /* Fits a + b * core on the table's rows. `starts` as in tools_fit_constants. NaN constants never
  * come out: where nothing is finite, *out is core as given. */
 snip_code forms_fit(expr *out, expr core, const tools_problem *p, int starts, arena *a, arena *tmp);

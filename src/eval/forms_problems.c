@@ -437,8 +437,7 @@ static void best_line(double *a, double *b, const double *v, const double *y, si
     *a = good ? mean_y - *b * mean : 0;
 }
 
-/* a + b * core, in `to`. */
-static expr with_line(expr core, double a, double b, arena *to)
+expr forms_line(expr core, double a, double b, arena *to)
 {
     enum { MORE = 4 };
     expr e = { arena_zero(to, (core.count + MORE) * sizeof(expr_node)), core.count + MORE };
@@ -468,7 +467,7 @@ snip_code forms_fit(expr *out, expr core, const tools_problem *p, int starts, ar
         best_line(&from, &slope, v, p->y, p->train);
     size_t constants = expr_constants(core, node);
     arena_reset(tmp, mark);
-    expr e = with_line(core, from, slope, a);
+    expr e = forms_line(core, from, slope, a);
     if (!e.node)
         return SNIP_NOMEM;
     *out = e;
