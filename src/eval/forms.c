@@ -7,6 +7,8 @@
 
 #include <stdlib.h>
 
+#include "base/clock.h"
+
 static int make_arenas(arena **to, int n)
 {
     for (int t = 0; t < n; t++)
@@ -45,14 +47,6 @@ static snip_code problems(json_t *out, forms_weights *w, const forms_set *laws, 
     return code;
 }
 
-/* Puts a part's object into the suite's. */
-static snip_code add_part(json_t *out, const char *name, json_t *part, snip_code code)
-{
-    if (part)
-        json_object_set_new(out, name, part);
-    return code;
-}
-
 static snip_code run(json_t *out, forms_context *c, snip_status *st)
 {
     forms_set laws;
@@ -61,10 +55,19 @@ static snip_code run(json_t *out, forms_context *c, snip_status *st)
     snip_code code = forms_set_make(&laws, c, FORMS_DRAW_LAWS, c->how->problems, st);
     if (code == SNIP_OK)
         code = problems(out, &w, &laws, c, st);
-    json_t *part = NULL;
-    if (code == SNIP_OK)
-        code = forms_invariance(&part, &laws, c, st);
-    code = add_part(out, "invariance", part, code);
+    static const char *const names[] = { "retrieval", "library", "invariance", "copies" };
+    for (int k = 0; k < 4 && code == SNIP_OK; k++) {
+        json_t *part = NULL;
+        double start = clock_now();
+        code = k == 0   ? forms_retrieval(&part, c, st)
+               : k == 1 ? forms_library(&part, &laws, &w, c, st)
+               : k == 2 ? forms_invariance(&part, &laws, c, st)
+                        : forms_copies(&part, c, st);
+        if (part) {
+            json_object_set_new(part, "seconds", json_real(clock_now() - start));
+            json_object_set_new(out, names[k], part);
+        }
+    }
     return code;
 }
 

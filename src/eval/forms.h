@@ -183,6 +183,37 @@ json_t *forms_weights_json(const forms_weights *w);
 json_t *forms_tasks_json(forms_task *t, size_t problems, const forms_weights *w,
                          const eval_how *how);
 
+/* Pairs and forms ------------------------------------------------------------------------------ */
+
+/* A sample and its form. Its core is what a model of forms reads. */
+typedef struct forms_sample {
+    data_sample s;
+    expr_form form;
+    int law;    /* else of the SNIP generator */
+    int usable; /* the core is no constant and short enough to read */
+} forms_sample;
+
+/* Distinct forms of a stream: laws and expressions of the SNIP generator alternate. */
+typedef struct forms_stream {
+    rng_stream stream;
+    size_t points;
+    int all_free;   /* forms know nothing of the samples' means and deviations */
+    size_t want;    /* samples in all */
+    size_t got[2];  /* expressions, laws */
+    uint64_t next;  /* index in both streams */
+    uint64_t *seen; /* hashes met so far */
+    size_t room, used;
+} forms_stream;
+
+snip_code forms_stream_open(forms_stream *out, rng_stream stream, size_t points, int all_free,
+                            size_t want, snip_status *st);
+void forms_stream_close(forms_stream *s);
+
+/* The next samples, up to `most`, which is even, in the batch's memory; *n is 0 at the end. The
+ * result does not depend on the number of threads. */
+snip_code forms_stream_next(forms_sample **out, size_t *n, forms_stream *s, size_t most,
+                            forms_context *c, snip_status *st);
+
 /* The other parts ----------------------------------------------------------------------------- */
 
 snip_code forms_invariance(json_t **out, const forms_set *laws, forms_context *c, snip_status *st);

@@ -30,6 +30,12 @@ int eval_ranks_count(uint32_t *above_f, uint32_t *above_y, const float *symbols,
                      const float *values, size_t n, size_t width, size_t first, size_t end,
                      int threads, progress *p);
 
+/* The same where each row of values has a second one in `turned`, or NULL: a similarity is the
+ * larger of the two cosines. */
+int eval_ranks_count_turned(uint32_t *above_f, uint32_t *above_y, const float *symbols,
+                            const float *values, const float *turned, size_t n, size_t width,
+                            size_t first, size_t end, int threads, progress *p);
+
 /* Summaries of ranks 1, 2, ...; intervals by bootstrapping the queries. */
 typedef struct eval_retrieval {
     eval_figure r1, r10, ndcg10, mrr, median_rank;

@@ -73,6 +73,9 @@ snip_code eval_local(eval_scores *out, model_space *s, const eval_target *t, siz
 /* The held-out targets of the edit suites. */
 snip_code eval_targets(eval_target **out, const eval_how *how, arena *a, snip_status *st);
 
+/* {"r1":…,"r10":…,"ndcg10":…,"mrr":…,"median_rank":…} */
+json_t *eval_retrieval_json(const eval_retrieval *r);
+
 /* "families", "seen", "held_out", "average", ... of scores. */
 json_t *eval_scores_json(const eval_scores *s, uint64_t seed);
 
