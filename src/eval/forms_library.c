@@ -22,7 +22,7 @@ enum {
 static const size_t cuts[CUTS] = { 5, 20, MOST };
 
 /* The ways to choose: the scores, and similarities of other forms' vectors. */
-enum { SHUFFLED = FORMS_SCORES, WAYS };
+enum { SHUFFLED = FORMS_CONSTANTS, WAYS = FORMS_SCORES }; /* most constants first is no way */
 
 static const char *way_name(int way)
 {
@@ -215,9 +215,6 @@ static int score_forms(lookup *u, const library *l, const forms_weights *w, size
         score[FORMS_CORRELATION][k] =
             forms_correlation(core, u->x, u->table.y, u->table.train, tmp);
         score[FORMS_SIZE][k] = -(double)core.count;
-        score[FORMS_CONSTANTS][k] = 0;
-        for (size_t i = 0; i < core.count; i++)
-            score[FORMS_CONSTANTS][k] += core.node[i].op == EXPR_NUMBER && !core.node[i].fixed;
         order[k] = (int)k;
         if (score[FORMS_CORRELATION][k] < 0)
             return 0;
