@@ -44,6 +44,48 @@ static const struct {
     { "ood.pooled.consistent.global.y2f", "           retrieval, data -> f", 0 },
     { "ood.pooled.consistent.edits.f2y", "           edits, formula -> data", 0 },
     { "ood.pooled.consistent.edits.y2f", "           edits, data -> formula", 0 },
+    { "forms.retrieval.all.f2y.ndcg10", "forms      form -> data     nDCG@10", 1 },
+    { "forms.retrieval.all.f2y.r10", "                           R@10", 1 },
+    { "forms.retrieval.all.y2f.ndcg10", "           data -> form     nDCG@10", 1 },
+    { "forms.retrieval.all.y2f.r10", "                           R@10", 1 },
+    { "forms.problems.laws.rows200.place.similarity", "laws       place of 7, by similarity", 0 },
+    { "forms.problems.laws.rows200.place.correlation", "           by correlation, not fitted", 0 },
+    { "forms.problems.laws.rows200.place.size", "           by size", 0 },
+    { "forms.problems.laws.rows200.percentile.similarity", "           among its edits", 0 },
+    { "forms.problems.laws.rows200.percentile.correlation", "           by correlation", 0 },
+    { "forms.problems.laws.rows200.spearman.similarity", "  Spearman similarity and R2", 0 },
+    { "forms.problems.laws.rows200.spearman.correlation", "           correlation", 0 },
+    { "forms.problems.laws.rows200.spearman.size", "           size", 0 },
+    { "forms.problems.laws.rows200.spearman.constants", "           constants", 0 },
+    { "forms.problems.laws.rows200.spearman.without", "           both without the space", 0 },
+    { "forms.problems.laws.rows200.spearman.with", "           both with the space", 0 },
+    { "forms.problems.laws.rows200.spearman_same_size.similarity", "  same size similarity", 0 },
+    { "forms.problems.laws.rows200.spearman_same_size.correlation", "           correlation", 0 },
+    { "forms.problems.laws.rows30_noise5.place.similarity", "30 rows, 5 % noise: place of 7", 0 },
+    { "forms.problems.laws.rows30_noise5.spearman.similarity", "           Spearman", 0 },
+    { "forms.problems.laws.rows30_noise5.spearman.correlation", "           correlation", 0 },
+    { "forms.problems.corpora.rows200.place.similarity", "corpora    place of 7, by similarity",
+      0 },
+    { "forms.problems.corpora.rows200.place.correlation", "           by correlation", 0 },
+    { "forms.problems.corpora.rows200.spearman.similarity", "  Spearman similarity and R2", 0 },
+    { "forms.problems.corpora.rows200.spearman.correlation", "           correlation", 0 },
+    { "forms.problems.corpora.rows200.spearman.without", "           both without the space", 0 },
+    { "forms.problems.corpora.rows200.spearman.with", "           both with the space", 0 },
+    { "forms.library.k20.best.similarity", "library    digits of 20, by similarity", 0 },
+    { "forms.library.k20.best.correlation", "           by correlation, not fitted", 0 },
+    { "forms.library.k20.best.size", "           by size", 0 },
+    { "forms.library.k20.best.shuffled", "           by shuffled vectors", 0 },
+    { "forms.library.k20.best.without", "           both without the space", 0 },
+    { "forms.library.k20.best.with", "           both with the space", 0 },
+    { "forms.invariance.y_factor.mean", "invariance |change| with y*1e4", 0 },
+    { "forms.invariance.y_offset.mean", "           y*1e-6 + 3", 0 },
+    { "forms.invariance.x_large.mean", "           x*1000", 0 },
+    { "forms.invariance.columns.mean", "           columns reversed", 0 },
+    { "forms.invariance.reordered.mean", "           sums reordered", 0 },
+    { "forms.copies.snip.f2y", "copies     SNIP, formula -> data", 0 },
+    { "forms.copies.snip.y2f", "           data -> formula", 0 },
+    { "forms.copies.laws.f2y", "           laws, formula -> data", 0 },
+    { "forms.copies.laws.y2f", "           data -> formula", 0 },
     { "probes.consequences.auc", "preserving against changing edits (AUC)", 0 },
     { "probes.rewritings.average", "equivalent rewritings", 0 },
     { "probes.taylor.average", "Taylor approximations (similarity)", 0 },
@@ -198,10 +240,11 @@ static json_t *start_results(int argc, char **argv, const eval_how *how, arena *
     struct tm utc;
     strftime(when, sizeof when, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&now, &utc));
     return json_pack(
-        "{s:o,s:s,s:I,s:s,s:I,s:f,s:I,s:I,s:I}", "command", text_json(line ? line : ""), "version",
-        SNIP_VERSION, "seed", (json_int_t)how->seed, "started", when, "pairs",
+        "{s:o,s:s,s:I,s:s,s:I,s:f,s:I,s:I,s:I,s:I,s:I}", "command", text_json(line ? line : ""),
+        "version", SNIP_VERSION, "seed", (json_int_t)how->seed, "started", when, "pairs",
         (json_int_t)how->pairs, "noise", how->noise, "rows", (json_int_t)how->rows, "targets",
-        (json_int_t)how->targets, "subtree_variants", (json_int_t)how->subtree_variants);
+        (json_int_t)how->targets, "subtree_variants", (json_int_t)how->subtree_variants, "problems",
+        (json_int_t)how->problems, "library", (json_int_t)how->library);
 }
 
 /* Opens all models. Returns how many are open; fewer than asked after a message. */
@@ -242,7 +285,7 @@ int cli_evaluate(const cli_command *self, int argc, char **argv)
     cli_list models = { .count = 0 };
     const char *out = "evaluation", *dump = NULL;
     uint64_t pairs = 10000, targets = 128, variants = 16, seed = 0, threads = 0, noise = 0,
-             rows = 0;
+             rows = 0, problems = 150, library = 20000;
     unsigned suites = 0;
     int json = 0, quiet = 0, code;
     arena *a = arena_new(0);
@@ -263,7 +306,8 @@ int cli_evaluate(const cli_command *self, int argc, char **argv)
           .to = &suites,
           .value = "NAME",
           .choices = eval_suite_names,
-          .help = "only this part, or these: global, geometry, edits, subtrees, ood, probes" },
+          .help =
+              "only this part, or these: global, geometry, edits, subtrees, ood, forms, probes" },
         { .name = "pairs",
           .kind = CLI_COUNT,
           .to = &pairs,
@@ -297,6 +341,20 @@ int cli_evaluate(const cli_command *self, int argc, char **argv)
           .low = 1,
           .high = DATA_VARIANTS_MAX,
           .help = "most edits of a family per subtree; the paper has 64" },
+        { .name = "problems",
+          .kind = CLI_COUNT,
+          .to = &problems,
+          .value = "N",
+          .low = 1,
+          .high = 100000,
+          .help = "forms: laws to recognise, and at most twice as many formulas of the corpora" },
+        { .name = "library",
+          .kind = CLI_COUNT,
+          .to = &library,
+          .value = "N",
+          .low = 100,
+          .high = 10000000,
+          .help = "forms: size of the library that they are looked for in" },
         { .name = "seed",
           .kind = CLI_COUNT,
           .to = &seed,
@@ -337,6 +395,8 @@ int cli_evaluate(const cli_command *self, int argc, char **argv)
                       .rows = rows,
                       .targets = targets,
                       .subtree_variants = variants,
+                      .problems = problems,
+                      .library = library,
                       .quiet = quiet };
     how.ranks = ranks_start();
     int me = ranks_me(how.ranks);

@@ -9,8 +9,8 @@
 #include "eval/dump.h"
 #include "model/file.h"
 
-const char *const eval_suite_names[EVAL_SUITES + 1] = { "global", "geometry", "edits", "subtrees",
-                                                        "ood",    "probes",   NULL };
+const char *const eval_suite_names[EVAL_SUITES + 1] = { "global", "geometry", "edits",  "subtrees",
+                                                        "ood",    "forms",    "probes", NULL };
 
 /* The edit suites keep their scores. */
 static snip_code run_local(json_t **out, eval_scores **keep, model_space *s, int subtrees,
@@ -45,6 +45,8 @@ static snip_code run_suite(json_t **out, eval_result *r, model_space *s, int sui
         return run_local(out, &r->subtrees, s, 1, how, r->a, st);
     case EVAL_OOD:
         return eval_ood(out, s, how, st);
+    case EVAL_FORMS:
+        return eval_forms(out, s, how, st);
     default:
         return eval_probes(out, s, how, st);
     }

@@ -10,6 +10,7 @@ enum eval_suite {
     EVAL_EDITS,
     EVAL_SUBTREES,
     EVAL_OOD,
+    EVAL_FORMS,
     EVAL_PROBES,
     EVAL_SUITES
 };

@@ -133,7 +133,7 @@ static void add_counts(uint32_t *count, size_t n, float *tmp, ranks *r)
         count[i] = (uint32_t)tmp[i];
 }
 
-static json_t *retrieval_json(const eval_retrieval *r)
+json_t *eval_retrieval_json(const eval_retrieval *r)
 {
     return json_pack("{s:o,s:o,s:o,s:o,s:o}", "r1", eval_figure_json(r->r1), "r10",
                      eval_figure_json(r->r10), "ndcg10", eval_figure_json(r->ndcg10), "mrr",
@@ -182,7 +182,8 @@ snip_code eval_global(json_t **out, model_space *s, const eval_how *how, snip_st
                          ranked - embedded, "rank_gflops",
                          2.0 * (double)n * (double)(end - first) * (double)s->latent * 1e-9 /
                              fmax(ranked - embedded, 1e-9),
-                         "f2y", retrieval_json(&figures[0]), "y2f", retrieval_json(&figures[1]));
+                         "f2y", eval_retrieval_json(&figures[0]), "y2f",
+                         eval_retrieval_json(&figures[1]));
     free(symbols);
     free(values);
     free(above[0]);

@@ -31,12 +31,20 @@ static float doubt(size_t width)
 }
 
 typedef struct contest {
-    const float *symbols, *values;
+    const float *symbols, *values, *turned;
     const double *own; /* similarity of each pair */
     const float *sure_above, *maybe;
     size_t width;
     uint32_t *above_f, *above_y; /* above_y: this thread's */
 } contest;
+
+/* The similarity of symbols i and values j, in double. */
+static double similarity(const float *symbols, const float *values, const float *turned,
+                         size_t width, size_t i, size_t j)
+{
+    double s = model_dot(symbols + i * width, values + j * width, width);
+    return turned ? fmax(s, model_dot(symbols + i * width, turned + j * width, width)) : s;
+}
 
 /* Elements of row i that float32 cannot decide, again in double. */
 static void decide(const contest *c, const float *s, size_t i, size_t first, size_t count)
@@ -47,7 +55,7 @@ static void decide(const contest *c, const float *s, size_t i, size_t first, siz
         int col = s[k] >= c->maybe[j] && s[k] <= c->sure_above[j];
         if (i == j || (!row && !col))
             continue;
-        double exact = model_dot(c->symbols + i * c->width, c->values + j * c->width, c->width);
+        double exact = similarity(c->symbols, c->values, c->turned, c->width, i, j);
         c->above_f[i] += row && exact >= c->own[i];
         c->above_y[j] += col && exact >= c->own[j];
     }
@@ -69,6 +77,31 @@ int eval_ranks_count(uint32_t *above_f, uint32_t *above_y, const float *symbols,
                      const float *values, size_t n, size_t width, size_t first, size_t end,
                      int threads, progress *p)
 {
+    return eval_ranks_count_turned(above_f, above_y, symbols, values, NULL, n, width, first, end,
+                                   threads, p);
+}
+
+/* The products of a block, in s, whose rows are BLOCK apart; `other` is room for as many. Returns 0
+ * when memory is out. */
+static int multiply(float *s, float *other, const contest *c, size_t row, size_t rows, size_t col,
+                    size_t cols)
+{
+    int good = nn_gemm(0, 1, rows, cols, c->width, 1, c->symbols + row * c->width, c->width,
+                       c->values + col * c->width, c->width, 0, s, BLOCK);
+    if (!good || !c->turned)
+        return good;
+    good = nn_gemm(0, 1, rows, cols, c->width, 1, c->symbols + row * c->width, c->width,
+                   c->turned + col * c->width, c->width, 0, other, BLOCK);
+    for (size_t r = 0; r < rows; r++)
+        for (size_t k = r * BLOCK; k < r * BLOCK + cols; k++)
+            s[k] = s[k] > other[k] ? s[k] : other[k];
+    return good;
+}
+
+int eval_ranks_count_turned(uint32_t *above_f, uint32_t *above_y, const float *symbols,
+                            const float *values, const float *turned, size_t n, size_t width,
+                            size_t first, size_t end, int threads, progress *p)
+{
     double *own = malloc((n + 1) * sizeof *own);
     float *limit = malloc((2 * n + 1) * sizeof *limit);
     int failed = !own || !limit;
@@ -78,7 +111,7 @@ int eval_ranks_count(uint32_t *above_f, uint32_t *above_y, const float *symbols,
         float off = doubt(width);
 #pragma omp parallel for num_threads(threads)
         for (size_t i = 0; i < n; i++) {
-            own[i] = model_dot(symbols + i * width, values + i * width, width);
+            own[i] = similarity(symbols, values, turned, width, i, i);
             above[i] = (float)own[i] + off;
             maybe[i] = (float)own[i] - off;
         }
@@ -87,21 +120,21 @@ int eval_ranks_count(uint32_t *above_f, uint32_t *above_y, const float *symbols,
     }
 #pragma omp parallel num_threads(threads)
     {
-        float *s = malloc((size_t)BLOCK * BLOCK * sizeof *s);
+        float *s = malloc((size_t)(turned ? 2 : 1) * BLOCK * BLOCK * sizeof *s);
         uint32_t *mine = calloc(n + 1, sizeof *mine);
         if (!s || !mine)
 #pragma omp atomic write
             failed = 1;
 #pragma omp barrier
-        const contest c = { symbols, values, own, above, maybe, width, above_f, mine };
+        const contest c = { symbols, values, turned, own, above, maybe, width, above_f, mine };
         if (!failed) {
 #pragma omp for schedule(dynamic, 1)
             for (size_t b = 0; b < blocks; b++) {
                 size_t row = first + b * BLOCK, rows = end - row < BLOCK ? end - row : BLOCK;
                 for (size_t col = 0; col < n; col += BLOCK) {
                     size_t cols = n - col < BLOCK ? n - col : BLOCK;
-                    if (!nn_gemm(0, 1, rows, cols, width, 1, symbols + row * width, width,
-                                 values + col * width, width, 0, s, BLOCK)) {
+                    if (!multiply(s, turned ? s + (size_t)BLOCK * BLOCK : NULL, &c, row, rows, col,
+                                  cols)) {
 #pragma omp atomic write
                         failed = 1;
                     }
@@ -233,6 +266,52 @@ double eval_percentile(double own, const double *others, size_t n)
     for (size_t i = 0; i < n; i++)
         lower += others[i] < own;
     return n ? (double)lower / (double)n : NAN;
+}
+
+typedef struct ranked {
+    double v;
+    size_t i;
+} ranked;
+
+static int by_ranked(const void *a, const void *b)
+{
+    double x = ((const ranked *)a)->v, y = ((const ranked *)b)->v;
+    return (x > y) - (x < y);
+}
+
+int eval_mean_ranks(double *rank, const double *v, size_t n)
+{
+    ranked *r = malloc((n + 1) * sizeof *r);
+    if (!r)
+        return 0;
+    for (size_t i = 0; i < n; i++)
+        r[i] = (ranked){ v[i], i };
+    qsort(r, n, sizeof *r, by_ranked);
+    for (size_t first = 0, end; first < n; first = end) {
+        for (end = first + 1; end < n && r[end].v == r[first].v; end++)
+            ;
+        for (size_t k = first; k < end; k++)
+            rank[r[k].i] = 0.5 * (double)(first + 1 + end);
+    }
+    free(r);
+    return 1;
+}
+
+double eval_spearman(const double *a, const double *b, size_t n)
+{
+    double *rank = malloc((2 * n + 1) * sizeof *rank), out = NAN;
+    if (rank && n > 1 && eval_mean_ranks(rank, a, n) && eval_mean_ranks(rank + n, b, n)) {
+        double middle = 0.5 * (double)(n + 1), ab = 0, aa = 0, bb = 0;
+        for (size_t i = 0; i < n; i++) {
+            double p = rank[i] - middle, q = rank[n + i] - middle;
+            ab += p * q;
+            aa += p * p;
+            bb += q * q;
+        }
+        out = aa > 0 && bb > 0 ? ab / sqrt(aa * bb) : 0;
+    }
+    free(rank);
+    return out;
 }
 
 eval_figure eval_bootstrap(eval_statistic *f, const void *context, size_t units, uint64_t seed)

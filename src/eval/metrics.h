@@ -30,6 +30,12 @@ int eval_ranks_count(uint32_t *above_f, uint32_t *above_y, const float *symbols,
                      const float *values, size_t n, size_t width, size_t first, size_t end,
                      int threads, progress *p);
 
+/* The same where each row of values has a second one in `turned`, or NULL: a similarity is the
+ * larger of the two cosines. */
+int eval_ranks_count_turned(uint32_t *above_f, uint32_t *above_y, const float *symbols,
+                            const float *values, const float *turned, size_t n, size_t width,
+                            size_t first, size_t end, int threads, progress *p);
+
 /* Summaries of ranks 1, 2, ...; intervals by bootstrapping the queries. */
 typedef struct eval_retrieval {
     eval_figure r1, r10, ndcg10, mrr, median_rank;
@@ -39,6 +45,14 @@ int eval_retrieval_of(eval_retrieval *out, const uint32_t *rank, size_t n, uint6
 
 /* The share of `others` that are lower than `own`, strictly. */
 double eval_percentile(double own, const double *others, size_t n);
+
+/* Ranks 1 .. n of numbers that are not NaN, the lowest first; equal ones share their mean rank.
+ * Returns 0 when memory is out. */
+int eval_mean_ranks(double *rank, const double *v, size_t n);
+
+/* The correlation of the ranks of a and b, which hold no NaN: 0 if all of one are equal, NaN for
+ * fewer than two or when memory is out. */
+double eval_spearman(const double *a, const double *b, size_t n);
 
 /* A figure of `units` resampled units: f gets how often each is counted, NULL for once each. */
 typedef double eval_statistic(const void *context, const uint32_t *times);

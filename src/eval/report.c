@@ -591,6 +591,13 @@ static const struct {
       "before it encodes the data and leaves the formula as it is; in the consistent view formula "
       "and data speak of the same inputs.",
       was_run, ood_part },
+    { "forms", "Forms",
+      "Which form of a law suits a table, before its constants are fitted. The true law competes "
+      "with other laws of as many inputs and with single edits of itself; all are refitted, and "
+      "judged by R² on clean rows that the table does not have. Beside the space stand scores that "
+      "cost nothing. A model without forms reads formulas with their fitted constants (exact "
+      "view).",
+      was_run, eval_forms_part },
     { "probes", "Probes",
       "Four small experiments that ask whether nearness in the space means like behaviour.",
       was_run, eval_probes_part },

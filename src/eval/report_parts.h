@@ -9,6 +9,9 @@
 
 enum { LEFT = 56, HEIGHT = 280, SQUARE = EVAL_WIDTH - LEFT - EVAL_RIGHT + EVAL_TOP + EVAL_BOTTOM };
 
+/* The section about forms. */
+void eval_forms_part(eval_page *g);
+
 /* The section of the four probes. */
 void eval_probes_part(eval_page *g);
 

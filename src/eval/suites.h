@@ -19,6 +19,8 @@ typedef struct eval_how {
         subtree_variants; /* most edits of a family per subtree; 0: as many as of whole formulas */
     double noise;         /* of retrieval: added to y, relative to its deviation */
     size_t rows;          /* of retrieval: rows of a table; 0: all 200 */
+    size_t problems; /* laws of the suite `forms`; up to twice as many formulas of the corpora */
+    size_t library;  /* forms in its library */
     int quiet;
     ranks *ranks; /* split the global suite between them, or NULL */
 } eval_how;
@@ -71,6 +73,9 @@ snip_code eval_local(eval_scores *out, model_space *s, const eval_target *t, siz
 /* The held-out targets of the edit suites. */
 snip_code eval_targets(eval_target **out, const eval_how *how, arena *a, snip_status *st);
 
+/* {"r1":…,"r10":…,"ndcg10":…,"mrr":…,"median_rank":…} */
+json_t *eval_retrieval_json(const eval_retrieval *r);
+
 /* "families", "seen", "held_out", "average", ... of scores. */
 json_t *eval_scores_json(const eval_scores *s, uint64_t seed);
 
@@ -83,6 +88,7 @@ json_t *eval_compare(const eval_scores *a_edits, const eval_scores *b_edits,
 snip_code eval_global(json_t **out, model_space *s, const eval_how *how, snip_status *st);
 snip_code eval_geometry(json_t **out, model_space *s, const eval_how *how, snip_status *st);
 snip_code eval_ood(json_t **out, model_space *s, const eval_how *how, snip_status *st);
+snip_code eval_forms(json_t **out, model_space *s, const eval_how *how, snip_status *st);
 snip_code eval_probes(json_t **out, model_space *s, const eval_how *how, snip_status *st);
 
 #endif

@@ -152,8 +152,9 @@ static int copy_names(tools_problem *p, const tools_table *t, arena *a)
     return copy != NULL;
 }
 
-snip_code tools_problem_make(tools_problem *out, const tools_table *t, uint64_t seed, arena *a,
-                             snip_status *st)
+/* `train` of the rows are for fitting. */
+static snip_code make(tools_problem *out, const tools_table *t, size_t train, uint64_t seed,
+                      arena *a, snip_status *st)
 {
     if (t->rows < TOOLS_ROWS_MIN || t->rows > INT32_MAX)
         return status_fail(st, SNIP_FORMAT, 0, "the table has %zu rows; at least %d are needed",
@@ -163,8 +164,7 @@ snip_code tools_problem_make(tools_problem *out, const tools_table *t, uint64_t 
     if (too_large(t->y, t->rows))
         return status_fail(st, SNIP_FORMAT, 0,
                            "the target's squares are too large: take another unit");
-    tools_problem p = { .dim = t->dim, .rows = t->rows, .seed = seed };
-    p.train = t->rows < TOOLS_HOLD_OUT_MIN ? t->rows : t->rows - t->rows / 4;
+    tools_problem p = { .dim = t->dim, .rows = t->rows, .train = train, .seed = seed };
     p.fit = p.train < TOOLS_FIT_ROWS ? p.train : TOOLS_FIT_ROWS;
     const int *at = order(t->rows, seed, a);
     p.x = arena_array(a, t->dim, sizeof *p.x);
@@ -193,6 +193,19 @@ snip_code tools_problem_make(tools_problem *out, const tools_table *t, uint64_t 
                            "the target's squares are too small: take another unit");
     *out = p;
     return SNIP_OK;
+}
+
+snip_code tools_problem_make(tools_problem *out, const tools_table *t, uint64_t seed, arena *a,
+                             snip_status *st)
+{
+    size_t held_out = t->rows < TOOLS_HOLD_OUT_MIN ? 0 : t->rows / 4;
+    return make(out, t, t->rows - held_out, seed, a, st);
+}
+
+snip_code tools_problem_whole(tools_problem *out, const tools_table *t, uint64_t seed, arena *a,
+                              snip_status *st)
+{
+    return make(out, t, t->rows, seed, a, st);
 }
 
 void tools_problem_keep_order(tools_problem *p)

@@ -47,6 +47,10 @@ typedef struct tools_problem {
 snip_code tools_problem_make(tools_problem *out, const tools_table *t, uint64_t seed, arena *a,
                              snip_status *st);
 
+/* The same with all rows for fitting, for those who judge by rows of their own. */
+snip_code tools_problem_whole(tools_problem *out, const tools_table *t, uint64_t seed, arena *a,
+                              snip_status *st);
+
 /* Lets x0, x1, ... be the columns in the order of the table: for vectors that leave the program,
  * beside those of formulas in x0, x1, ... */
 void tools_problem_keep_order(tools_problem *p);

@@ -53,10 +53,8 @@ static snip_code table_of(const float **out, table_vector **all, tools_inputs in
                : code;
 }
 
-/* A formula in the model's words, in `a`, or why it is none: as it is, or the core of its form.
- * `tmp` is left as found. */
-static snip_code in_words(expr *out, expr e, tools_inputs inputs, const tools_problem *p,
-                          const tools_model *t, arena *a, arena *tmp, snip_status *st)
+snip_code tools_words(expr *out, expr e, tools_inputs inputs, const tools_problem *p,
+                      const tools_model *t, arena *a, arena *tmp, snip_status *st)
 {
     data_tokens tokens;
     arena_pos mark = arena_mark(tmp);
@@ -78,6 +76,13 @@ static snip_code in_words(expr *out, expr e, tools_inputs inputs, const tools_pr
         code = status_nomem(st);
     arena_reset(tmp, mark);
     return code;
+}
+
+tools_inputs tools_inputs_held(expr e, const tools_problem *p, tools_inputs matter,
+                               const tools_model *t)
+{
+    tools_inputs inputs = tools_inputs_of(e, p), more = inputs | matter;
+    return __builtin_popcount(more) <= t->m->config.dims ? more : inputs;
 }
 
 /* What tools_similarities works with. */
@@ -105,11 +110,9 @@ static snip_code compare_batch(double *out, const char **why, const expr *e, siz
     for (size_t i = 0; i < n && code == SNIP_OK; i++) {
         snip_status reason;
         expr words;
-        tools_inputs inputs = tools_inputs_of(e[i], c->p), more = inputs | c->matter;
-        if (__builtin_popcount(more) <= c->t->m->config.dims)
-            inputs = more;
+        tools_inputs inputs = tools_inputs_held(e[i], c->p, c->matter, c->t);
         out[i] = NAN;
-        snip_code fits = in_words(&words, e[i], inputs, c->p, c->t, c->batch, c->tmp, &reason);
+        snip_code fits = tools_words(&words, e[i], inputs, c->p, c->t, c->batch, c->tmp, &reason);
         if (fits == SNIP_OK) {
             from[count] = i;
             item[count] =

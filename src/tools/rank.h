@@ -66,6 +66,17 @@ snip_code tools_similarities(double *out, const char **why, const expr *e, size_
                              const tools_problem *p, const tools_model *t, int threads, arena *a,
                              snip_status *st);
 
+/* What tools_similarities is made of, for those who embed many formulas and tables at once. A
+ * formula in the model's words, in `a`, or why it has none: as it is, or the core of its form.
+ * `tmp`, another arena, is left as found. */
+snip_code tools_words(expr *out, expr e, tools_inputs inputs, const tools_problem *p,
+                      const tools_model *t, arena *a, arena *tmp, snip_status *st);
+
+/* The inputs of the table that e is held against: those it uses, and among forms `matter`, which
+ * are tools_inputs_that_matter, as long as the model reads so many. */
+tools_inputs tools_inputs_held(expr e, const tools_problem *p, tools_inputs matter,
+                               const tools_model *t);
+
 /* The loss that a formula is judged by: on the rows held out where there are some; +infinity if it
  * is not finite. Differences below rounding do not count. */
 double tools_judged(const tools_errors *e, const tools_problem *p);

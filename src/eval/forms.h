@@ -1,0 +1,225 @@
+/* forms.h - what the files of the suite `forms` share; see eval_forms in suites.h.
+ *
+ * A problem is a formula with points: a law of the generator, or a formula of the corpora. It is
+ * looked at in four conditions, each a table that candidates are refitted on; they are judged on
+ * other rows, which are clean in all conditions.
+ *
+ * Everybody is fitted as a + b * core, where core is the canonical structure (expr_canonical) with
+ * all its constants: units and redundant constants make no difference between candidates. */
+#ifndef EVAL_FORMS_H
+#define EVAL_FORMS_H
+
+#include "eval/suites.h"
+#include "tools/rank.h"
+
+enum {
+    FORMS_TABLE = 200, /* rows of the larger tables */
+    FORMS_FEW = 30,    /* and of the smaller ones */
+    FORMS_JUDGE = 200, /* rows that judge */
+    FORMS_POINTS = FORMS_TABLE + FORMS_JUDGE,
+    FORMS_LAWS = 6,   /* other laws among the candidates */
+    FORMS_EDITS = 30, /* edits of the truth among them, at most */
+    FORMS_CANDIDATES = 1 + FORMS_LAWS + FORMS_EDITS
+};
+#define FORMS_NOISE  0.05
+#define FORMS_DIGITS 10.0 /* more than so many are rounding */
+
+typedef struct forms_condition {
+    const char *name; /* in results.json */
+    size_t rows;
+    double noise;
+} forms_condition;
+enum { FORMS_CONDITIONS = 4 };
+extern const forms_condition forms_conditions[FORMS_CONDITIONS];
+
+/* What the parts of the suite work with. */
+typedef struct forms_context {
+    model_space *s;
+    const eval_how *how;
+    tools_model model; /* a view of s->m */
+    int form;          /* the view: forms, or exact */
+    arena *a;          /* for results of the whole suite */
+    arena **keep;      /* per thread: what lives as long as a batch */
+    arena **tmp;       /* per thread: scratch */
+} forms_context;
+
+/* Forgets the batch. */
+void forms_batch(const forms_context *c);
+
+/* Where the random choices of a part come from: nobody else has these indexes of RNG_EDITS. */
+typedef enum forms_draws {
+    FORMS_DRAW_LAWS,
+    FORMS_DRAW_CORPORA,
+    FORMS_DRAW_VALIDATION,
+    FORMS_DRAW_LIBRARY,
+    FORMS_DRAW_COPIES
+} forms_draws;
+void forms_rng(rng *r, const eval_how *how, forms_draws what, uint64_t index);
+
+/* Problems ------------------------------------------------------------------------------------ */
+
+enum { FORMS_TRUTH, FORMS_LAW, FORMS_EDIT }; /* what a candidate is */
+
+/* A candidate's core in the problem's raw inputs. The fit starts from constants that are not far
+ * off for the truth and its edits; a score that looks at values before the fit must not profit from
+ * that, so it sees others, which are drawn for each candidate. */
+typedef struct forms_candidate {
+    expr core, drawn;
+    uint64_t hash;    /* of the form */
+    size_t constants; /* free ones of the core */
+    int role;
+} forms_candidate;
+
+/* The first FORMS_TABLE rows are for tables, the others judge. */
+typedef struct forms_problem {
+    forms_draws set;
+    size_t index;
+    int dim;
+    expr truth;
+    const double **x; /* FORMS_POINTS rows, in random order */
+    const double *y;
+    size_t n; /* 0 if it cannot be used */
+    forms_candidate c[FORMS_CANDIDATES];
+} forms_problem;
+
+/* Other laws and formulas that compete with a truth. */
+typedef struct forms_rival {
+    expr e;
+    int dim;
+    const double *size; /* of its inputs: their root mean squares */
+} forms_rival;
+
+/* The problems of a set, drawn one by one: everything lives in c->a. */
+typedef struct forms_set {
+    forms_draws what;
+    size_t count;
+    forms_rival *rival; /* in the order in which they are preferred, by groups */
+    size_t rivals;
+    size_t own; /* the first so many are preferred to the rest: those of the corpora */
+    const struct data_corpus *corpus;
+    const size_t *of, *at; /* of the corpora: which corpus, which formula */
+} forms_set;
+
+snip_code forms_set_make(forms_set *out, forms_context *c, forms_draws what, size_t count,
+                         snip_status *st);
+
+/* Problem `index` of the set, in `a`; out->n is 0 where it cannot be used. Fails only for want of
+ * memory. */
+snip_code forms_problem_draw(forms_problem *out, const forms_set *set, size_t index,
+                             const eval_how *how, arena *a, arena *tmp);
+
+/* The table of the problem in a condition. SNIP_FORMAT where it is none: y does not vary. */
+snip_code forms_table(tools_problem *out, const forms_problem *p, int condition,
+                      const eval_how *how, arena *a);
+
+/* a + b * core, in `to`. node is NULL when memory is out. */
+expr forms_line(expr core, double a, double b, arena *to);
+
+/* Fits a + b * core on the table's rows. `starts` as in tools_fit_constants. NaN constants never
+ * come out: where nothing is finite, *out is core as given. */
+snip_code forms_fit(expr *out, expr core, const tools_problem *p, int starts, arena *a, arena *tmp);
+
+/* -log10(1 - R^2) on the problem's judging rows, at most FORMS_DIGITS; -infinity where e is not
+ * finite. NaN when memory is out. */
+double forms_digits(expr e, const forms_problem *p, arena *tmp);
+
+/* |correlation| of e's values with y, 0 where they are not finite or do not vary. -1 when memory is
+ * out. */
+double forms_correlation(expr e, const double *const *x, const double *y, size_t rows, arena *tmp);
+
+/* A formula and a table that it is held against. */
+typedef struct forms_match {
+    const tools_problem *p;
+    tools_inputs matter;             /* tools_inputs_that_matter(p), 0 in the exact view */
+    expr e;                          /* in p's raw inputs */
+    const char *label, *table_label; /* for the dump */
+    double similarity;               /* the result: NaN where the model has no words for e */
+} forms_match;
+
+/* Similarities of n matches. Neighbours that share p share its tables. */
+snip_code forms_compare(forms_match *m, size_t n, forms_context *c, snip_status *st);
+
+/* Scores -------------------------------------------------------------------------------------- */
+
+typedef enum forms_score {
+    FORMS_SIMILARITY,
+    FORMS_CORRELATION,
+    FORMS_SIZE,      /* fewer nodes of the core are better */
+    FORMS_CONSTANTS, /* more constants are better */
+    FORMS_BASES,
+    FORMS_WITHOUT = FORMS_BASES, /* correlation and size */
+    FORMS_WITH,                  /* similarity, correlation and size */
+    FORMS_SCORES
+} forms_score;
+extern const char *const forms_score_names[FORMS_SCORES];
+
+/* Weights of the first three scores' ranks. */
+typedef struct forms_weights {
+    double without[3], with[3];
+    double spearman_without, spearman_with; /* reached on the validation problems */
+    size_t problems;
+} forms_weights;
+
+/* Fills score[FORMS_WITHOUT] and [FORMS_WITH] from the others. Returns 0 when memory is out. */
+int forms_combine(double *const score[FORMS_SCORES], size_t n, const forms_weights *w);
+
+/* A problem in a condition, with what became of its candidates. */
+typedef struct forms_task {
+    size_t n;
+    int role[FORMS_CANDIDATES];
+    double digits[FORMS_CANDIDATES];
+    double score[FORMS_SCORES][FORMS_CANDIDATES]; /* -infinity where there is none */
+} forms_task;
+
+/* task[i * conditions + k]: problem i of the set in the k-th of its conditions; n is 0 where it
+ * could not be used. One condition: problem i has condition i modulo 4. */
+snip_code forms_tasks(forms_task **out, const forms_set *set, int conditions, forms_context *c,
+                      snip_status *st);
+
+snip_code forms_weights_choose(forms_weights *out, const forms_task *t, size_t n);
+json_t *forms_weights_json(const forms_weights *w);
+
+/* Places, percentiles and correlations of all conditions. NULL when memory is out. */
+json_t *forms_tasks_json(forms_task *t, size_t problems, const forms_weights *w,
+                         const eval_how *how);
+
+/* Pairs and forms ------------------------------------------------------------------------------ */
+
+/* A sample and its form. Its core is what a model of forms reads. */
+typedef struct forms_sample {
+    data_sample s;
+    expr_form form;
+    int law;    /* else of the SNIP generator */
+    int usable; /* the core is no constant and short enough to read */
+} forms_sample;
+
+/* Distinct forms of a stream: laws and expressions of the SNIP generator alternate. */
+typedef struct forms_stream {
+    rng_stream stream;
+    size_t points;
+    int all_free;   /* forms know nothing of the samples' means and deviations */
+    size_t want;    /* samples in all */
+    size_t got[2];  /* expressions, laws */
+    uint64_t next;  /* index in both streams */
+    uint64_t *seen; /* hashes met so far */
+    size_t room, used;
+} forms_stream;
+
+snip_code forms_stream_open(forms_stream *out, rng_stream stream, size_t points, int all_free,
+                            size_t want, snip_status *st);
+void forms_stream_close(forms_stream *s);
+
+/* The next samples, up to `most`, which is even, in the batch's memory; *n is 0 at the end. The
+ * result does not depend on the number of threads. */
+snip_code forms_stream_next(forms_sample **out, size_t *n, forms_stream *s, size_t most,
+                            forms_context *c, snip_status *st);
+
+/* The other parts ----------------------------------------------------------------------------- */
+
+snip_code forms_invariance(json_t **out, const forms_set *laws, forms_context *c, snip_status *st);
+snip_code forms_retrieval(json_t **out, forms_context *c, snip_status *st);
+snip_code forms_library(json_t **out, const forms_set *laws, const forms_weights *w,
+                        forms_context *c, snip_status *st);
+snip_code forms_copies(json_t **out, forms_context *c, snip_status *st);
+
+#endif

@@ -1,0 +1,646 @@
+/* forms_problems.c - problems of the suite `forms` and their candidates; see forms.h. */
+#include <math.h>
+#include <omp.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "data/corpora.h"
+#include "data/laws.h"
+#include "eval/forms.h"
+#include "tools/explain.h"
+#include "tools/fit.h"
+
+enum {
+    POOL = 600,       /* laws to take rivals from */
+    POOL_POINTS = 64, /* their rows: only the inputs' sizes are looked at */
+    DISTURBANCES = 6, /* attempts to disturb the constants, each half as far as the one before */
+    FLIPS = 4,        /* one sign in so many turns where constants are drawn */
+    NODES_MAX = 150   /* of a core: what is longer has no place in the model's 200 words */
+};
+
+/* Laws of this suite come from far behind the pairs of the retrieval. */
+#define POOL_FROM (DATA_TARGETS_FROM + ((uint64_t)1 << 30))
+
+const forms_condition forms_conditions[FORMS_CONDITIONS] = {
+    { "rows200", FORMS_TABLE, 0 },
+    { "rows200_noise5", FORMS_TABLE, FORMS_NOISE },
+    { "rows30", FORMS_FEW, 0 },
+    { "rows30_noise5", FORMS_FEW, FORMS_NOISE },
+};
+
+void forms_batch(const forms_context *c)
+{
+    for (int t = 0; t < c->s->threads; t++)
+        arena_reset(c->keep[t], 0);
+}
+
+static uint64_t place_of(forms_draws what, uint64_t index)
+{
+    return ((uint64_t)1 << 36) + ((uint64_t)what << 32) + index;
+}
+
+void forms_rng(rng *r, const eval_how *how, forms_draws what, uint64_t index)
+{
+    rng_init(r, how->seed, RNG_EDITS, place_of(what, index));
+}
+
+/* Rivals -------------------------------------------------------------------------------------- */
+
+static double root_mean_square(const double *v, size_t n)
+{
+    double sum = 0;
+    for (size_t i = 0; i < n; i++)
+        sum += v[i] * v[i] / (double)n;
+    return sqrt(sum);
+}
+
+static snip_code add_rival(forms_set *set, expr e, int dim, const double *const *x, size_t rows,
+                           arena *a)
+{
+    double *size = arena_array(a, (size_t)dim, sizeof *size);
+    if (!size)
+        return SNIP_NOMEM;
+    for (int j = 0; j < dim; j++)
+        size[j] = root_mean_square(x[j], rows);
+    set->rival[set->rivals++] = (forms_rival){ e, dim, size };
+    return SNIP_OK;
+}
+
+static rng_stream stream_of(forms_draws what)
+{
+    return what == FORMS_DRAW_VALIDATION ? RNG_VALIDATION : RNG_HELD_OUT;
+}
+
+static snip_code add_laws(forms_set *set, const eval_how *how, arena *a)
+{
+    const data_gen gen = { .dims = DATA_LAW_DIMS, .points = POOL_POINTS };
+    snip_code code = SNIP_OK;
+    for (uint64_t i = 0; i < POOL && code == SNIP_OK; i++) {
+        data_sample s;
+        data_law law;
+        code = data_law_draw(&s, &law, &gen, how->seed, stream_of(set->what), POOL_FROM + i, a);
+        if (code == SNIP_OK)
+            code = add_rival(set, law.e, law.dim, law.x, law.points, a);
+    }
+    return code;
+}
+
+/* Whether a formula of the same function was met before. */
+static int is_listed(const forms_set *set, const data_corpus *corpus, size_t count,
+                     const char *function)
+{
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(data_formula_function(&corpus[set->of[i]].formula[set->at[i]]), function) == 0)
+            return 1;
+    return 0;
+}
+
+/* The usable formulas of the corpora: all are rivals, at most `most` of them, evenly spread, are
+ * problems. */
+static snip_code add_corpora(forms_set *set, size_t most, const data_vocab *v, const eval_how *how,
+                             arena *a, snip_status *st)
+{
+    data_corpus *corpus = arena_array(a, DATA_CORPORA, sizeof *corpus);
+    size_t all = 0, found = 0;
+    snip_code code = corpus ? SNIP_OK : status_nomem(st);
+    for (int k = 0; k < DATA_CORPORA && code == SNIP_OK; k++) {
+        code = data_corpus_builtin(&corpus[k], data_corpus_names[k], a, st);
+        all += code == SNIP_OK ? corpus[k].count : 0;
+    }
+    size_t *of = arena_array(a, 2 * all + 1, sizeof *of), *at = of ? of + all : NULL;
+    forms_rival *rival = arena_array(a, all + POOL, sizeof *rival);
+    if (code == SNIP_OK && (!of || !rival))
+        code = status_nomem(st);
+    *set = (forms_set){ .what = set->what, .rival = rival, .corpus = corpus, .of = of, .at = at };
+    for (size_t k = 0; k < DATA_CORPORA && code == SNIP_OK; k++)
+        for (size_t i = 0; i < corpus[k].count && code == SNIP_OK; i++) {
+            const data_formula *f = &corpus[k].formula[i];
+            const double **x;
+            double *y;
+            size_t rows;
+            expr normal;
+            if (is_listed(set, corpus, found, data_formula_function(f)))
+                continue;
+            code = data_formula_sample(&corpus[k], i, DATA_SAMPLE_RANGE, FORMS_POINTS, how->seed,
+                                       &x, &y, &rows, a, st);
+            if (code != SNIP_OK)
+                return code;
+            code = data_formula_usable(&normal, f, y, rows, v, a, NULL);
+            if (code == SNIP_OK && rows == FORMS_POINTS) {
+                of[found] = k;
+                at[found++] = i;
+                code = add_rival(set, f->e, (int)f->names.count, x, rows, a);
+            }
+            code = code == SNIP_NOMEM ? status_nomem(st) : SNIP_OK;
+        }
+    set->own = set->rivals;
+    set->count = found < most ? found : most;
+    for (size_t i = 0; i < set->count && code == SNIP_OK; i++) { /* never from a place behind */
+        of[i] = of[i * found / set->count];
+        at[i] = at[i * found / set->count];
+    }
+    return code;
+}
+
+snip_code forms_set_make(forms_set *out, forms_context *c, forms_draws what, size_t count,
+                         snip_status *st)
+{
+    *out = (forms_set){ .what = what, .count = count };
+    snip_code code = SNIP_OK;
+    if (what == FORMS_DRAW_CORPORA)
+        code = add_corpora(out, count, c->s->m->vocab, c->how, c->a, st);
+    else if (!(out->rival = arena_array(c->a, POOL, sizeof *out->rival)))
+        code = status_nomem(st);
+    if (code == SNIP_OK && add_laws(out, c->how, c->a) != SNIP_OK)
+        code = status_nomem(st);
+    return code;
+}
+
+/* Candidates ---------------------------------------------------------------------------------- */
+
+/* e with each constant times 10^u, u within +-reach, and its sign turned now and then if asked; in
+ * `a`. node is NULL when memory is out. */
+static expr disturbed(expr e, double reach, int turn, rng *r, arena *a)
+{
+    expr out = { arena_copy(a, e.node, e.count * sizeof *e.node), e.count };
+    size_t *node = arena_array(a, e.count, sizeof *node);
+    if (!out.node || !node)
+        return (expr){ 0 };
+    expr_set_fixed(out, 0);
+    size_t n = expr_constants(out, node);
+    for (size_t i = 0; i < n; i++) {
+        expr_node *c = &out.node[node[i]];
+        c->value *= pow(10, reach * (2 * rng_uniform(r) - 1));
+        if (turn && rng_below(r, FLIPS) == 0)
+            c->value = -c->value;
+        c->integer = 0;
+    }
+    return out;
+}
+
+/* Whether e is finite at all points and varies. -1 when memory is out. */
+static int shows(expr e, const forms_problem *p, arena *tmp)
+{
+    double y[FORMS_POINTS];
+    size_t finite = expr_eval(e, p->x, FORMS_POINTS, y, tmp);
+    int varies = 0;
+    if (finite == (size_t)-1)
+        return -1;
+    for (size_t i = 1; i < FORMS_FEW; i++)
+        varies |= y[i] != y[0];
+    return finite == FORMS_POINTS && data_values_fit(y, FORMS_POINTS) && varies;
+}
+
+/* The core with drawn constants that show something; as it is where none are found. */
+static expr draw_constants(const forms_candidate *c, const forms_problem *p, rng *r, arena *a,
+                           arena *tmp)
+{
+    for (int k = 0; k < DISTURBANCES && c->constants; k++) {
+        expr e = disturbed(c->core, 1, 1, r, a);
+        int good = e.node ? shows(e, p, tmp) : -1;
+        if (good)
+            return good < 0 ? (expr){ 0 } : e;
+    }
+    return c->core;
+}
+
+/* Adds e, whose constants are all free, if its form is new and its core is finite and varies at all
+ * points. Returns 1 if it was added, 0 if not, -1 when memory is out. */
+static int add_candidate(forms_problem *p, expr e, int role, rng *r, arena *a, arena *tmp)
+{
+    arena_pos mark = arena_mark(tmp);
+    expr_form form;
+    int added = 0;
+    expr_set_fixed(e, 0);
+    snip_code code = expr_canonical(&form, e, tmp, NULL);
+    if (code == SNIP_OK && form.core.count > 0 && form.core.count <= NODES_MAX) {
+        added = 1;
+        for (size_t i = 0; i < p->n; i++)
+            added &= p->c[i].hash != form.hash;
+        added = added ? shows(form.core, p, tmp) : 0;
+    }
+    if (added > 0) {
+        forms_candidate *c = &p->c[p->n];
+        size_t *node = arena_array(tmp, form.core.count, sizeof *node);
+        *c = (forms_candidate){ .hash = form.hash, .role = role };
+        c->core.count = form.core.count;
+        c->core.node = arena_copy(a, form.core.node, form.core.count * sizeof(expr_node));
+        if (node && c->core.node) {
+            c->constants = expr_constants(c->core, node);
+            c->drawn = draw_constants(c, p, r, a, tmp);
+        }
+        added = c->drawn.node ? 1 : -1;
+        p->n++;
+    }
+    arena_reset(tmp, mark);
+    return code == SNIP_NOMEM ? -1 : added;
+}
+
+/* factor * x_j, in `a`. */
+static expr scaled_input(double factor, size_t j, arena *a)
+{
+    expr e = { arena_zero(a, 3 * sizeof(expr_node)), 3 };
+    if (e.node) {
+        e.node[0].op = EXPR_MUL;
+        e.node[1].op = EXPR_NUMBER;
+        e.node[1].value = factor;
+        e.node[2].op = EXPR_VARIABLE;
+        e.node[2].var = (uint16_t)j;
+        expr_measure(e);
+    }
+    return e;
+}
+
+/* The rival on the problem's columns, drawn at random, each in a unit in which it is as large as
+ * the rival's own was. */
+static expr on_columns(const forms_rival *f, const forms_problem *p, rng *r, arena *a)
+{
+    int column[DATA_DIMS_MAX];
+    expr by[DATA_DIMS_MAX];
+    for (int j = 0; j < p->dim; j++)
+        column[j] = j;
+    rng_shuffle(r, column, p->dim);
+    for (int j = 0; j < f->dim; j++) {
+        double size = root_mean_square(p->x[column[j]], FORMS_TABLE);
+        by[j] = scaled_input(size > 0 ? f->size[j] / size : 1, (size_t)column[j], a);
+        if (!by[j].node)
+            return (expr){ 0 };
+    }
+    return expr_substitute(f->e, by, (size_t)f->dim, a);
+}
+
+/* How well a rival suits: 0 best, -1 not at all. Those of the corpora with as many inputs come
+ * first, then laws with as many, then laws with fewer. */
+static int suits(const forms_set *set, size_t k, int dim)
+{
+    int own = k < set->own, d = set->rival[k].dim;
+    if (own)
+        return d == dim ? 0 : -1;
+    return d <= dim ? 1 + dim - d : -1;
+}
+
+static int add_rivals(forms_problem *p, const forms_set *set, rng *r, arena *a, arena *tmp)
+{
+    arena_pos mark = arena_mark(tmp);
+    int *order = arena_array(tmp, set->rivals, sizeof *order), failed = !order;
+    size_t before = p->n;
+    for (size_t i = 0; i < set->rivals && order; i++)
+        order[i] = (int)i;
+    if (order)
+        rng_shuffle(r, order, (int)set->rivals);
+    for (int class = 0; class <= p->dim && !failed; class ++)
+        for (size_t i = 0; i < set->rivals && !failed && p->n < before + FORMS_LAWS; i++) {
+            if (suits(set, (size_t)order[i], p->dim) != class)
+                continue;
+            expr e = on_columns(&set->rival[order[i]], p, r, tmp);
+            failed = !e.node || add_candidate(p, e, FORMS_LAW, r, a, tmp) < 0;
+        }
+    arena_reset(tmp, mark);
+    return !failed;
+}
+
+static int add_edits(forms_problem *p, expr truth, rng *r, arena *a, arena *tmp)
+{
+    arena_pos mark = arena_mark(tmp);
+    tools_edit *edit;
+    size_t n = tools_edits_list(&edit, truth, (size_t)p->dim, tmp), before = p->n;
+    int *order = n != (size_t)-1 ? arena_array(tmp, n + 1, sizeof *order) : NULL, failed = !order;
+    for (size_t i = 0; order && i < n; i++)
+        order[i] = (int)i;
+    if (order)
+        rng_shuffle(r, order, (int)n);
+    for (size_t i = 0; !failed && i < n && p->n < before + FORMS_EDITS; i++)
+        failed = add_candidate(p, edit[order[i]].e, FORMS_EDIT, r, a, tmp) < 0;
+    arena_reset(tmp, mark);
+    return !failed;
+}
+
+/* The rows of a sample in random order. Returns 0 when memory is out. */
+static int take_rows(forms_problem *p, const double *const *x, const double *y, rng *r, arena *a)
+{
+    int order[FORMS_POINTS];
+    for (int i = 0; i < FORMS_POINTS; i++)
+        order[i] = i;
+    rng_shuffle(r, order, FORMS_POINTS);
+    p->x = arena_array(a, (size_t)p->dim, sizeof *p->x);
+    for (int j = 0; j <= p->dim; j++) {
+        double *to = arena_array(a, FORMS_POINTS, sizeof *to);
+        if (!p->x || !to)
+            return 0;
+        for (int i = 0; i < FORMS_POINTS; i++)
+            to[i] = (j < p->dim ? x[j] : y)[order[i]];
+        if (j < p->dim)
+            p->x[j] = to;
+        else
+            p->y = to;
+    }
+    return 1;
+}
+
+static snip_code draw_truth(forms_problem *p, const forms_set *set, const eval_how *how, rng *r,
+                            arena *a)
+{
+    data_sample s;
+    data_law law;
+    const double **x;
+    double *y;
+    snip_code code;
+    if (set->what == FORMS_DRAW_CORPORA) {
+        const data_corpus *corpus = &set->corpus[set->of[p->index]];
+        const data_formula *f = &corpus->formula[set->at[p->index]];
+        size_t rows;
+        code = data_formula_sample(corpus, set->at[p->index], DATA_SAMPLE_RANGE, FORMS_POINTS,
+                                   how->seed, &x, &y, &rows, a, NULL);
+        p->truth = f->e;
+        p->dim = (int)f->names.count;
+    } else {
+        const data_gen gen = { .dims = DATA_LAW_DIMS, .points = FORMS_POINTS };
+        code = data_law_draw(&s, &law, &gen, how->seed, stream_of(set->what),
+                             DATA_TARGETS_FROM + p->index, a);
+        if (code == SNIP_OK) {
+            p->truth = law.e;
+            p->dim = law.dim;
+            x = law.x;
+            y = law.y;
+        }
+    }
+    return code != SNIP_OK ? code : take_rows(p, x, y, r, a) ? SNIP_OK : SNIP_NOMEM;
+}
+
+snip_code forms_problem_draw(forms_problem *out, const forms_set *set, size_t index,
+                             const eval_how *how, arena *a, arena *tmp)
+{
+    enum { EDITS_MIN = 4 };
+    rng r;
+    forms_rng(&r, how, set->what, index);
+    *out = (forms_problem){ .set = set->what, .index = index };
+    snip_code code = draw_truth(out, set, how, &r, a);
+    if (code != SNIP_OK)
+        return code;
+    expr truth = { 0 };
+    double reach = 0.5;
+    int added = 0;
+    for (int k = 0; k < DISTURBANCES && added == 0; k++, reach /= 2) {
+        truth = disturbed(out->truth, k + 1 < DISTURBANCES ? reach : 0, 0, &r, a);
+        added = truth.node ? add_candidate(out, truth, FORMS_TRUTH, &r, a, tmp) : -1;
+    }
+    if (added < 0 ||
+        (added && (!add_rivals(out, set, &r, a, tmp) || !add_edits(out, truth, &r, a, tmp))))
+        return SNIP_NOMEM;
+    if (out->n < 1 + FORMS_LAWS + EDITS_MIN)
+        out->n = 0;
+    for (int k = 0; k < FORMS_CONDITIONS && out->n; k++) {
+        arena_pos mark = arena_mark(tmp);
+        tools_problem t;
+        code = forms_table(&t, out, k, how, tmp);
+        arena_reset(tmp, mark);
+        if (code == SNIP_NOMEM)
+            return code;
+        if (code != SNIP_OK)
+            out->n = 0;
+    }
+    return SNIP_OK;
+}
+
+/* Tables, fits -------------------------------------------------------------------------------- */
+
+snip_code forms_table(tools_problem *out, const forms_problem *p, int condition,
+                      const eval_how *how, arena *a)
+{
+    static const char *const names[DATA_DIMS_MAX] = { "x0", "x1", "x2", "x3", "x4",
+                                                      "x5", "x6", "x7", "x8", "x9" };
+    const forms_condition *c = &forms_conditions[condition];
+    rng r;
+    rng_init(&r, how->seed, RNG_ROWS, place_of(p->set, p->index));
+    const double *y = data_noisy(p->y, FORMS_TABLE, c->noise, &r, a);
+    if (!y)
+        return SNIP_NOMEM;
+    const tools_table t = { (size_t)p->dim, c->rows, names, p->x, y };
+    return tools_problem_whole(out, &t, how->seed, a, NULL);
+}
+
+/* a + b * core for the best a and b; 0 and 1 where there are none. */
+static void best_line(double *a, double *b, const double *v, const double *y, size_t n)
+{
+    double mean = 0, mean_y = 0, vv = 0, vy = 0;
+    for (size_t i = 0; i < n; i++) {
+        mean += v[i] / (double)n;
+        mean_y += y[i] / (double)n;
+    }
+    for (size_t i = 0; i < n; i++) {
+        vv += (v[i] - mean) * (v[i] - mean);
+        vy += (v[i] - mean) * (y[i] - mean_y);
+    }
+    int good = isfinite(vv) && vv > 0 && isfinite(vy / vv);
+    *b = good ? vy / vv : 1;
+    *a = good ? mean_y - *b * mean : 0;
+}
+
+expr forms_line(expr core, double a, double b, arena *to)
+{
+    enum { MORE = 4 };
+    expr e = { arena_zero(to, (core.count + MORE) * sizeof(expr_node)), core.count + MORE };
+    if (e.node) {
+        e.node[0].op = EXPR_ADD;
+        e.node[1].op = e.node[3].op = EXPR_NUMBER;
+        e.node[1].value = a;
+        e.node[2].op = EXPR_MUL;
+        e.node[3].value = b;
+        memcpy(e.node + MORE, core.node, core.count * sizeof *core.node);
+        expr_measure(e);
+    }
+    return e;
+}
+
+snip_code forms_fit(expr *out, expr core, const tools_problem *p, int starts, arena *a, arena *tmp)
+{
+    const double *const *x = (const double *const *)p->x;
+    arena_pos mark = arena_mark(tmp);
+    double *v = arena_array(tmp, p->train, sizeof *v), from = 0, slope = 1;
+    size_t *node = arena_array(tmp, core.count, sizeof *node);
+    size_t finite = v && node ? expr_eval(core, x, p->train, v, tmp) : (size_t)-1;
+    tools_fit fit;
+    if (finite == (size_t)-1)
+        return SNIP_NOMEM;
+    if (finite == p->train)
+        best_line(&from, &slope, v, p->y, p->train);
+    size_t constants = expr_constants(core, node);
+    arena_reset(tmp, mark);
+    expr e = forms_line(core, from, slope, a);
+    if (!e.node)
+        return SNIP_NOMEM;
+    *out = e;
+    if (constants == 0)
+        return SNIP_OK;
+    snip_code code = tools_fit_constants(out, &fit, e, x, p->y, p->fit, starts, p->seed, a, NULL);
+    if (code == SNIP_UNSUPPORTED)
+        *out = e;
+    return code == SNIP_NOMEM ? code : SNIP_OK;
+}
+
+double forms_digits(expr e, const forms_problem *p, arena *tmp)
+{
+    const double *x[DATA_DIMS_MAX], *y = p->y + FORMS_TABLE;
+    double v[FORMS_JUDGE], mean = 0, all = 0, left = 0;
+    for (int j = 0; j < p->dim; j++)
+        x[j] = p->x[j] + FORMS_TABLE;
+    if (expr_eval(e, x, FORMS_JUDGE, v, tmp) == (size_t)-1)
+        return NAN;
+    for (size_t i = 0; i < FORMS_JUDGE; i++)
+        mean += y[i] / FORMS_JUDGE;
+    for (size_t i = 0; i < FORMS_JUDGE; i++) {
+        all += (y[i] - mean) * (y[i] - mean);
+        left += (v[i] - y[i]) * (v[i] - y[i]);
+    }
+    double share = left / all;
+    return isfinite(share) ? -log10(fmax(share, pow(10, -FORMS_DIGITS))) : -INFINITY;
+}
+
+double forms_correlation(expr e, const double *const *x, const double *y, size_t rows, arena *tmp)
+{
+    arena_pos mark = arena_mark(tmp);
+    double *v = arena_array(tmp, rows, sizeof *v), mean = 0, mean_y = 0, vv = 0, yy = 0, vy = 0;
+    size_t finite = v ? expr_eval(e, x, rows, v, tmp) : (size_t)-1;
+    if (finite == (size_t)-1)
+        return -1;
+    for (size_t i = 0; i < rows; i++) {
+        mean += v[i] / (double)rows;
+        mean_y += y[i] / (double)rows;
+    }
+    for (size_t i = 0; i < rows; i++) {
+        vv += (v[i] - mean) * (v[i] - mean);
+        yy += (y[i] - mean_y) * (y[i] - mean_y);
+        vy += (v[i] - mean) * (y[i] - mean_y);
+    }
+    arena_reset(tmp, mark);
+    double r = fabs(vy / sqrt(vv * yy));
+    return isfinite(r) ? r : 0;
+}
+
+/* Similarities -------------------------------------------------------------------------------- */
+
+/* A match on its way. */
+typedef struct half {
+    expr words; /* node is NULL where there are none */
+    tools_inputs inputs;
+    size_t table; /* of the first of its tables' rows */
+    snip_code code;
+} half;
+
+/* For the dump: a match's label with its inputs, and which way up its table is (-1: a formula). */
+static const char *labelled(const char *label, tools_inputs inputs, int turned, arena *a)
+{
+    text t = { .a = a };
+    if (!label)
+        return NULL;
+    text_add(&t, "%s,\"inputs\":%u", label, (unsigned)inputs);
+    if (turned >= 0)
+        text_add(&t, ",\"turned\":%d", turned);
+    return text_end(&t);
+}
+
+/* The table that a match is held against, as it is and, among forms, upside down. */
+static snip_code add_tables(model_item *item, const forms_match *m, tools_inputs inputs, int form,
+                            arena *a)
+{
+    const tools_problem *p = m->p;
+    const double **x = arena_array(a, p->dim, sizeof *x);
+    double *turned = form ? arena_array(a, p->train, sizeof *turned) : NULL;
+    int dim = 0;
+    if (!x || (form && !turned))
+        return SNIP_NOMEM;
+    for (size_t k = 0; k < p->dim; k++)
+        if (inputs >> p->order[k] & 1)
+            x[dim++] = p->standard[p->order[k]];
+    for (size_t i = 0; i < p->train && form; i++)
+        turned[i] = -p->y[i];
+    for (int k = 0; k < 1 + form; k++)
+        item[k] = (model_item){ .e = m->e,
+                                .node = MODEL_WHOLE,
+                                .x = x,
+                                .dim = dim,
+                                .rows = p->train,
+                                .y = k ? turned : p->y,
+                                .form = form,
+                                .label = labelled(m->table_label, inputs, k, a) };
+    return SNIP_OK;
+}
+
+/* Lists the formulas that have words, and the tables of all; *count are how many. */
+static snip_code list_items(model_item *formula, size_t *formulas, model_item *table,
+                            size_t *tables, const forms_match *m, half *h, size_t n,
+                            const forms_context *c)
+{
+    size_t first = 0; /* of the matches with the same table */
+    *formulas = *tables = 0;
+    for (size_t i = 0; i < n; i++) {
+        if (h[i].code == SNIP_NOMEM)
+            return SNIP_NOMEM;
+        if (m[i].p != m[first].p)
+            first = i;
+        if (!h[i].words.node)
+            continue;
+        size_t k = first;
+        while (k < i && !(h[k].words.node && h[k].inputs == h[i].inputs))
+            k++;
+        h[i].table = k < i ? h[k].table : *tables;
+        if (k == i) {
+            snip_code code = add_tables(table + *tables, &m[i], h[i].inputs, c->form, c->keep[0]);
+            if (code != SNIP_OK)
+                return code;
+            *tables += (size_t)(1 + c->form);
+        }
+        formula[(*formulas)++] =
+            (model_item){ .e = h[i].words,
+                          .node = MODEL_WHOLE,
+                          .form = c->form,
+                          .label = labelled(m[i].label, h[i].inputs, -1, c->keep[0]) };
+    }
+    return SNIP_OK;
+}
+
+snip_code forms_compare(forms_match *m, size_t n, forms_context *c, snip_status *st)
+{
+    size_t latent = c->s->latent, formulas, tables;
+    half *h = calloc(n + 1, sizeof *h);
+    model_item *formula = malloc((n + 1) * sizeof *formula);
+    model_item *table = malloc((2 * n + 1) * sizeof *table);
+    float *symbols = malloc((n + 1) * latent * sizeof *symbols), *values = NULL;
+    snip_code code = h && formula && table && symbols ? SNIP_OK : SNIP_NOMEM;
+    if (code == SNIP_OK) {
+#pragma omp parallel for schedule(dynamic, 8) num_threads(c->s->threads)
+        for (size_t i = 0; i < n; i++) {
+            int t = omp_get_thread_num();
+            h[i].inputs = tools_inputs_held(m[i].e, m[i].p, m[i].matter, &c->model);
+            h[i].code = tools_words(&h[i].words, m[i].e, h[i].inputs, m[i].p, &c->model, c->keep[t],
+                                    c->tmp[t], NULL);
+            if (h[i].code != SNIP_OK)
+                h[i].words.node = NULL;
+        }
+        code = list_items(formula, &formulas, table, &tables, m, h, n, c);
+    }
+    if (code == SNIP_OK && !(values = malloc((tables + 1) * latent * sizeof *values)))
+        code = SNIP_NOMEM;
+    if (code == SNIP_NOMEM)
+        status_nomem(st);
+    if (code == SNIP_OK && formulas)
+        code = model_space_embed(c->s, formula, formulas, symbols, NULL, st);
+    if (code == SNIP_OK && tables)
+        code = model_space_embed(c->s, table, tables, NULL, values, st);
+    for (size_t i = 0, k = 0; i < n && code == SNIP_OK; i++) {
+        m[i].similarity = NAN;
+        if (!h[i].words.node)
+            continue;
+        const float *row = symbols + k++ * latent, *to = values + h[i].table * latent;
+        m[i].similarity = model_dot(row, to, latent);
+        if (c->form)
+            m[i].similarity = fmax(m[i].similarity, model_dot(row, to + latent, latent));
+    }
+    free(h);
+    free(formula);
+    free(table);
+    free(symbols);
+    free(values);
+    return code;
+}
