@@ -173,38 +173,86 @@ static size_t rows_to_fit(expr e, const tools_problem *p, arena *tmp)
     return p->fit < most ? p->fit : most;
 }
 
+/* Whether e may lose a term that is there to be fitted: 0*x is nothing until it is. */
+static int has_zero(expr e)
+{
+    for (size_t i = 0; i < e.count; i++)
+        if (e.node[i].op == EXPR_NUMBER && e.node[i].value == 0)
+            return 1;
+    return 0;
+}
+
+/* The structure to fit: e's own, or its canonical one if that has fewer constants. With one too
+ * many the minimum is a valley, in which constants run away. */
+static snip_code structure(expr *out, expr e, const tools_problem *p, arena *a, snip_status *st)
+{
+    expr_form form;
+    size_t own, fewer;
+    *out = e;
+    if (!count_constants(&own, e, a))
+        return status_nomem(st);
+    if (own < 2 || has_zero(e))
+        return SNIP_OK;
+    snip_code code = expr_canonical(&form, e, a, st);
+    if (code != SNIP_OK)
+        return code == SNIP_NOMEM ? code : SNIP_OK;
+    if (!count_constants(&fewer, form.e, a))
+        return status_nomem(st);
+    if (fewer < own && tools_inputs_of(form.e, p) == tools_inputs_of(e, p))
+        *out = form.e;
+    return SNIP_OK;
+}
+
+/* Fits `e`, a structure of the candidate's formula. */
+static snip_code refit(tools_candidate *c, expr e, const tools_problem *p,
+                       const tools_rank_how *how, arena *keep, snip_status *st)
+{
+    tools_fit fit = { 0 };
+    size_t rows = rows_to_fit(e, p, keep);
+    if (rows == 0)
+        return status_nomem(st);
+    snip_code code =
+        tools_fit_constants(&c->fitted, &fit, e, (const double *const *)p->x, p->y, rows,
+                            how->starts ? how->starts : STARTS, p->seed, keep, st);
+    if (code == SNIP_UNSUPPORTED) { /* too much to fit: judged as given */
+        c->fitted = c->e;
+        fit = (tools_fit){ 0 };
+    } else if (code != SNIP_OK)
+        return code;
+    c->constants = fit.constants;
+    c->fitted_rows = fit.constants ? rows : 0;
+    return tools_problem_errors(&c->errors, c->fitted, p, keep) ? SNIP_OK : status_nomem(st);
+}
+
 /* Fits and measures one candidate; what it makes lives in `keep`. */
 static snip_code judge(tools_candidate *c, const tools_problem *p, const tools_rank_how *how,
                        arena *keep, snip_status *st)
 {
-    tools_fit fit = { 0 };
-    size_t rows = 0;
     c->fitted = c->e;
     c->similarity = NAN;
     c->why = NULL;
+    c->constants = c->fitted_rows = 0;
+    if (!tools_problem_errors(&c->given, c->e, p, keep))
+        return status_nomem(st);
+    c->errors = c->given;
     if (how->refit) {
-        rows = rows_to_fit(c->e, p, keep);
-        if (rows == 0)
-            return status_nomem(st);
-        snip_code code =
-            tools_fit_constants(&c->fitted, &fit, c->e, (const double *const *)p->x, p->y, rows,
-                                how->starts ? how->starts : STARTS, p->seed, keep, st);
-        if (code == SNIP_UNSUPPORTED) { /* too much to fit: judged as given */
-            c->fitted = c->e;
-            fit = (tools_fit){ 0 };
-        } else if (code != SNIP_OK)
+        expr e;
+        snip_code code = structure(&e, c->e, p, keep, st);
+        if (code == SNIP_OK)
+            code = refit(c, e, p, how, keep, st);
+        /* Where rounding made another function of it, the given structure stays. */
+        const double slack = 1e-9, least = 1e-20 * p->variance[0];
+        if (code == SNIP_OK && e.node != c->e.node && !isnan(c->given.loss[0]) &&
+            !(c->errors.loss[0] <= c->given.loss[0] * (1 + slack) + least))
+            code = refit(c, c->e, p, how, keep, st);
+        if (code != SNIP_OK)
             return code;
     }
-    c->constants = fit.constants;
-    c->fitted_rows = fit.constants ? rows : 0;
     if (!c->fitted_rows && !count_constants(&c->constants, c->e, keep))
         return status_nomem(st);
     c->complexity = c->fitted.count;
     c->size = expr_sympy_size(c->fitted);
-    return tools_problem_errors(&c->given, c->e, p, keep) &&
-                   tools_problem_errors(&c->errors, c->fitted, p, keep)
-               ? SNIP_OK
-               : status_nomem(st);
+    return SNIP_OK;
 }
 
 /* All candidates, in parallel; each is fitted by one thread, so that the result is the same with
