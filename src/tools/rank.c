@@ -182,25 +182,53 @@ static int has_zero(expr e)
     return 0;
 }
 
-/* The structure to fit: e's own, or its canonical one if that has fewer constants. With one too
- * many the minimum is a valley, in which constants run away. */
-static snip_code structure(expr *out, expr e, const tools_problem *p, arena *a, snip_status *st)
+/* A copy of e whose constants have values without any relation to each other. */
+static expr generic(expr e, arena *a)
+{
+    const double golden = 0.6180339887498949;
+    expr out = { arena_copy(a, e.node, e.count * sizeof *e.node), e.count };
+    size_t *node = arena_array(a, e.count, sizeof *node);
+    if (!out.node || !node)
+        return (expr){ 0 };
+    size_t n = expr_constants(e, node);
+    for (size_t k = 0; k < n; k++)
+        out.node[node[k]].value *= 1 + 0.1 * fmod((double)(k + 1) * golden, 1);
+    return out;
+}
+
+/* The canonical structure of e, if there is one, and its number of constants. */
+static snip_code canonical(expr *out, size_t *constants, expr e, arena *a, snip_status *st)
 {
     expr_form form;
-    size_t own, fewer;
+    snip_code code = expr_canonical(&form, e, a, st);
+    *out = code == SNIP_OK ? form.e : e;
+    if (code == SNIP_NOMEM)
+        return code;
+    return count_constants(constants, *out, a) ? SNIP_OK : status_nomem(st);
+}
+
+/* The structure to fit: e's own, or its canonical one if that has fewer constants. With one too
+ * many the minimum is a valley, in which constants run away. Terms that are equal only as they were
+ * given, like two decays that begin at the same rate, must not be joined: so the constants must be
+ * as many for other values. */
+static snip_code structure(expr *out, expr e, const tools_problem *p, arena *a, snip_status *st)
+{
+    size_t own, fewer, others;
+    expr form, other;
     *out = e;
     if (!count_constants(&own, e, a))
         return status_nomem(st);
-    if (own < 2 || has_zero(e))
+    if (own < 2 || own > TOOLS_FIT_CONSTANTS_MAX || has_zero(e))
         return SNIP_OK;
-    snip_code code = expr_canonical(&form, e, a, st);
-    if (code != SNIP_OK)
-        return code == SNIP_NOMEM ? code : SNIP_OK;
-    if (!count_constants(&fewer, form.e, a))
+    snip_code code = canonical(&form, &fewer, e, a, st);
+    if (code != SNIP_OK || fewer >= own || tools_inputs_of(form, p) != tools_inputs_of(e, p))
+        return code;
+    if (!(other = generic(e, a)).node)
         return status_nomem(st);
-    if (fewer < own && tools_inputs_of(form.e, p) == tools_inputs_of(e, p))
-        *out = form.e;
-    return SNIP_OK;
+    code = canonical(&other, &others, other, a, st);
+    if (code == SNIP_OK && others == fewer)
+        *out = form;
+    return code;
 }
 
 /* Fits `e`, a structure of the candidate's formula. */
