@@ -384,13 +384,46 @@ static void many_constants_are_fitted_all_the_same(void **state)
 {
     arena *a = *state;
     tools_problem p = problem_of("a + 2", 20000, a);
-    tools_candidate c = { .e = long_sum("1.5*a", "0.5", 120, &p.names, a) };
-    assert_true(121 * p.fit > TOOLS_FIT_JACOBIAN_MAX);
+    tools_candidate c = { .e = long_sum("1.5*a+0.0*x2", "0.5", 120, &p.names, a) };
+    assert_true(122 * p.fit > TOOLS_FIT_JACOBIAN_MAX);
     assert_int_equal(
         tools_rank(&c, 1, &p, NULL, &(tools_rank_how){ .refit = 1, .starts = 1 }, a, NULL),
         SNIP_OK);
-    assert_int_equal(c.constants, 121);
+    assert_int_equal(c.constants, 122);
     assert_true(c.errors.loss[1] < 1e-6 * c.given.loss[1]);
+}
+
+/* A constant that others could take the place of is no constant: it would run away. What has as
+ * many as it needs keeps the structure that the user wrote. */
+static void redundant_constants_are_merged(void **state)
+{
+    arena *a = *state;
+    tools_problem p = problem_of("72/(1 + exp(2.6 - 0.9*a))", ROWS, a);
+    static const struct {
+        const char *formula;
+        size_t constants;
+        int kept;
+    } cases[] = {
+        { "7363.9/(101.62 + exp(7.2394 - 0.7*a))", 3, 0 },
+        { "4.9*(a - 3.5)/1.28", 2, 0 },
+        { "1.0 - 2.0*(a - 1950.0)", 2, 0 },
+        { "2.0 - 1.5*a", 2, 1 },
+        { "70.0/(1.5 + exp(-0.8*a))", 3, 1 },
+        { "1.5*exp(-1.0*a) + 1.5*exp(-1.0*a)", 4, 1 }, /* equal only at the start */
+        { "2.0*a + 0.0*x2", 2, 1 },
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        tools_candidate c = { .e = parse(cases[i].formula, &p.names, a) };
+        const tools_rank_how how = { .refit = 1, .starts = 4, .threads = 1 };
+        assert_int_equal(tools_rank(&c, 1, &p, NULL, &how, a, NULL), SNIP_OK);
+        if (c.constants != cases[i].constants || (c.fitted.count == c.e.count) != cases[i].kept)
+            fail_msg("%s: %zu constants, %zu nodes", cases[i].formula, c.constants, c.fitted.count);
+        assert_true(c.errors.loss[0] <= c.given.loss[0] * (1 + 1e-9));
+        for (size_t k = 0; k < c.fitted.count; k++)
+            assert_true(fabs(c.fitted.node[k].value) < 1e4);
+        if (i == 0)
+            assert_true(c.errors.loss[0] < 1e-16);
+    }
 }
 
 /* Explaining ---------------------------------------------------------------------------------- */
@@ -494,9 +527,13 @@ static void check_explanation(const tools_explanation *x, const tools_problem *p
     for (size_t i = 0; i < x->edits; i++) {
         const tools_edit *e = &x->edit[i];
         assert_true(same_bits(e->gain, e->similarity - x->similarity));
-        assert_true(i == 0 || e->gain <= x->edit[i - 1].gain);
-        if (i >= x->listed)
+        if (i >= x->listed) { /* by their gain, and none of it larger than of those tried */
+            for (size_t k = 0; k < i; k++)
+                assert_true(e->gain <= x->edit[k].gain);
             continue;
+        }
+        assert_true(i == 0 ||
+                    tools_judged(&x->edit[i - 1].refitted, p) <= tools_judged(&e->refitted, p));
         tools_errors errors;
         assert_true(tools_problem_errors(&errors, e->e, p, a));
         assert_memory_equal(&errors, &e->errors, sizeof errors);
@@ -582,6 +619,7 @@ int main(void)
         ARENA_TEST(small_and_large_lists_are_ranked),
         ARENA_TEST(what_the_model_cannot_read_has_errors_still),
         ARENA_TEST(many_constants_are_fitted_all_the_same),
+        ARENA_TEST(redundant_constants_are_merged),
         ARENA_TEST(edits_are_single_and_undone),
         ARENA_TEST(edits_without_memory_fail),
         ARENA_TEST(edits_are_told_in_words),

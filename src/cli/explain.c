@@ -36,7 +36,9 @@ static const char *label(const expr_node *n, const expr_names *names, char *buf,
 /* How much of the largest gain a node has, 0 .. 1. */
 static double share(const tools_explanation *x, size_t i)
 {
-    double top = x->edits ? x->edit[0].gain : 0;
+    double top = 0;
+    for (size_t k = 0; k < x->e.count; k++)
+        top = fmax(top, x->gain[k]); /* of NaN and a number it is the number */
     return top > 0 && x->gain[i] > 0 ? x->gain[i] / top : 0;
 }
 
@@ -97,22 +99,10 @@ static void print_node(const tools_explanation *x, const tools_problem *p, size_
     indent[depth] = 0;
 }
 
-static const double NOTABLE = 0.95; /* of an error: what is above is no better */
-
-/* The edit, of those tried, with the least error after its refit, if that is notably less than the
- * formula's own; else (size_t)-1. Of edits that are as good, the one with the larger gain. */
-static size_t least_error(const tools_explanation *x, const tools_problem *p)
+/* The edit that the data support, or (size_t)-1. */
+static size_t supported(const tools_explanation *x)
 {
-    size_t best = (size_t)-1;
-    double least = NOTABLE * tools_judged(&x->errors, p);
-    for (size_t k = 0; k < x->listed; k++) {
-        double loss = tools_judged(&x->edit[k].refitted, p);
-        if (loss < least * (1 - 1e-6)) {
-            least = loss;
-            best = k;
-        }
-    }
-    return best;
+    return x->evidence.supported ? x->evidence.best : (size_t)-1;
 }
 
 static const char *judged_on(const tools_problem *p)
@@ -131,6 +121,52 @@ static void print_edit(const tools_explanation *x, size_t k, const cli_task *tas
            cli_short_number(b[1], e->refitted.r2[part]), what ? what : "");
 }
 
+/* Two digits; but 99.97 % is not 100. */
+static const char *percent(char buf[32], double v)
+{
+    if (v > 99.995)
+        snprintf(buf, 32, "more than 99.99");
+    else
+        snprintf(buf, 32, v > 99 ? "%.2f" : "%.0f", v);
+    return buf;
+}
+
+/* A probability, with its sign. */
+static const char *chance(char buf[32], double p)
+{
+    if (p < 1e-6)
+        snprintf(buf, 32, "< 1e-6");
+    else if (p >= 1)
+        snprintf(buf, 32, "= 1");
+    else
+        snprintf(buf, 32, "= %.1g", p);
+    return buf;
+}
+
+/* The verdict with its evidence, in plain words. */
+static void print_verdict(const tools_explanation *x, const cli_task *task)
+{
+    const tools_evidence *v = &x->evidence;
+    if (v->best == (size_t)-1)
+        return;
+    char b[2][32];
+    const char *what = tools_edit_text(&x->edit[v->best], x->e, &task->p.names, task->a);
+    double less = 100 * (1 - v->cross[1] / v->cross[0]);
+    if (v->supported)
+        printf(
+            "verdict     %s\n            lowers the cross-validated error by %s %% (p %s for the "
+            "best of %zu edits)\n",
+            what ? what : "an edit", percent(b[0], less), chance(b[1], v->p), v->tried);
+    else if (less > 0)
+        printf("verdict     no edit is supported by the data: the best of %zu lowers the "
+               "cross-validated\n            error by %s %% (p %s): %s\n",
+               v->tried, percent(b[0], less), chance(b[1], v->p), what ? what : "");
+    else
+        printf("verdict     no edit is supported by the data: none of the best of %zu lowers the "
+               "cross-validated error\n",
+               v->tried);
+}
+
 static void print_explanation(const tools_explanation *x, const cli_task *task, size_t top,
                               int coloured)
 {
@@ -141,31 +177,22 @@ static void print_explanation(const tools_explanation *x, const cli_task *task, 
     printf("similarity  %.4f\nR2          %s on %zu rows, %s on %zu held out\n", x->similarity,
            cli_short_number(b[0], x->errors.r2[0]), p->train,
            cli_short_number(b[1], x->errors.r2[1]), p->rows - p->train);
-    size_t best = least_error(x, p);
-    if (best != (size_t)-1) {
-        text = tools_edit_text(&x->edit[best], x->e, &p->names, task->a);
-        printf("verdict     %s lowers the error, to R2 %s on %s\n", text ? text : "an edit",
-               cli_short_number(b[0], x->edit[best].refitted.r2[p->rows > p->train]), judged_on(p));
-    } else if (x->listed) {
-        printf("verdict     none of the %zu edits tried lowers the error by 5 %% or more\n",
-               x->listed);
-    }
+    print_verdict(x, task);
     putchar('\n');
     printf("  %-*s   gain of the best edit there\n", LABELS, "");
     print_node(x, p, 0, indent, 1, coloured, task->a);
     if (x->listed == 0)
         return;
-    printf("\nSingle edits with the largest gain; R2 on %s, before and after a refit:\n",
-           judged_on(p));
+    printf("\nSingle edits with the least error of %zu; R2 on %s, before and after a refit:\n",
+           x->listed, judged_on(p));
     printf("%9s %9s %9s  %s\n", "gain", "R2", "R2 refit", "edit");
     for (size_t k = 0; k < x->listed && k < top; k++)
         print_edit(x, k, task);
+    size_t best = supported(x);
     if (best == (size_t)-1)
         return;
-    printf("\nOf the first %zu, the one with the least error after its refit:\n", x->listed);
-    print_edit(x, best, task);
-    text = expr_print(x->edit[best].fitted, SNIP_INFIX, &p->names, 5, task->a);
-    printf("%9s %9s %9s  %s\n", "", "", "", text ? text : "");
+    text = expr_print(x->evidence.fitted, SNIP_INFIX, &p->names, 5, task->a);
+    printf("\nThe verdict's formula, its constants fitted to all rows:\n  %s\n", text ? text : "");
 }
 
 static json_t *errors_json(const tools_errors *e)
@@ -193,22 +220,34 @@ static json_t *edit_json(const tools_explanation *x, size_t k, const cli_task *t
                      errors_json(&e->refitted));
 }
 
+static json_t *evidence_json(const tools_explanation *x, const cli_task *task)
+{
+    const tools_evidence *v = &x->evidence;
+    if (v->best == (size_t)-1)
+        return json_null();
+    return json_pack("{s:b,s:I,s:i,s:o,s:o,s:o,s:o,s:o}", "supported", v->supported, "tried",
+                     (json_int_t)v->tried, "folds", v->folds, "cross_loss", cli_real(v->cross[0]),
+                     "edited_cross_loss", cli_real(v->cross[1]), "p", cli_real(v->p), "edit",
+                     edit_json(x, v->best, task), "equation",
+                     formula_json(v->fitted, &task->p, task->a));
+}
+
 static json_t *explanation_json(const tools_explanation *x, const cli_task *task, size_t top)
 {
     json_t *nodes = json_array(), *edits = json_array();
     const tools_problem *p = &task->p;
-    size_t best = least_error(x, p);
+    size_t best = supported(x);
     for (size_t i = 0; i < x->e.count; i++)
         json_array_append_new(nodes, json_pack("{s:I,s:o,s:o}", "node", (json_int_t)i, "part",
                                                formula_json(expr_sub(x->e, i), p, task->a), "gain",
                                                cli_real(x->gain[i])));
     for (size_t k = 0; k < x->listed && k < top; k++)
         json_array_append_new(edits, edit_json(x, k, task));
-    return json_pack("{s:o,s:f,s:o,s:o,s:o,s:o,s:s}", "equation", formula_json(x->e, p, task->a),
-                     "similarity", x->similarity, "errors", errors_json(&x->errors), "nodes", nodes,
-                     "edits", edits, "least_error",
-                     best == (size_t)-1 ? json_null() : edit_json(x, best, task), "model",
-                     task->t->hash);
+    return json_pack("{s:o,s:f,s:o,s:o,s:o,s:o,s:o,s:s}", "equation",
+                     formula_json(x->e, p, task->a), "similarity", x->similarity, "errors",
+                     errors_json(&x->errors), "nodes", nodes, "edits", edits, "least_error",
+                     best == (size_t)-1 ? json_null() : edit_json(x, best, task), "evidence",
+                     evidence_json(x, task), "model", task->t->hash);
 }
 
 /* Where a node is drawn. */
@@ -301,7 +340,7 @@ static int write_svg(const cli_command *self, const char *path, const tools_expl
 int cli_explain(const cli_command *self, int argc, char **argv)
 {
     int code, json = 0, as_given = 0, colours = 0;
-    uint64_t top = 10, tried = 40;
+    uint64_t top = 10, tried = 0;
     const char *svg = NULL;
     static const char *const when[] = { "auto", "always", "never", NULL };
     cli_task task = { 0 };
@@ -316,7 +355,9 @@ int cli_explain(const cli_command *self, int argc, char **argv)
           .kind = CLI_COUNT,
           .to = &tried,
           .value = "N",
-          .help = "edits to refit, those with the largest gain; no fewer than are listed",
+          .help =
+              "edits to refit, those with the largest gain; without it all, or 40 if that takes "
+              "long",
           .low = 1,
           .high = 100000 },
         { .name = "as-given",
@@ -361,8 +402,10 @@ int cli_explain(const cli_command *self, int argc, char **argv)
                  expr_inputs(e) - 1, task.p.dim);
         goto done;
     }
+    const uint64_t some = tried ? tried : 40;
     const tools_explain_how how = { .refit = !as_given,
-                                    .list = (size_t)(tried > top ? tried : top),
+                                    .list = (size_t)(some > top ? some : top),
+                                    .all = tried == 0,
                                     .threads = task.cores };
     if (tools_explain(&x, e, &task.p, task.t, &how, task.a, &st) != SNIP_OK) {
         cli_fail_status(self, &st);

@@ -396,16 +396,17 @@ snip_code snip_find(snip_ranking **out, const snip_model *m, snip_index *ix, con
 
 /* What was found, as the caller sees it: copies. Returns 0 when memory is out. */
 static int fill_explanation(snip_explanation *x, const tools_explanation *from,
-                            const tools_problem *p)
+                            const tools_problem *p, size_t edits)
 {
+    size_t most = from->listed < edits ? from->listed : edits;
     x->formula = handle(from->e, &p->names);
     x->similarity = from->similarity;
     x->gain = arena_copy(x->a, from->gain, from->e.count * sizeof *x->gain);
     x->nodes = from->e.count;
-    x->edit = arena_zero(x->a, (from->listed + 1) * sizeof *x->edit);
+    x->edit = arena_zero(x->a, (most + 1) * sizeof *x->edit);
     if (!x->formula || !x->gain || !x->edit)
         return 0;
-    for (; x->count < from->listed; x->count++) {
+    for (; x->count < most; x->count++) {
         const tools_edit *e = &from->edit[x->count];
         snip_edit *to = &x->edit[x->count];
         *to = (snip_edit){ .node = e->node,
@@ -436,7 +437,7 @@ snip_code snip_explain(snip_explanation **out, const snip_model *m, const snip_t
     tools_explanation found;
     const tools_rank_how rank = rank_how(options);
     const tools_explain_how how = {
-        .refit = rank.refit, .list = edits, .threads = rank.threads, .starts = rank.starts
+        .refit = rank.refit, .list = edits, .all = 1, .threads = rank.threads, .starts = rank.starts
     };
     snip_code code = SNIP_NOMEM;
     arena *a = arena_new(0);
@@ -450,7 +451,7 @@ snip_code snip_explain(snip_explanation **out, const snip_model *m, const snip_t
         code = tools_explain(&found, e->e, &p, m->t, &how, a, st);
     if (code == SNIP_OK) {
         locale_t before = uselocale(c);
-        if (!fill_explanation(x, &found, &p))
+        if (!fill_explanation(x, &found, &p, edits))
             code = status_nomem(st);
         uselocale(before);
     }

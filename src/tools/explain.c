@@ -15,8 +15,12 @@ static const uint8_t unary[] = { EXPR_ABS,    EXPR_INV,  EXPR_SQRT, EXPR_LOG,   
 static const uint8_t binary[] = { EXPR_ADD, EXPR_SUB, EXPR_MUL, EXPR_DIV };
 enum { UNARY = sizeof unary, BINARY = sizeof binary };
 
-/* Edits of one node at most, besides variables: exchanges, a swap, two drops, wraps. */
-enum { EACH = UNARY + BINARY + 1 + 2 + UNARY };
+/* Edits of one node at most, besides variables: exchanges, a swap, two drops, wraps, an exponent.
+ */
+enum { EACH = UNARY + BINARY + 1 + 2 + UNARY + 1 };
+
+/* Node visits, edits times rows times nodes, that refits of all edits are made for. */
+static const double WORK_MAX = 3e7;
 
 typedef struct list {
     tools_edit *edit;
@@ -95,6 +99,49 @@ static void wrap(list *l, size_t i)
     }
 }
 
+/* The power that a node raises its first operand to; NaN if it raises none. */
+static double power_of(expr e, size_t i)
+{
+    switch (e.node[i].op) {
+    case EXPR_VARIABLE:
+        return 1;
+    case EXPR_INV:
+        return -1;
+    case EXPR_SQRT:
+        return .5;
+    case EXPR_POW2:
+        return 2;
+    case EXPR_POW3:
+        return 3;
+    case EXPR_POW: {
+        const expr_node *n = &e.node[expr_child(e, i, 1)];
+        return n->op == EXPR_NUMBER && n->value == floor(n->value) ? n->value : NAN;
+    }
+    default:
+        return NAN;
+    }
+}
+
+/* u^2 becomes u^c, with c to be fitted. A whole c would be taken for a shape (expr_constants), so
+ * it starts a little beside. */
+static void free_exponent(list *l, size_t i)
+{
+    const double beside = 1e-6;
+    double power = power_of(l->e, i);
+    if (isnan(power))
+        return;
+    expr base = expr_sub(l->e, l->e.node[i].op == EXPR_VARIABLE ? i : i + 1);
+    expr e = { arena_zero(l->a, (base.count + 2) * sizeof *e.node), base.count + 2 };
+    if (e.node) {
+        e.node[0].op = EXPR_POW;
+        memcpy(e.node + 1, base.node, base.count * sizeof *e.node);
+        e.node[base.count + 1] =
+            (expr_node){ .op = EXPR_NUMBER, .value = power * (1 + beside), .len = 1 };
+        expr_measure(e);
+    }
+    add(l, i, TOOLS_FREE, 0, e.node ? expr_splice(l->e, i, e, l->a) : (expr){ 0 });
+}
+
 static void edit_node(list *l, size_t i, size_t inputs)
 {
     const expr_node *n = &l->e.node[i];
@@ -116,6 +163,7 @@ static void edit_node(list *l, size_t i, size_t inputs)
             add(l, i, TOOLS_DROP, k, expr_splice(l->e, i, kept, l->a));
     }
     wrap(l, i);
+    free_exponent(l, i);
 }
 
 size_t tools_edits_list(tools_edit **out, expr e, size_t inputs, arena *a)
@@ -169,6 +217,9 @@ const char *tools_edit_text(const tools_edit *edit, expr e, const expr_names *na
     case TOOLS_WRAP:
         text_add(&t, "%s -> %s(%s)", here, expr_ops[edit->to].name, here);
         break;
+    case TOOLS_FREE:
+        text_add(&t, "exponent fitted at %s", here);
+        break;
     }
     return text_end(&t);
 }
@@ -198,7 +249,7 @@ static int keep_real(tools_edit *edit, size_t *count, expr e, const tools_proble
         size_t finite = expr_eval(edit[i].e, x, p->fit, y, a);
         if (finite == (size_t)-1)
             y = NULL;
-        else if (finite == p->fit && differ(y, before, p->fit))
+        else if (finite == p->fit && (edit[i].kind == TOOLS_FREE || differ(y, before, p->fit)))
             edit[kept++] = edit[i];
     }
     arena_reset(a, mark);
@@ -255,29 +306,126 @@ static snip_code measure(tools_explanation *x, const tools_problem *p, const too
     return SNIP_OK;
 }
 
-/* The listed edits' real errors, before and after a refit. */
+/* The least error first; where errors are equal the larger gain. */
+static int by_error(const void *left, const void *right)
+{
+    const tools_edit *a = *(const tools_edit *const *)left, *b = *(const tools_edit *const *)right;
+    return a->judged != b->judged ? (a->judged < b->judged ? -1 : 1) : by_gain(a, b);
+}
+
+/* Sorts the edits refitted. Returns 0 when memory is out. */
+static int sort_listed(tools_explanation *x, arena *a)
+{
+    arena_pos mark = arena_mark(a);
+    const tools_edit **at = arena_array(a, x->listed + 1, sizeof *at);
+    tools_edit *sorted = arena_array(a, x->listed + 1, sizeof *sorted);
+    int good = at && sorted;
+    for (size_t i = 0; i < x->listed && good; i++)
+        at[i] = &x->edit[i];
+    if (good)
+        qsort(at, x->listed, sizeof *at, by_error);
+    for (size_t i = 0; i < x->listed && good; i++)
+        sorted[i] = *at[i];
+    if (good && x->listed)
+        memcpy(x->edit, sorted, x->listed * sizeof *sorted);
+    arena_reset(a, mark);
+    return good;
+}
+
+/* How many edits to refit. */
+static size_t to_refit(const tools_explanation *x, const tools_problem *p,
+                       const tools_explain_how *how)
+{
+    double visits = (double)x->edits * (double)p->fit * (double)x->e.count;
+    if (how->list > 0 && how->all && visits <= WORK_MAX)
+        return x->edits;
+    return x->edits < how->list ? x->edits : how->list;
+}
+
+/* The listed edits' real errors, before and after a refit. It begins at the constants fitted to the
+ * unedited formula and, in a second candidate, at those given: the data may have drawn the former
+ * far away from what the edit needs. */
 static snip_code try_edits(tools_explanation *x, const tools_problem *p,
                            const tools_explain_how *what, arena *a, snip_status *st)
 {
-    x->listed = x->edits < what->list ? x->edits : what->list;
-    tools_candidate *c = arena_zero(a, (x->listed + 1) * sizeof *c);
+    x->listed = to_refit(x, p, what);
+    tools_candidate *c = arena_zero(a, (2 * x->listed + 1) * sizeof *c);
+    size_t n = 0;
     if (!c)
         return status_nomem(st);
     for (size_t i = 0; i < x->listed; i++) {
-        c[i].e = x->edit[i].e;
-        c[i].place = i;
+        c[n++] = (tools_candidate){ .e = x->edit[i].e, .place = 2 * i };
+        if (x->edit[i].given.count)
+            c[n++] = (tools_candidate){ .e = x->edit[i].given, .place = 2 * i + 1 };
     }
     const tools_rank_how how = {
         .refit = 1, .order = TOOLS_BY_LOSS, .starts = what->starts, .threads = what->threads
     };
-    snip_code code = tools_rank(c, x->listed, p, NULL, &how, a, st);
-    for (size_t i = 0; i < x->listed && code == SNIP_OK; i++) {
-        tools_edit *edit = &x->edit[c[i].place];
-        edit->fitted = c[i].fitted;
-        edit->errors = c[i].given;
-        edit->refitted = c[i].errors;
-    }
-    return code;
+    snip_code code = tools_rank(c, n, p, NULL, &how, a, st);
+    if (code != SNIP_OK)
+        return code;
+    for (size_t second = 0; second < 2; second++)
+        for (size_t i = 0; i < n; i++) {
+            tools_edit *edit = &x->edit[c[i].place / 2];
+            if (c[i].place % 2 != second)
+                continue;
+            if (!second)
+                edit->errors = c[i].given;
+            /* Fitted rows choose, those held out judge. */
+            const double same = 1e-9;
+            if (second && !(c[i].errors.loss[0] < edit->refitted.loss[0] * (1 - same)) &&
+                !(isnan(edit->refitted.loss[0]) && !isnan(c[i].errors.loss[0])))
+                continue;
+            edit->fitted = c[i].fitted;
+            edit->refitted = c[i].errors;
+            edit->judged = tools_judged(&edit->refitted, p);
+        }
+    return sort_listed(x, a) ? SNIP_OK : status_nomem(st);
+}
+
+/* Whether formulas differ in their numbers only. */
+static int same_structure(expr a, expr b)
+{
+    if (a.count != b.count)
+        return 0;
+    for (size_t i = 0; i < a.count; i++)
+        if (a.node[i].op != b.node[i].op ||
+            (a.node[i].op == EXPR_VARIABLE && a.node[i].var != b.node[i].var))
+            return 0;
+    return 1;
+}
+
+/* All edits of x->e, and beside them those of the formula as given, if that is another. */
+static int list_edits(tools_explanation *x, expr given, const tools_problem *p, arena *a)
+{
+    tools_edit *other;
+    x->edits = tools_edits_list(&x->edit, x->e, p->dim, a);
+    if (x->edits == (size_t)-1)
+        return 0;
+    if (!same_structure(x->e, given) || expr_same(x->e, given))
+        return 1;
+    size_t n = tools_edits_list(&other, given, p->dim, a);
+    for (size_t i = 0; i < x->edits && n == x->edits; i++)
+        if (same_structure(x->edit[i].e, other[i].e))
+            x->edit[i].given = other[i].e;
+    return n != (size_t)-1;
+}
+
+/* Weighs the refitted edits against the formula, whose constants are fitted for that. */
+static snip_code weigh(tools_explanation *x, const tools_candidate *fitted, const tools_problem *p,
+                       const tools_explain_how *how, arena *a, snip_status *st)
+{
+    enum { STARTS = 16 };
+    tools_tried *tried = arena_array(a, x->listed + 1, sizeof *tried);
+    x->evidence = (tools_evidence){ .best = (size_t)-1, .p = 1 };
+    if (x->listed == 0)
+        return SNIP_OK;
+    if (!tried)
+        return status_nomem(st);
+    for (size_t i = 0; i < x->listed; i++)
+        tried[i] = (tools_tried){ .e = x->edit[i].fitted, .nested = x->edit[i].kind == TOOLS_FREE };
+    return tools_evidence_weigh(&x->evidence, fitted->fitted, tried, x->listed, p,
+                                how->starts > STARTS ? how->starts : STARTS, how->threads, a, st);
 }
 
 snip_code tools_explain(tools_explanation *out, expr e, const tools_problem *p,
@@ -286,9 +434,10 @@ snip_code tools_explain(tools_explanation *out, expr e, const tools_problem *p,
 {
     tools_explanation x = { .e = e };
     tools_candidate whole = { .e = e };
-    const tools_rank_how first = {
-        .refit = how->refit, .order = TOOLS_BY_LOSS, .starts = how->starts, .threads = 1
-    };
+    const tools_rank_how first = { .refit = how->refit || how->list,
+                                   .order = TOOLS_BY_LOSS,
+                                   .starts = how->starts,
+                                   .threads = 1 };
     if (e.count > TOOLS_EXPLAIN_NODES_MAX)
         return status_fail(st, SNIP_UNSUPPORTED, 0,
                            "the formula has %zu nodes, at most %d can be explained", e.count,
@@ -296,17 +445,17 @@ snip_code tools_explain(tools_explanation *out, expr e, const tools_problem *p,
     snip_code code = tools_rank(&whole, 1, p, NULL, &first, a, st);
     if (code != SNIP_OK)
         return code;
-    x.e = whole.fitted;
-    x.errors = whole.errors;
+    x.e = how->refit ? whole.fitted : e;
+    x.errors = how->refit ? whole.errors : whole.given;
     if (isnan(x.errors.loss[0]))
         return status_fail(st, SNIP_UNSUPPORTED, 0,
                            "the formula has no finite value in some row of the table");
     if ((code = measure_whole(&x, p, t, how->threads, a, st)) != SNIP_OK)
         return code;
-    x.edits = tools_edits_list(&x.edit, x.e, p->dim, a);
+    int listed = list_edits(&x, e, p, a);
     x.gain = arena_array(a, x.e.count, sizeof *x.gain);
     x.best = arena_array(a, x.e.count, sizeof *x.best);
-    if (x.edits == (size_t)-1 || !x.gain || !x.best || !keep_real(x.edit, &x.edits, x.e, p, a))
+    if (!listed || !x.gain || !x.best || !keep_real(x.edit, &x.edits, x.e, p, a))
         return status_nomem(st);
     code = measure(&x, p, t, how->threads, a, st);
     if (code == SNIP_OK)
@@ -315,10 +464,15 @@ snip_code tools_explain(tools_explanation *out, expr e, const tools_problem *p,
         x.gain[i] = NAN;
         x.best[i] = (size_t)-1;
     }
-    for (size_t k = x.edits; k-- > 0 && code == SNIP_OK;) { /* the best edit of a node comes last */
-        x.gain[x.edit[k].node] = x.edit[k].gain;
-        x.best[x.edit[k].node] = k;
+    for (size_t k = 0; k < x.edits && code == SNIP_OK; k++) {
+        size_t node = x.edit[k].node;
+        if (x.best[node] == (size_t)-1 || by_gain(&x.edit[k], &x.edit[x.best[node]]) < 0) {
+            x.gain[node] = x.edit[k].gain;
+            x.best[node] = k;
+        }
     }
+    if (code == SNIP_OK)
+        code = weigh(&x, &whole, p, how, a, st);
     *out = x;
     return code;
 }

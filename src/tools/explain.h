@@ -2,12 +2,15 @@
  * each part would gain.
  *
  * Each node is edited alone: its operator exchanged, its operands swapped, one of them dropped, a
- * function put around it, its variable replaced. Edited formulas that are not finite in all rows
- * that constants are fitted on, or have the same values there, are left out. The gain of an edit is
- * the rise of the cosine between formula and table; that of a node is the best among its edits. */
+ * function put around it, its variable replaced, its exponent freed. Edited formulas that are not
+ * finite in all rows that constants are fitted on, or have the same values there (but for a freed
+ * exponent), are left out. The gain of an edit is the rise of the cosine between formula and table;
+ * that of a node is the best among its edits. What is a verdict on the formula is weighed in
+ * evidence.h. */
 #ifndef TOOLS_EXPLAIN_H
 #define TOOLS_EXPLAIN_H
 
+#include "tools/evidence.h"
 #include "tools/rank.h"
 
 enum { TOOLS_EXPLAIN_NODES_MAX = 500 }; /* edits are some thirty copies of the formula a node */
@@ -16,7 +19,8 @@ typedef enum tools_edit_kind {
     TOOLS_EXCHANGE, /* the operator or the variable */
     TOOLS_SWAP,     /* the operands */
     TOOLS_DROP,     /* the node: an operand takes its place */
-    TOOLS_WRAP      /* a function around the node */
+    TOOLS_WRAP,     /* a function around the node */
+    TOOLS_FREE      /* an exponent, which becomes a constant to fit */
 } tools_edit_kind;
 
 typedef struct tools_edit {
@@ -24,24 +28,30 @@ typedef struct tools_edit {
     tools_edit_kind kind;
     int to; /* the new operator or variable, the operand that stays */
     expr e; /* the edited formula */
+    expr
+        given; /* the same edit of the formula as it was given; empty if it has another structure */
     double similarity, gain;
     expr fitted;                   /* of the listed edits: with constants refitted */
     tools_errors errors, refitted; /* of the listed edits: errors before and after */
+    double judged;                 /* of the listed edits: the error that they are ordered by */
 } tools_edit;
 
 typedef struct tools_explanation {
     expr e; /* the formula explained: constants refitted, unless told not to */
     double similarity;
     tools_errors errors;
-    double *gain;         /* per node; NaN where there is nothing to edit */
-    size_t *best;         /* per node: its best edit's place in edit[], or (size_t)-1 */
-    tools_edit *edit;     /* best first */
-    size_t edits, listed; /* all; those at the front that were refitted */
+    double *gain; /* per node; NaN where there is nothing to edit */
+    size_t *best; /* per node: its best edit's place in edit[], or (size_t)-1 */
+    tools_edit
+        *edit; /* those refitted, the least error first; the others, the largest gain first */
+    size_t edits, listed;    /* all; those at the front that were refitted */
+    tools_evidence evidence; /* on the edits refitted; `best` is a place in edit[] */
 } tools_explanation;
 
 typedef struct tools_explain_how {
     int refit;   /* the formula's constants first */
-    size_t list; /* edits to refit and list */
+    size_t list; /* edits to refit, those with the largest gain; 0: none, and no evidence */
+    int all;     /* refit all of them where that takes no more than some seconds */
     int threads;
     int starts; /* of each refit; 0: 4 */
 } tools_explain_how;

@@ -176,38 +176,114 @@ static size_t rows_to_fit(expr e, const tools_problem *p, arena *tmp)
     return p->fit < most ? p->fit : most;
 }
 
+/* Whether e may lose a term that is there to be fitted: 0*x is nothing until it is. */
+static int has_zero(expr e)
+{
+    for (size_t i = 0; i < e.count; i++)
+        if (e.node[i].op == EXPR_NUMBER && e.node[i].value == 0)
+            return 1;
+    return 0;
+}
+
+/* A copy of e whose constants have values without any relation to each other. */
+static expr generic(expr e, arena *a)
+{
+    const double golden = 0.6180339887498949;
+    expr out = { arena_copy(a, e.node, e.count * sizeof *e.node), e.count };
+    size_t *node = arena_array(a, e.count, sizeof *node);
+    if (!out.node || !node)
+        return (expr){ 0 };
+    size_t n = expr_constants(e, node);
+    for (size_t k = 0; k < n; k++)
+        out.node[node[k]].value *= 1 + 0.1 * fmod((double)(k + 1) * golden, 1);
+    return out;
+}
+
+/* The canonical structure of e, if there is one, and its number of constants. */
+static snip_code canonical(expr *out, size_t *constants, expr e, arena *a, snip_status *st)
+{
+    expr_form form;
+    snip_code code = expr_canonical(&form, e, a, st);
+    *out = code == SNIP_OK ? form.e : e;
+    if (code == SNIP_NOMEM)
+        return code;
+    return count_constants(constants, *out, a) ? SNIP_OK : status_nomem(st);
+}
+
+/* The structure to fit: e's own, or its canonical one if that has fewer constants. With one too
+ * many the minimum is a valley, in which constants run away. Terms that are equal only as they were
+ * given, like two decays that begin at the same rate, must not be joined: so the constants must be
+ * as many for other values. */
+static snip_code structure(expr *out, expr e, const tools_problem *p, arena *a, snip_status *st)
+{
+    size_t own, fewer, others;
+    expr form, other;
+    *out = e;
+    if (!count_constants(&own, e, a))
+        return status_nomem(st);
+    if (own < 2 || own > TOOLS_FIT_CONSTANTS_MAX || has_zero(e))
+        return SNIP_OK;
+    snip_code code = canonical(&form, &fewer, e, a, st);
+    if (code != SNIP_OK || fewer >= own || tools_inputs_of(form, p) != tools_inputs_of(e, p))
+        return code;
+    if (!(other = generic(e, a)).node)
+        return status_nomem(st);
+    code = canonical(&other, &others, other, a, st);
+    if (code == SNIP_OK && others == fewer)
+        *out = form;
+    return code;
+}
+
+/* Fits `e`, a structure of the candidate's formula. */
+static snip_code refit(tools_candidate *c, expr e, const tools_problem *p,
+                       const tools_rank_how *how, arena *keep, snip_status *st)
+{
+    tools_fit fit = { 0 };
+    size_t rows = rows_to_fit(e, p, keep);
+    if (rows == 0)
+        return status_nomem(st);
+    snip_code code =
+        tools_fit_constants(&c->fitted, &fit, e, (const double *const *)p->x, p->y, rows,
+                            how->starts ? how->starts : STARTS, p->seed, keep, st);
+    if (code == SNIP_UNSUPPORTED) { /* too much to fit: judged as given */
+        c->fitted = c->e;
+        fit = (tools_fit){ 0 };
+    } else if (code != SNIP_OK)
+        return code;
+    c->constants = fit.constants;
+    c->fitted_rows = fit.constants ? rows : 0;
+    return tools_problem_errors(&c->errors, c->fitted, p, keep) ? SNIP_OK : status_nomem(st);
+}
+
 /* Fits and measures one candidate; what it makes lives in `keep`. */
 static snip_code judge(tools_candidate *c, const tools_problem *p, const tools_rank_how *how,
                        arena *keep, snip_status *st)
 {
-    tools_fit fit = { 0 };
-    size_t rows = 0;
     c->fitted = c->e;
     c->similarity = NAN;
     c->why = NULL;
+    c->constants = c->fitted_rows = 0;
+    if (!tools_problem_errors(&c->given, c->e, p, keep))
+        return status_nomem(st);
+    c->errors = c->given;
     if (how->refit) {
-        rows = rows_to_fit(c->e, p, keep);
-        if (rows == 0)
-            return status_nomem(st);
-        snip_code code =
-            tools_fit_constants(&c->fitted, &fit, c->e, (const double *const *)p->x, p->y, rows,
-                                how->starts ? how->starts : STARTS, p->seed, keep, st);
-        if (code == SNIP_UNSUPPORTED) { /* too much to fit: judged as given */
-            c->fitted = c->e;
-            fit = (tools_fit){ 0 };
-        } else if (code != SNIP_OK)
+        expr e;
+        snip_code code = structure(&e, c->e, p, keep, st);
+        if (code == SNIP_OK)
+            code = refit(c, e, p, how, keep, st);
+        /* Where rounding made another function of it, the given structure stays. */
+        const double slack = 1e-9, least = 1e-20 * p->variance[0];
+        if (code == SNIP_OK && e.node != c->e.node && !isnan(c->given.loss[0]) &&
+            !(c->errors.loss[0] <= c->given.loss[0] * (1 + slack) + least))
+            code = refit(c, c->e, p, how, keep, st);
+        if (code != SNIP_OK)
             return code;
     }
-    c->constants = fit.constants;
-    c->fitted_rows = fit.constants ? rows : 0;
     if (!c->fitted_rows && !count_constants(&c->constants, c->e, keep))
         return status_nomem(st);
     c->complexity = c->fitted.count;
     c->size = expr_sympy_size(c->fitted);
-    return tools_problem_errors(&c->given, c->e, p, keep) &&
-                   tools_problem_errors(&c->errors, c->fitted, p, keep)
-               ? SNIP_OK
-               : status_nomem(st);
+    return SNIP_OK;
 }
 
 /* All candidates, in parallel; each is fitted by one thread, so that the result is the same with

@@ -24,7 +24,8 @@ typedef struct tools_candidate {
     expr e;              /* as given, in the user's inputs */
     const char *text;    /* the caller's own, for messages and output; may be NULL */
     size_t place;        /* the caller's own: where it stood */
-    expr fitted;         /* with the constants that suit the training rows best */
+    expr fitted;         /* with the constants that suit the training rows best; where e has more
+                          * constants than it needs, in its canonical structure (expr_canonical) */
     size_t constants;    /* that can be fitted */
     size_t fitted_rows;  /* that they were fitted on; 0: they were not */
     double similarity;   /* of the fitted formula and the table, -1 .. 1; NaN if it has none */
