@@ -20,7 +20,8 @@ and formulas explained:
     >>> snip.explain(model, X, y, "2*x0 + x1").edits[0].text
 
 X is anything that NumPy turns into a matrix, a row per observation; columns of a DataFrame lend
-their names to the formulas' variables. What goes wrong is a snip.Error.
+their names to the formulas' variables. What goes wrong is a snip.Error. scikit-learn is not
+needed; where it is, Ranker is one of its regressors.
 
 The library is looked for in $SNIP_LIBRARY, beside this file's source tree or installation, then
 where the system keeps its libraries. Calls release the interpreter's lock. Several threads may use
@@ -35,13 +36,15 @@ import glob
 import operator
 import os
 import re
+import sys
 import threading
+import warnings
 
 import numpy as np
 
 __version__ = "0.1.0"
-__all__ = ["Error", "Explanation", "Edit", "Formula", "Index", "Model", "Ranked", "Ranker",
-           "explain", "library_version"]
+__all__ = ["Error", "Explanation", "Edit", "Formula", "Index", "Model", "NotFittedError", "Ranked",
+           "Ranker", "WrongType", "explain", "library_version"]
 
 ORDERS = ("similarity", "loss", "balance")
 _CODES = ("OK", "NOMEM", "IO", "SYNTAX", "FORMAT", "UNSUPPORTED")
@@ -62,7 +65,19 @@ class Error(ValueError):
         self.pos = pos
 
     def __reduce__(self):
-        return Error, (str(self), self.code, self.pos)
+        return type(self), (str(self), self.code, self.pos)
+
+
+class WrongType(Error, TypeError):
+    """Values that are no numbers, or a container that is no array."""
+
+
+class NotFittedError(Error, AttributeError):
+    """A Ranker was asked for values before fit. Where scikit-learn is loaded it is one of its
+    NotFittedErrors, too."""
+
+    def __reduce__(self):
+        return NotFittedError, (str(self), self.code, self.pos)
 
 
 class _Status(ctypes.Structure):
@@ -438,15 +453,20 @@ class Formula(_Owned):
 
 def _floats(values, what):
     """Anything as an array of doubles."""
+    if hasattr(values, "tocsr"):
+        raise WrongType(f"{what} is sparse; only dense arrays are read, such as .toarray() makes")
     try:
         if isinstance(values, np.ma.MaskedArray):  # what is masked is missing
             values = values.astype(np.float64).filled(np.nan)
         array = np.asarray(values)
+        if array.dtype.kind == "c":  # the words that scikit-learn's checks look for
+            raise TypeError("Complex data not supported")
         if array.dtype.kind not in "biufO":
             raise TypeError(f"it holds {array.dtype}")
         return np.require(array, np.float64, "A")
     except (TypeError, ValueError, OverflowError) as e:
-        raise Error(f"{what} is not an array of numbers: {e}") from e
+        kind = WrongType if isinstance(e, TypeError) else Error
+        raise kind(f"{what} is not an array of numbers: {e}") from e
 
 
 def _matrix(X):
@@ -525,17 +545,19 @@ def _in_place(formula, names):
     return all(n is None or int(n[1]) == k for k, n in enumerate(numbers))
 
 
+def _listed(formulas):
+    """One formula, or any collection of them, as a list."""
+    try:
+        return [formulas] if isinstance(formulas, (str, Formula)) else list(formulas)
+    except TypeError as e:
+        raise Error("formulas must be a list of texts or Formulas") from e
+
+
 def _formulas(formulas, names):
     """A list of formulas, of which texts are read with these names. The variables of Formulas are
     matched by name, not by place."""
-    if isinstance(formulas, (str, Formula)):
-        formulas = [formulas]
     out = []
-    try:
-        formulas = list(formulas)
-    except TypeError as e:
-        raise Error("formulas must be a list of texts or Formulas") from e
-    for i, f in enumerate(formulas):
+    for i, f in enumerate(_listed(formulas)):
         try:
             if not isinstance(f, Formula):
                 out.append(Formula(f, names))
@@ -621,7 +643,7 @@ def _one(formula, names, what):
 
 def _view(view):
     if view not in ("exact", "form"):
-        raise ValueError(f"view is exact or form, not {view!r}")
+        raise Error(f"view is exact or form, not {view!r}")
     return view
 
 
@@ -681,7 +703,8 @@ class Model(_Owned):
         return bool(_ask("model_forms", self))
 
     def embed_formulas(self, formulas, names=None, threads=0, view="exact"):
-        """Vectors of formulas, (n, width). With view="form" of their forms: constants do not count."""
+        """Vectors of formulas, (n, width). With view="form" those of their forms: constants do not
+        count. A formula that is a constant has no form."""
         formulas = _formulas(formulas, names)
         out = np.zeros((len(formulas), self.width), np.float32)
         _call({"exact": "embed_formulas", "form": "embed_forms"}[_view(view)], self, formulas,
@@ -697,10 +720,11 @@ class Model(_Owned):
         return normal, out
 
     def embed_table(self, X, y, seed=0, threads=0, view="exact"):
-        """The vector of a table, (width,). With view="form" two, (2, width): of the table and of the
-        same with -y. A form's similarity with the table is the larger of the two products:
+        """The vector of a table, (width,). With view="form" two, (2, width): of the table and of
+        the same with -y. A form's similarity with the table is the larger of the two products:
 
-            >>> (model.embed_formulas(f, view="form") @ model.embed_table(X, y, view="form").T).max(1)
+            >>> forms = model.embed_formulas(formulas, view="form")
+            >>> (forms @ model.embed_table(X, y, view="form").T).max(axis=1)
         """
         data = _Data(X, y, seed=seed)
         out = np.zeros(self.width if _view(view) == "exact" else (2, self.width), np.float32)
@@ -721,7 +745,10 @@ class Model(_Owned):
         """
         data = _Data(X, y, names, seed)
         options = _options(refit, order, starts, threads)
-        formulas = _formulas(formulas, data.names)
+        return self._rank(data, _formulas(formulas, data.names), options)
+
+    def _rank(self, data, formulas, options):
+        """Ranks Formulas whose variables are the table's columns by place."""
         ranking = _Ranking()
         _call("rank", ctypes.byref(ranking._pointer), self, ctypes.byref(data.c),
               formulas, len(formulas), ctypes.byref(options))
@@ -819,7 +846,160 @@ def explain(model, X, y, formula, names=None, edits=10, refit=True, starts=4, se
     return Explanation(f, _ask("explanation_similarity", found), gains, best)
 
 
-class Ranker:
+def _of_sklearn(name, otherwise):
+    """A class of sklearn.exceptions if that is loaded; else nobody can be waiting for it."""
+    return getattr(sys.modules.get("sklearn.exceptions"), name, otherwise)
+
+
+def _not_fitted(message):
+    theirs = _of_sklearn("NotFittedError", None)
+    if theirs is None:
+        return NotFittedError(message)
+    return type("NotFittedError", (NotFittedError, theirs), {"__module__": __name__})(message)
+
+
+def _other(names, place):
+    """A name that is not among these: it is longer than they are."""
+    return "_" * max(map(len, names), default=1) + str(place)
+
+
+def _uses(formula, names):
+    """The places of the variables that a formula uses: without their names it cannot be bound."""
+    places = []
+    for j in range(formula.inputs):
+        try:
+            formula._bound(names[:j] + [_other(names, j)] + names[j + 1:]).close()
+        except Error:
+            places.append(j)
+    return places
+
+
+def _narrowed(formulas):
+    """The places of all columns that formulas use, and the same formulas of those columns alone."""
+    own = []  # names for the variables of each, its own or x0, x1, ...
+    used = set()
+    for f in formulas:
+        names = list(f.names or [f"x{j}" for j in range(f.inputs)])[:f.inputs]
+        used.update(_uses(f, names))
+        own.append(names)
+    used = sorted(used) or [0]
+    return used, [f._bound([names[j] if j < len(names) else _other(names, j) for j in used])
+                  for f, names in zip(formulas, own)]
+
+
+class _Estimator:
+    """What scikit-learn asks of a regressor, without scikit-learn. A class lists its parameters,
+    and its fit sets best_, a Ranked."""
+
+    _estimator_type = "regressor"
+    _parameters = ()
+
+    def get_params(self, deep=True):
+        """The parameters by name."""
+        return {name: getattr(self, name) for name in self._parameters}
+
+    def set_params(self, **parameters):
+        """Sets parameters by name; returns the object itself."""
+        for name in parameters:
+            if name not in self._parameters:
+                raise Error(f"a {type(self).__name__} has no parameter '{name}'")
+        for name, value in parameters.items():
+            setattr(self, name, value)
+        return self
+
+    def __repr__(self):
+        given = ", ".join(f"{k}={v!r}" for k, v in self.get_params().items())
+        return f"{type(self).__name__}({given})"
+
+    def _more_tags(self):  # of scikit-learn before 1.6
+        return {"requires_y": True, "poor_score": True}
+
+    def __sklearn_tags__(self):  # from 1.6 on, which calls this and is there
+        from sklearn.utils import RegressorTags, Tags, TargetTags
+        return Tags(estimator_type="regressor", target_tags=TargetTags(required=True),
+                    regressor_tags=RegressorTags(poor_score=True))
+
+    def _rows(self, X):
+        """X as a matrix of finite numbers; its shape must tell a row from a column."""
+        x = _floats(X, "X")
+        if x.ndim == 1:
+            raise Error("X has one dimension, rows and columns are needed. Reshape your data: "
+                        "X.reshape(-1, 1) is one column, X.reshape(1, -1) one row")
+        x = _matrix(x)
+        if x.shape[1] == 0:
+            raise Error(f"X has 0 feature(s) (shape={x.shape}) while a minimum of 1 is required.",
+                        "UNSUPPORTED")
+        _finite(x)
+        return x
+
+    def _table(self, X, y):
+        """X and y for fit."""
+        x = self._rows(X)
+        rows = x.shape[0]
+        if rows < 4:
+            raise Error(f"the table has {rows} rows (n_samples={rows}); at least 4 are needed",
+                        "FORMAT")
+        if y is None:
+            raise Error(f"y is not an array of numbers: {type(self).__name__} requires y to be "
+                        "passed, but the target y is None")
+        y = _floats(y, "y")
+        if y.shape not in ((rows,), (rows, 1)):
+            raise Error(f"y has shape {y.shape}, X has {rows} rows")
+        if y.ndim == 2:
+            warnings.warn("A column-vector y was passed when a 1d array was expected; y.ravel() "
+                          "makes one", _of_sklearn("DataConversionWarning", UserWarning),
+                          stacklevel=3)
+        _finite(y)
+        return x, y.ravel()
+
+    def _remember(self, X, x):
+        """Notes the columns that predict will be given again."""
+        self.n_features_in_ = x.shape[1]
+        columns = _columns_of(X)
+        if columns is not None:
+            self.feature_names_in_ = np.array(columns, dtype=object)
+        elif hasattr(self, "feature_names_in_"):
+            del self.feature_names_in_
+
+    def predict(self, X):
+        """The best formula's values, one a row; NaN where it has none."""
+        if not hasattr(self, "best_"):
+            raise _not_fitted(f"this {type(self).__name__} is not fitted; call fit first")
+        x = self._rows(X)
+        if x.shape[1] != self.n_features_in_:
+            raise Error(f"X has {x.shape[1]} features, but {type(self).__name__} is expecting "
+                        f"{self.n_features_in_} features as input")
+        columns, known = _columns_of(X), getattr(self, "feature_names_in_", None)
+        if columns is not None and known is not None and columns != list(known):
+            raise Error(f"X has the columns {columns}, the {type(self).__name__} was fitted with "
+                        f"{list(known)}")
+        return np.asarray(self.best_.formula(*x.T), dtype=np.float64)
+
+    def score(self, X, y, sample_weight=None):
+        """R2, the share of y's variance that predict explains; rows count by their weights."""
+        y = _floats(y, "y").ravel()
+        p = self.predict(X)
+        if p.shape != y.shape:
+            raise Error(f"y has {y.size} values, X has {p.size} rows")
+        w = np.ones(y.shape) if sample_weight is None else _floats(sample_weight, "sample_weight")
+        if w.shape != y.shape or not (np.isfinite(w) & (w >= 0)).all():
+            raise Error(f"sample_weight must be {y.size} numbers, finite and 0 or more")
+        if not w.any():
+            return float("nan")
+        left = np.sum(w * (y - p) ** 2)
+        all_ = np.sum(w * (y - np.average(y, weights=w)) ** 2)
+        return float(1 - left / all_) if all_ > 0 else float("nan")
+
+
+def _finite(values):
+    """Refuses NaN and infinity as the library does."""
+    bad = ~np.isfinite(values)
+    if bad.any():
+        row = int(np.argwhere(bad)[0, 0])
+        raise Error(f"row {row} holds a value that is not finite: NaN or inf", "FORMAT", row)
+
+
+class Ranker(_Estimator):
     """The best of some formulas, as scikit-learn's regressors are used.
 
         >>> ranker = snip.Ranker(formulas=["2*x0 + x1", "x0*sqrt(x1)"], order="balance")
@@ -830,9 +1010,22 @@ class Ranker:
     model is a Model, the path of one, or None for the default one. After fit: ranking_ (a list of
     Ranked), best_ (its first), equations_ (a list of dictionaries), n_features_in_, and
     feature_names_in_ if X has names.
+
+    X may have more columns than the model reads if the formulas use no more than that. The others
+    are left out before the table is embedded, and best_ is still a formula of all columns.
+
+    It passes scikit-learn's check_estimator and works with clone, pipelines, cross-validation and
+    grid search. What it does not do:
+
+    - fit takes no sample_weight, neither refits nor similarities know weights: scikit-learn says
+      so (TypeError). score does take it. `snip fit-constants` fits one formula with weights.
+    - y is one target; a column is taken with a warning. Missing values and sparse matrices are
+      refused. X has two dimensions here, even if one is 1.
+    - The score is as good as the formulas given, so the tag poor_score is set.
+    - A DataFrame's columns must have the names and the order that fit has seen; the message is not
+      scikit-learn's. There is no nested parameter such as model__path.
     """
 
-    _estimator_type = "regressor"
     _parameters = ("model", "formulas", "refit", "order", "starts", "seed", "threads")
 
     def __init__(self, model=None, formulas=(), refit=True, order="similarity", starts=4, seed=0,
@@ -845,66 +1038,40 @@ class Ranker:
         self.seed = seed
         self.threads = threads
 
-    def get_params(self, deep=True):
-        """The parameters by name."""
-        return {name: getattr(self, name) for name in self._parameters}
-
-    def set_params(self, **parameters):
-        """Sets parameters by name; returns the ranker itself."""
-        for name, value in parameters.items():
-            if name not in self._parameters:
-                raise Error(f"a Ranker has no parameter '{name}'")
-            setattr(self, name, value)
-        return self
-
-    def __repr__(self):
-        return f"Ranker({', '.join(f'{k}={v!r}' for k, v in self.get_params().items())})"
-
     def fit(self, X, y):
         """Ranks the formulas for the table; returns the ranker itself."""
+        x, y = self._table(X, y)
+        options = _options(self.refit, self.order, self.starts, self.threads)
         model = self.model if isinstance(self.model, Model) else Model(self.model)
-        formulas = self.formulas
-        if isinstance(formulas, (str, Formula)):
-            formulas = [formulas]
-        formulas = list(formulas)
-        if not formulas:
+        given = _listed(self.formulas)
+        if not given:
             raise Error("there are no formulas to rank")
-        ranking = model.rank(X, y, formulas, refit=self.refit, order=self.order,
-                             starts=self.starts, seed=self.seed, threads=self.threads)
+        columns = _names(_columns_of(X))[0]
+        ranking = self._ranking(model, x, y, columns, _formulas(given, columns), options)
         self.ranking_ = ranking
         self.best_ = ranking[0]
         self.equations_ = [
             {"complexity": r.complexity, "loss": r.loss_train, "equation": r.equation,
              "score": r.score, "similarity": r.similarity, "r2_train": r.r2_train,
              "r2_val": r.r2_val, "loss_val": r.loss_val, "model_size": r.model_size,
-             "pareto": r.pareto, "given": str(formulas[r.place])} for r in ranking]
-        self.n_features_in_ = _matrix(X).shape[1]
-        columns = _columns_of(X)
-        if columns is not None:
-            self.feature_names_in_ = np.array(columns, dtype=object)
-        elif hasattr(self, "feature_names_in_"):
-            del self.feature_names_in_
+             "pareto": r.pareto, "given": str(given[r.place])} for r in ranking]
+        self._remember(X, x)
         return self
 
-    def predict(self, X):
-        """The best formula's values, one a row."""
-        if not hasattr(self, "best_"):
-            raise Error("this Ranker is not fitted; call fit first")
-        x = _matrix(X)
-        if x.shape[1] != self.n_features_in_:
-            raise Error(f"X has {x.shape[1]} columns, the Ranker was fitted with "
-                        f"{self.n_features_in_}")
-        columns, known = _columns_of(X), getattr(self, "feature_names_in_", None)
-        if columns is not None and known is not None and columns != list(known):
-            raise Error(f"X has the columns {columns}, the Ranker was fitted with {list(known)}")
-        y = self.best_.formula(*x.T)
-        return np.asarray(y, dtype=np.float64)
-
-    def score(self, X, y):
-        """R2, the share of y's variance that predict explains."""
-        y = _floats(y, "y").ravel()
-        p = self.predict(X)
-        if p.shape != y.shape:
-            raise Error(f"y has {y.size} values, X has {p.size} rows")
-        left, all_ = np.sum((y - p) ** 2), np.sum((y - y.mean()) ** 2)
-        return float(1 - left / all_) if all_ > 0 else float("nan")
+    def _ranking(self, model, x, y, columns, formulas, options):
+        """Ranks formulas of all columns, and leaves out columns where there are too many."""
+        inputs = x.shape[1]
+        for i, f in enumerate(formulas):
+            if f.inputs > inputs:
+                raise Error(f"formula {i} needs {f.inputs} inputs, X has n_features={inputs}",
+                            "FORMAT", i)
+        if inputs <= model.inputs:
+            return model._rank(_Data(x, y, columns, self.seed), formulas, options)
+        used, formulas = _narrowed(formulas)
+        if len(used) > model.inputs:
+            raise Error(f"the formulas use {len(used)} inputs, the model reads 1 to {model.inputs}",
+                        "UNSUPPORTED")
+        all_names = columns or [f"x{j}" for j in range(inputs)]
+        data = _Data(x[:, used], y, [all_names[j] for j in used], self.seed)
+        return [dataclasses.replace(r, formula=r.formula._bound(all_names))
+                for r in model._rank(data, formulas, options)]

@@ -267,6 +267,127 @@ static void a_table_becomes_a_vector(void **state)
     free(z);
 }
 
+static double cosine(const float *a, const float *b, size_t width)
+{
+    double dot = 0;
+    for (size_t i = 0; i < width; i++)
+        dot += (double)a[i] * b[i];
+    return dot;
+}
+
+static snip_model *model_of_forms(void)
+{
+    char path[PATH];
+    snip_model *m;
+    snip_status st;
+    if (snip_model_open(&m, in_folder(path, "forms.safetensors"), &st) != SNIP_OK)
+        fail_msg("%s", st.msg);
+    return m;
+}
+
+/* A form's similarity with a table: that of the side on which they agree more. */
+static double form_similarity(const snip_model *m, const float *form, const snip_table *t)
+{
+    size_t width = snip_model_width(m);
+    float *z = calloc(2 * width, sizeof *z);
+    assert_non_null(z);
+    assert_int_equal(snip_embed_table_form(m, t, 1, z, NULL), SNIP_OK);
+    double up = cosine(form, z, width), down = cosine(form, z + width, width);
+    free(z);
+    return fmax(up, down);
+}
+
+static void forms_become_vectors(void **state)
+{
+    (void)state;
+    snip_model *m = model_of_forms();
+    assert_int_equal(snip_model_forms(m), 1);
+    assert_int_equal(snip_model_forms(model), 0);
+    size_t width = snip_model_width(m);
+    snip_expr *e[4] = { parsed("2.5*sin(u) + 1"), parsed("-7*sin(u)"), parsed("cos(3*u)"),
+                        parsed("2.5") };
+    const snip_expr *const *all = (const snip_expr *const *)e;
+    snip_status st;
+    float *z = calloc(4 * width, sizeof *z), *again = calloc(3 * width, sizeof *z);
+    assert_non_null(z);
+    assert_non_null(again);
+    assert_int_equal(snip_embed_forms(m, all, 3, 1, z, &st), SNIP_OK);
+    assert_int_equal(st.code, SNIP_OK);
+    for (size_t i = 0; i < 3; i++)
+        assert_true(fabs(cosine(z + i * width, z + i * width, width) - 1) < 1e-5);
+    /* Constants do not count, the function does. */
+    assert_true(fabs(cosine(z, z + width, width) - 1) < 1e-5);
+    assert_true(cosine(z, z + 2 * width, width) < 1 - 1e-6);
+    for (int threads = 0; threads < 4; threads++) {
+        assert_int_equal(snip_embed_forms(m, all, 3, threads, again, NULL), SNIP_OK);
+        assert_memory_equal(z, again, 3 * width * sizeof *z);
+    }
+    /* In the other view of the same model they do. */
+    assert_int_equal(snip_embed_formulas(m, all, 3, 1, again, &st), SNIP_OK);
+    assert_true(cosine(again, again + width, width) < 1 - 1e-5);
+
+    assert_int_equal(snip_embed_forms(m, NULL, 0, 0, NULL, &st), SNIP_OK);
+    assert_int_equal(snip_embed_forms(m, all, 4, 1, z, &st), SNIP_UNSUPPORTED);
+    assert_int_equal(st.pos, 3);
+    assert_non_null(strstr(st.msg, "a constant has no form"));
+    assert_int_equal(snip_embed_forms(m, all, 4, 1, z, NULL), SNIP_UNSUPPORTED);
+    assert_int_equal(snip_embed_forms(model, all, 3, 1, z, &st), SNIP_UNSUPPORTED);
+    assert_non_null(strstr(st.msg, "not trained to read forms"));
+    free_all(e, 4);
+    free(again);
+    free(z);
+    snip_model_close(m);
+}
+
+static void a_table_becomes_a_vector_each_way_up(void **state)
+{
+    (void)state;
+    snip_model *m = model_of_forms();
+    size_t width = snip_model_width(m);
+    snip_expr *e = parsed("2*sqrt(u) + 0.1*v");
+    snip_status st;
+    double other[ROWS];
+    float *z = calloc(2 * width, sizeof *z), *turned = calloc(2 * width, sizeof *z);
+    assert_non_null(z);
+    assert_non_null(turned);
+    snip_table t = table;
+    t.y = other;
+    assert_int_equal(snip_embed_table_form(m, &table, 1, z, &st), SNIP_OK);
+    for (size_t i = 0; i < 2; i++)
+        assert_true(fabs(cosine(z + i * width, z + i * width, width) - 1) < 1e-5);
+    assert_true(cosine(z, z + width, width) < 1 - 1e-6);
+    for (int threads = 0; threads < 4; threads++) {
+        assert_int_equal(snip_embed_table_form(m, &table, threads, turned, NULL), SNIP_OK);
+        assert_memory_equal(z, turned, 2 * width * sizeof *z);
+    }
+    /* The second is that of -y. */
+    for (int i = 0; i < ROWS; i++)
+        other[i] = -y[i];
+    assert_int_equal(snip_embed_table_form(m, &t, 1, turned, &st), SNIP_OK);
+    assert_true(fabs(cosine(z, turned + width, width) - 1) < 1e-5);
+    assert_true(fabs(cosine(z + width, turned, width) - 1) < 1e-5);
+    /* The unit of y does not count, nor its sign. */
+    static const double unit[] = { 1e4, -1e-3 };
+    assert_int_equal(snip_embed_forms(m, (const snip_expr *const[]){ e }, 1, 1, turned, &st),
+                     SNIP_OK);
+    for (size_t k = 0; k < COUNT(unit); k++) {
+        for (int i = 0; i < ROWS; i++)
+            other[i] = unit[k] * y[i];
+        assert_true(fabs(form_similarity(m, turned, &t) - form_similarity(m, turned, &table)) <
+                    1e-4);
+    }
+    other[7] = NAN;
+    assert_int_equal(snip_embed_table_form(m, &t, 1, z, &st), SNIP_FORMAT);
+    assert_int_equal(st.pos, 7);
+    assert_int_equal(snip_embed_table_form(model, &table, 1, z, &st), SNIP_UNSUPPORTED);
+    assert_non_null(strstr(st.msg, "not trained to read forms"));
+    assert_int_equal(snip_embed_table_form(model, &table, 1, z, NULL), SNIP_UNSUPPORTED);
+    snip_expr_free(e);
+    free(turned);
+    free(z);
+    snip_model_close(m);
+}
+
 /* What every function that takes a table refuses. */
 static void refuses(const snip_table *t, const snip_model *m, snip_code code, size_t pos,
                     const char *says)
@@ -755,6 +876,8 @@ int main(void)
         cmocka_unit_test(formulas_without_words_are_named),
         cmocka_unit_test(parts_are_seen_in_context),
         cmocka_unit_test(a_table_becomes_a_vector),
+        cmocka_unit_test(forms_become_vectors),
+        cmocka_unit_test(a_table_becomes_a_vector_each_way_up),
         cmocka_unit_test(bad_tables_are_refused),
         cmocka_unit_test(rankings_are_the_commands),
         cmocka_unit_test(rankings_of_few_and_bad),
