@@ -91,7 +91,7 @@ typedef struct comparison {
     const tools_model *t;
     int threads;
     model_space *space;
-    tools_inputs matter; /* among forms: inputs that every formula is held against */
+    tools_inputs matter; /* inputs that every formula is held against, beside its own */
     table_vector *tables;
     arena *keep, *batch, *tmp; /* tables; formulas of a batch; scratch */
 } comparison;
@@ -140,7 +140,7 @@ snip_code tools_similarities(double *out, const char **why, const expr *e, size_
                              snip_status *st)
 {
     comparison c = { .p = p, .t = t, .threads = threads > 0 ? threads : 1 };
-    c.matter = t->m->config.forms ? tools_inputs_that_matter(p) : 0;
+    c.matter = tools_inputs_that_matter(p);
     c.space = model_space_new(t->m, t->tree, c.threads);
     c.keep = arena_new(0);
     c.batch = arena_new(0);
