@@ -52,8 +52,9 @@ says 0 '^years -?[01]\.[0-9]{4}, hours -?[01]\.[0-9]{4}$' forms "$forms" '2*x0*s
 tr -d , <out >first
 awk '{ d = $2 - $4; exit !(d < 2e-4 && d > -2e-4) }' first && good || bad "units: $(cat first)"
 says 0 '^years' forms "$forms" '1 - 7*x0*sqrt(x0)'
-tr -d , <out | cat first - | awk '{ s[NR] = $2 } END { d = s[1] - s[2]; exit !(d < 2e-4 && d > -2e-4) }' &&
-    good || bad "constants: $(cat first out)"
+tr -d , <out | cat first - |
+    awk '{ s[NR] = $2 } END { d = s[1] - s[2]; exit !(d < 2e-4 && d > -2e-4) }' && good ||
+    bad "constants: $(cat first out)"
 says 1 'not trained to read forms' forms "$model" 'x0'
 says 1 'a constant has no form' forms "$forms" '2.5'
 says 2 '^usage: ' forms
