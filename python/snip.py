@@ -1014,11 +1014,11 @@ class Ranker(_Estimator):
     X may have more columns than the model reads if the formulas use no more than that. The others
     are left out before the table is embedded, and best_ is still a formula of all columns.
 
-    It passes scikit-learn's check_estimator and works with clone, pipelines, cross-validation and
-    grid search. What it does not do:
+    It passes scikit-learn's check_estimator (of 1.2.1) and works with clone, pipelines,
+    cross-validation and grid search. What it does not do:
 
-    - fit takes no sample_weight, neither refits nor similarities know weights: scikit-learn says
-      so (TypeError). score does take it. `snip fit-constants` fits one formula with weights.
+    - fit takes no sample_weight (a TypeError), since neither the refit nor the similarity knows
+      weights. score does take it. `snip fit-constants` fits one formula with weights.
     - y is one target; a column is taken with a warning. Missing values and sparse matrices are
       refused. X has two dimensions here, even if one is 1.
     - The score is as good as the formulas given, so the tag poor_score is set.

@@ -46,6 +46,18 @@ says 0 '^node  0 +[-+]0\.[0-9]{4}  add$' explain "$model"
 [ "$(grep -c '^node' out)" -eq 7 ] && [ "$(grep -c '^ [-+]0' out)" -eq 5 ] && good ||
     bad "explain prints $(cat out)"
 says 1 'No such file' explain missing.safetensors
+# Neither the unit of y nor the constants count.
+forms=$SNIP_TEST_FOLDER/forms.safetensors
+says 0 '^years -?[01]\.[0-9]{4}, hours -?[01]\.[0-9]{4}$' forms "$forms" '2*x0*sqrt(x0)'
+tr -d , <out >first
+awk '{ d = $2 - $4; exit !(d < 2e-4 && d > -2e-4) }' first && good || bad "units: $(cat first)"
+says 0 '^years' forms "$forms" '1 - 7*x0*sqrt(x0)'
+tr -d , <out | cat first - |
+    awk '{ s[NR] = $2 } END { d = s[1] - s[2]; exit !(d < 2e-4 && d > -2e-4) }' && good ||
+    bad "constants: $(cat first out)"
+says 1 'not trained to read forms' forms "$model" 'x0'
+says 1 'a constant has no form' forms "$forms" '2.5'
+says 2 '^usage: ' forms
 
 echo "$passed passed, $failed failed"
 [ $failed -eq 0 ]
