@@ -96,10 +96,11 @@ const cli_command cli_commands[] = {
       "corpora, and\n"
       "four probes. The suite forms, which is ours, asks whether the space tells which form of a "
       "law\n"
-      "suits a table before its constants are fitted. Prints a table and writes results.json and "
-      "report.html, a page with all "
-      "figures. With\n"
-      "several models the first is compared with each of the others.\n",
+      "suits a table before its constants are fitted. Prints a table and writes results.json and\n"
+      "report.html, a page with all figures. With several models the first is compared with each "
+      "of "
+      "the\n"
+      "others.\n",
       "snip evaluate --model runs/tiny/model.safetensors\n"
       "snip evaluate --model runs/tiny/model.safetensors --suite global --pairs 100000\n"
       "snip evaluate --model a.safetensors --model b.safetensors --out comparison\n"
