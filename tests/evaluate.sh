@@ -48,7 +48,7 @@ PY
 
 # Two models side by side, with everything that is written.
 "$snip" evaluate --model S5/model.safetensors --model S0/model.safetensors --pairs 700 --targets 6 \
-    --out eval --dump dump --quiet >table 2>err && good || bad "evaluate fails: $(cat err)"
+    --problems 2 --library 300 --out eval --dump dump --quiet >table 2>err && good || bad "evaluate fails: $(cat err)"
 grep -q 'SNIP++\*' table && grep -q 'nDCG@10' table && good || bad "no table"
 [ -s eval/report.html ] && ! grep -q 'https\?://[^w]' eval/report.html && good ||
     bad "no page, or one that needs a network"
@@ -65,7 +65,12 @@ def figure(f):
 for m in r["models"]:
     assert m["stage"] == m["name"] and not m["errors"]
     s = m["suites"]
-    assert set(s) == {"global", "geometry", "edits", "subtrees", "ood", "probes"}
+    assert set(s) == {"global", "geometry", "edits", "subtrees", "ood", "forms", "probes"}
+    assert s["forms"]["view"] == "exact" and s["forms"]["library"]["forms"] == 300
+    for condition in ("rows200", "rows200_noise5", "rows30", "rows30_noise5"):
+        for measure in ("place", "percentile", "spearman"):
+            for score in s["forms"]["problems"]["laws"][condition][measure].values():
+                figure(score)
     assert s["global"]["pairs"] == 700
     for way in ("f2y", "y2f"):
         for key in ("r1", "r10", "ndcg10", "mrr", "median_rank"):
@@ -89,6 +94,17 @@ if /usr/bin/python3 -c 'import numpy' 2>/dev/null; then
     /usr/bin/python3 "$root/tests/recompute.py" eval/results.json dump && good || bad "figures differ"
 else
     echo "no NumPy here: figures not recomputed"
+fi
+
+# The view of forms, with its own figures once more; the page and the table have them.
+"$snip" train $settings --set forms=yes --set constants=value --set forms_share=0.5 --stage S2 --steps 30 \
+    --out forms >/dev/null || exit 1
+"$snip" evaluate --model forms/model.safetensors --suite forms --pairs 501 --targets 6 --problems 3 --library 400 \
+    --out formed --dump formed --quiet >table 2>err && good || bad "evaluate forms fails: $(cat err)"
+grep -q 'by shuffled vectors' table && grep -q 'place of the truth among seven' formed/report.html && good ||
+    bad "forms are missing in the table or on the page"
+if /usr/bin/python3 -c 'import numpy' 2>/dev/null; then
+    /usr/bin/python3 "$root/tests/recompute.py" formed/results.json formed && good || bad "figures of forms differ"
 fi
 
 # The same with another number of threads, and with the work split between ranks.
@@ -123,6 +139,8 @@ PY
 refuses 2 'needs --model' evaluate
 refuses 1 'No such file' evaluate --model missing.safetensors --out e
 [ -e e ] && bad "a wrong model leaves a folder" || good
+refuses 2 'problems' evaluate --model S5/model.safetensors --problems 0
+refuses 2 'library' evaluate --model S5/model.safetensors --library 5
 refuses 2 "takes no argument 'x'" evaluate --model S5/model.safetensors x
 refuses 2 'no suite\|not a\|suite' evaluate --model S5/model.safetensors --suite everything
 refuses 1 'cannot make this folder' evaluate --model S5/model.safetensors --suite probes --out table/x

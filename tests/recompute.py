@@ -127,10 +127,171 @@ def check_probes(suite, symbols, values, index):
     check("taylor, unrelated", cosines[others].mean(), suite["taylor"]["unrelated"]["value"])
 
 
+CONDITIONS = ["rows200", "rows200_noise5", "rows30", "rows30_noise5"]
+
+
+def mean_ranks(v):
+    v = np.asarray(v)
+    return (v[:, None] > v).sum(axis=1) + ((v[:, None] == v).sum(axis=1) + 1) / 2
+
+
+def spearman(a, b):
+    a, b = mean_ranks(a), mean_ranks(b)
+    return np.corrcoef(a, b)[0, 1] if np.ptp(a) and np.ptp(b) else 0.0
+
+
+def combined(scores, weights):
+    return sum(weights.get(k, 0) * mean_ranks(scores[k]) / len(scores[k])
+               for k in ("similarity", "correlation", "size"))
+
+
+def read_tasks(symbols, values, index):
+    """{(set, problem, condition): {name: list over candidates}}, similarities from the vectors."""
+    tables, tasks = collections.defaultdict(list), {}
+    for row, line in enumerate(index):
+        if line.get("part") == "problems" and "turned" in line:
+            key = line["set"], line["problem"], line["condition"], line["inputs"]
+            tables[key].append(values[row])
+    for row, line in enumerate(index):
+        if line.get("part") != "problems" or "turned" in line:
+            continue
+        key = line["set"], line["problem"], line["condition"]
+        t = tasks.setdefault(key, collections.defaultdict(list))
+        assert line["candidate"] == len(t["role"])
+        t["role"].append(line["role"])
+        t["digits"].append(-np.inf if line["digits"] is None else line["digits"])
+        t["similarity"].append(max(symbols[row] @ z for z in tables[key + (line["inputs"],)]))
+        t["correlation"].append(line["correlation"])
+        t["size"].append(-line["nodes"])
+        t["constants"].append(line["constants"])
+    return tasks
+
+
+def measures(t, score):
+    """Place among laws, percentile among edits, Spearman with the digits, the same by size."""
+    s, role = np.array(t[score]), np.array(t["role"])
+    digits, size = np.array(t["digits"]), np.array(t["size"])
+    above = (s > s[0]) + 0.5 * (s == s[0])
+    groups = [size == v for v in set(t["size"]) if (size == v).sum() >= 4]
+    by_size = [spearman(s[g], digits[g]) for g in groups]
+    return {"place": 1 + above[role == "law"].sum(), "percentile": 1 - above[role == "edit"].mean(),
+            "spearman": spearman(s, digits),
+            "spearman_same_size": np.mean(by_size) if by_size else np.nan}
+
+
+def check_problems(suite, tasks):
+    validation = [t for key, t in tasks.items() if key[0] == "validation"]
+    assert len(validation) == suite["weights"]["problems"]
+    best = {"without": -2, "with": -2}
+    for a in range(11):
+        for b in range(11 - a):
+            for size in {10 - a - b, a + b - 10}:
+                w = {"similarity": a / 10, "correlation": b / 10, "size": size / 10}
+                q = np.mean([spearman(combined(t, w), t["digits"]) for t in validation])
+                best["with"] = max(best["with"], q)
+                if a == 0:
+                    best["without"] = max(best["without"], q)
+    for name, q in best.items():
+        w = suite["weights"][name]
+        check(f"weights {name}", q, w["spearman"])
+        check(f"Spearman of the weights {name}",
+              np.mean([spearman(combined(t, w), t["digits"]) for t in validation]), w["spearman"])
+        for t in tasks.values():
+            t[name] = combined(t, w)
+    for name in ("laws", "corpora"):
+        assert suite["problems"][name]["unread"] == 0
+        for condition in CONDITIONS:
+            mine = [t for key, t in tasks.items() if key[0] == name and key[2] == condition]
+            assert len(mine) == suite["problems"][name]["problems"]
+            for score in ("similarity", "correlation", "size", "constants", "without", "with"):
+                each = [measures(t, score) for t in mine]
+                for m, o in suite["problems"][name][condition].items():
+                    check(f"forms {name} {condition} {m} {score}",
+                          np.nanmean([e[m] for e in each]), o[score]["value"])
+
+
+def check_forms(suite, symbols, values, index):
+    rows = collections.defaultdict(list)
+    for row, line in enumerate(index):
+        rows[line["part"]].append((row, line))
+    check_problems(suite, read_tasks(symbols, values, index))
+
+    pairs = [[row for row, line in rows["retrieval"] if line["turned"] == k] for k in (0, 1)]
+    kind = np.array([index[row]["kind"] for row in pairs[0]])
+    assert len(kind) == suite["retrieval"]["forms"]
+    assert len({index[row]["formula"] for row in pairs[0]}) == len(kind)
+    similarity = symbols[pairs[0]] @ values[pairs[0]].T
+    if pairs[1]:
+        similarity = np.maximum(similarity, symbols[pairs[0]] @ values[pairs[1]].T)
+    own = np.diag(similarity)
+    for way, s in (("f2y", similarity), ("y2f", similarity.T)):
+        rank = (s >= own[:, None]).sum(axis=1)
+        for name, which in (("all", kind != ""), ("laws", kind == "law"), ("snip", kind == "snip")):
+            r, o = rank[which], suite["retrieval"][name][way]
+            check(f"forms {name} {way} r10", (r <= 10).mean(), o["r10"]["value"])
+            check(f"forms {name} {way} ndcg10", ((r <= 10) / np.log2(1 + r)).mean(),
+                  o["ndcg10"]["value"])
+
+    chosen = collections.defaultdict(dict)
+    for _, line in rows["chosen"]:
+        chosen[line["way"], line["problem"]][line["place"]] = line
+    problems = {problem for _, problem in chosen}
+    assert len(problems) == suite["library"]["problems"]
+    for k in (5, 20, 50):
+        for way in {way for way, _ in chosen}:
+            digits = [[line["digits"] for place, line in chosen[way, p].items() if place <= k]
+                      for p in problems]
+            for m, f in (("best", max), ("mean", np.mean)):
+                check(f"library k{k} {m} {way}", np.mean([f(d) for d in digits]),
+                      suite["library"][f"k{k}"][m][way]["value"])
+    for p in problems:  # by similarity they are the nearest ones with as many inputs
+        tables = [(row, line) for row, line in rows["library"] if line.get("problem") == p]
+        forms = [(row, line["form"]) for row, line in rows["library"]
+                 if "form" in line and line["dim"] == tables[0][1]["dim"]]
+        near = np.max([symbols[[row for row, _ in forms]] @ values[row] for row, _ in tables],
+                      axis=0)
+        want = [forms[i][1] for i in np.argsort(-near, kind="stable")[:50]]
+        got = [line["form"] for _, line in sorted(chosen["similarity", p].items())]
+        check(f"library, nearest to {p}", len(set(want) & set(got)), len(want))
+
+    cosine = collections.defaultdict(dict)
+    for row, line in rows["invariance"]:
+        key = line["problem"], line["change"]
+        cosine[key].setdefault("tables" if "turned" in line else "formula", []).append(row)
+    cosine = {k: max(symbols[v["formula"][0]] @ values[t] for t in v["tables"])
+              for k, v in cosine.items()}
+    for name, o in suite["invariance"].items():
+        if name == "seconds":
+            continue
+        moved = [abs(v - cosine[p, "as_it_is"]) for (p, c), v in cosine.items() if c == name]
+        assert len(moved) == o["problems"]
+        if moved:
+            check(f"invariance {name}", np.mean(moved), o["mean"]["value"])
+            check(f"invariance {name}, largest", max(moved), o["largest"])
+
+    families = collections.defaultdict(list)
+    for row, line in rows["copies"]:
+        families[line["kind"], line["target"]].append(row)
+    for kind, name in (("snip", "snip"), ("law", "laws")):
+        ranks = {"f2y": [], "y2f": []}
+        for (k, _), r in families.items():
+            if k == kind and len(r) > 1:
+                own = symbols[r[0]] @ values[r[0]]
+                ranks["f2y"].append((values[r[1:]] @ symbols[r[0]] < own).mean())
+                ranks["y2f"].append((symbols[r[1:]] @ values[r[0]] < own).mean())
+        for way in ranks:
+            check(f"copies {name} {way}", np.mean(ranks[way]), suite["copies"][name][way]["value"])
+
+
 def main():
     results, folder = json.load(open(sys.argv[1])), sys.argv[2]
     model = results["models"][0]
     suites, name = model["suites"], model["name"]
+    if "forms" in suites:
+        check_forms(suites["forms"], *load(folder, name, "forms"))
+    if "global" not in suites:
+        print(f"{passed} passed, {failed} failed")
+        return failed != 0
     check_global(suites["global"], *load(folder, name, "global")[:2])
     for local in ("edits", "subtrees"):
         check_local(local, suites[local], *load(folder, name, local))

@@ -196,7 +196,7 @@ double kolmogorov_test(double *a, size_t n, double *b, size_t m)
     return kolmogorov_p(d, (double)n, (double)m);
 }
 
-model *untrained_model(uint64_t seed, arena *a)
+static model *untrained(int forms, uint64_t seed, arena *a)
 {
     model_config c;
     model *m;
@@ -205,7 +205,21 @@ model *untrained_model(uint64_t seed, arena *a)
     c.points = 0;
     c.layers = 1;
     c.hidden = 16;
+    if (forms) {
+        c.forms = 1;
+        c.constants = MODEL_CONSTANT_VALUE;
+    }
     assert_int_equal(model_new(&m, &c, a, NULL), SNIP_OK);
     model_start(m, seed);
     return m;
+}
+
+model *untrained_model(uint64_t seed, arena *a)
+{
+    return untrained(0, seed, a);
+}
+
+model *untrained_forms_model(uint64_t seed, arena *a)
+{
+    return untrained(1, seed, a);
 }

@@ -42,6 +42,9 @@ golden_array golden_npy(const char *name, arena *a);
 /* A small untrained model that reads statistics, so that tests with it are quick. */
 model *untrained_model(uint64_t seed, arena *a);
 
+/* The same with the view of forms. */
+model *untrained_forms_model(uint64_t seed, arena *a);
+
 /* Upper tail of the chi-square distribution. */
 double chi_square_p(double x, double freedom);
 

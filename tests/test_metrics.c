@@ -96,6 +96,65 @@ static void ranks_are_exact(void **state)
     }
 }
 
+/* With a second row of values for each the larger cosine counts. */
+static void ranks_take_the_better_of_two_values(void **state)
+{
+    arena *a = *state;
+    enum { N = 700, D = 19 };
+    rng r;
+    float *z[3];
+    uint32_t got[2][N], want[2][N] = { { 0 } };
+    double(*s)[N] = arena_array(a, N, sizeof *s);
+    rng_init(&r, 3, RNG_BENCH, 9);
+    for (int k = 0; k < 3; k++) {
+        z[k] = arena_array(a, N * D, sizeof **z);
+        fill_unit(z[k], N, D, 2, &r);
+    }
+    memcpy(z[2] + 5 * D, z[1] + 8 * D, D * sizeof **z); /* a tie between different tables */
+    size_t by_turned = 0;
+    for (size_t i = 0; i < N; i++)
+        for (size_t j = 0; j < N; j++) {
+            double one = model_dot(z[0] + i * D, z[1] + j * D, D);
+            double two = model_dot(z[0] + i * D, z[2] + j * D, D);
+            s[i][j] = fmax(one, two);
+            by_turned += two > one;
+        }
+    assert_true(by_turned > N * N / 4 && by_turned < 3 * N * N / 4);
+    for (size_t i = 0; i < N; i++)
+        for (size_t j = 0; j < N; j++)
+            if (i != j) {
+                want[0][i] += s[i][j] >= s[i][i];
+                want[1][j] += s[i][j] >= s[j][j];
+            }
+    for (int threads = 1; threads <= 2; threads++) {
+        assert_true(
+            eval_ranks_count_turned(got[0], got[1], z[0], z[1], z[2], N, D, 0, N, threads, NULL));
+        assert_memory_equal(got, want, sizeof want);
+    }
+}
+
+static void equal_numbers_share_their_rank(void **state)
+{
+    (void)state;
+    const double v[6] = { 3, -INFINITY, 7, 3, 3, -INFINITY }, want[6] = { 4, 1.5, 6, 4, 4, 1.5 };
+    double rank[6];
+    assert_true(eval_mean_ranks(rank, v, 6));
+    for (int i = 0; i < 6; i++)
+        assert_true(rank[i] == want[i]);
+}
+
+static void spearman_of_known_orders(void **state)
+{
+    (void)state;
+    const double a[5] = { 1, 2, 3, 4, 5 }, b[5] = { 1, 10, 100, 1e3, 1e99 };
+    const double c[5] = { 5, 6, 7, 8, 7 }, same[5] = { 2, 2, 2, 2, 2 };
+    assert_true(fabs(eval_spearman(a, b, 5) - 1) < 1e-15);
+    /* Ranks of c: 1, 2, 3.5, 5, 3.5. */
+    assert_true(fabs(eval_spearman(a, c, 5) - 8 / sqrt(10 * 9.5)) < 1e-12);
+    assert_true(eval_spearman(a, same, 5) == 0);
+    assert_true(isnan(eval_spearman(a, b, 1)));
+}
+
 static void summaries_of_known_ranks(void **state)
 {
     (void)state;
@@ -242,6 +301,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(ranks_are_those_of_the_angles),
         ARENA_TEST(ranks_are_exact),
+        ARENA_TEST(ranks_take_the_better_of_two_values),
+        cmocka_unit_test(equal_numbers_share_their_rank),
+        cmocka_unit_test(spearman_of_known_orders),
         cmocka_unit_test(summaries_of_known_ranks),
         cmocka_unit_test(percentiles_are_strict),
         cmocka_unit_test(means_of_families),

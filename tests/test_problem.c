@@ -245,6 +245,21 @@ static void a_quarter_is_held_out(void **state)
     }
 }
 
+static void a_whole_table_holds_nothing_out(void **state)
+{
+    arena *a = *state;
+    tools_table t = table_of("a + x2", 40, a);
+    tools_problem p, held;
+    assert_int_equal(tools_problem_make(&held, &t, 1, a, NULL), SNIP_OK);
+    assert_int_equal(tools_problem_whole(&p, &t, 1, a, NULL), SNIP_OK);
+    assert_true(held.train == 30 && p.train == 40 && p.fit == 40 && p.rows == 40);
+    assert_memory_equal(p.y, held.y, 40 * sizeof *p.y); /* the same order */
+    double mean = 0;
+    for (size_t i = 0; i < 40; i++)
+        mean += p.standard[0][i] / 40;
+    assert_true(fabs(mean) < 1e-12); /* standardised over all rows */
+}
+
 static void long_tables_are_fitted_on_some_rows(void **state)
 {
     arena *a = *state;
@@ -406,9 +421,9 @@ static void tables_are_unit_vectors(void **state)
     for (size_t rows = 4; rows <= 1004; rows += 500) { /* fewer rows than the model takes, more */
         tools_problem p = problem_of("a*x2", rows, a);
         for (size_t k = 0; k < 3; k++)
-            assert_int_equal(
-                tools_problem_embed(&p, k == 2 ? 5 : 15, TOOLS_EXACT, t, (int)k + 1, z + k * latent, NULL),
-                SNIP_OK);
+            assert_int_equal(tools_problem_embed(&p, k == 2 ? 5 : 15, TOOLS_EXACT, t, (int)k + 1,
+                                                 z + k * latent, NULL),
+                             SNIP_OK);
         assert_true(fabs(model_dot(z, z, latent) - 1) < 1e-6);
         assert_memory_equal(z, z + latent, latent * sizeof *z); /* 1 thread, 2 threads */
         assert_true(memcmp(z, z + 2 * latent, latent * sizeof *z) != 0);
@@ -430,6 +445,7 @@ int main(void)
         ARENA_TEST(a_constant_column_goes_to_zero),
         ARENA_TEST(inputs_of_any_size_are_standardised),
         ARENA_TEST(a_quarter_is_held_out),
+        ARENA_TEST(a_whole_table_holds_nothing_out),
         ARENA_TEST(long_tables_are_fitted_on_some_rows),
         ARENA_TEST(what_is_no_task_is_refused),
         ARENA_TEST(a_task_without_memory_fails),

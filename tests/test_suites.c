@@ -185,6 +185,97 @@ static void probes_have_their_parts(void **state)
     model_space_free(s);
 }
 
+/* Without what depends on the clock. */
+static void forget_seconds(json_t *o)
+{
+    json_object_del(o, "seconds");
+    for (void *at = json_object_iter(o); at; at = json_object_iter_next(o, at))
+        if (json_is_object(json_object_iter_value(at)))
+            forget_seconds(json_object_iter_value(at));
+}
+
+static json_t *forms_of(const model *m, int threads)
+{
+    static const eval_how small = {
+        .pairs = 301, .targets = 4, .problems = 1, .library = 301, .quiet = 1
+    };
+    model_space *s = model_space_new(m, 1, threads);
+    json_t *o;
+    snip_status st;
+    assert_non_null(s);
+    if (eval_forms(&o, s, &small, &st) != SNIP_OK)
+        fail_msg("%s", st.msg);
+    forget_seconds(o);
+    model_space_free(s);
+    return o;
+}
+
+/* All figures lie within the bounds of what they measure; gains are differences. */
+static void check_problems(const json_t *set)
+{
+    static const char *const conditions[] = { "rows200", "rows200_noise5", "rows30",
+                                              "rows30_noise5" };
+    static const char *const scores[] = { "similarity", "correlation", "size",
+                                          "constants",  "without",     "with" };
+    for (size_t c = 0; c < COUNT(conditions); c++)
+        for (size_t k = 0; k < COUNT(scores); k++) {
+            const json_t *o = json_object_get(set, conditions[c]);
+            double place = figure(o, "place", scores[k], NULL).value;
+            double percentile = figure(o, "percentile", scores[k], NULL).value;
+            assert_true(place >= 1 && place <= 7);
+            assert_true(percentile >= 0 && percentile <= 1);
+            assert_true(fabs(figure(o, "spearman", scores[k], NULL).value) <= 1);
+            assert_true(figure(o, "spearman_same_size", "size", NULL).value == 0);
+            double gain = figure(o, "spearman", "with", NULL).value -
+                          figure(o, "spearman", "without", NULL).value;
+            assert_true(fabs(figure(o, "spearman", "gain", NULL).value - gain) < 1e-12);
+        }
+}
+
+/* Units, order and spelling change nothing in the form view; in the exact view those of y do. */
+static void check_invariance(const json_t *o, int form)
+{
+    static const char *const changes[] = { "y_factor",    "y_offset", "x_large",
+                                           "x_small",     "columns",  "fractions",
+                                           "distributed", "squares",  "reordered" };
+    size_t measured = 0;
+    for (size_t k = 0; k < COUNT(changes); k++) {
+        const json_t *c = json_object_get(o, changes[k]);
+        double largest = json_number_value(json_object_get(c, "largest"));
+        if (json_integer_value(json_object_get(c, "problems")) == 0)
+            continue;
+        measured++;
+        if (form)
+            assert_true(largest < 1e-5);
+        else if (k < 2)
+            assert_true(largest > 1e-4);
+        assert_true(figure(c, "mean", NULL, NULL).value <= largest);
+    }
+    assert_true(measured >= 5);
+}
+
+static void forms_in_both_views_on_any_number_of_threads(void **state)
+{
+    for (int form = 0; form < 2; form++) {
+        const model *m = form ? untrained_forms_model(4, *state) : untrained_model(4, *state);
+        json_t *o = forms_of(m, 1), *again = forms_of(m, 3);
+        assert_true(json_equal(o, again));
+        assert_string_equal(json_string_value(json_object_get(o, "view")), form ? "form" : "exact");
+        check_problems(json_object_get(json_object_get(o, "problems"), "laws"));
+        check_problems(json_object_get(json_object_get(o, "problems"), "corpora"));
+        check_invariance(json_object_get(o, "invariance"), form);
+        json_t *l = json_object_get(o, "library");
+        assert_int_equal(json_integer_value(json_object_get(l, "forms")), 301);
+        double few = figure(l, "k5", "best", "similarity").value;
+        assert_true(few >= figure(l, "k5", "mean", "similarity").value);
+        assert_true(few <= figure(l, "k50", "best", "similarity").value);
+        assert_int_equal(
+            json_integer_value(json_object_get(json_object_get(o, "retrieval"), "forms")), 301);
+        json_decref(o);
+        json_decref(again);
+    }
+}
+
 static int by_hash(const void *a, const void *b)
 {
     uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
@@ -225,6 +316,7 @@ int main(void)
         ARENA_TEST(edits_are_chance_or_perfect),
         ARENA_TEST(corpora_are_chance_or_perfect),
         ARENA_TEST(probes_have_their_parts),
+        ARENA_TEST(forms_in_both_views_on_any_number_of_threads),
         cmocka_unit_test(held_out_samples_are_not_training_samples),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

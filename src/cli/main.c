@@ -101,13 +101,18 @@ const cli_command cli_commands[] = {
       "the\n"
       "space, controlled edits of expressions and of subtrees, formulas of three published "
       "corpora, and\n"
-      "four probes. Prints a table and writes results.json and report.html, a page with all "
-      "figures. With\n"
-      "several models the first is compared with each of the others.\n",
+      "four probes. The suite forms, which is ours, asks whether the space tells which form of a "
+      "law\n"
+      "suits a table before its constants are fitted. Prints a table and writes results.json and\n"
+      "report.html, a page with all figures. With several models the first is compared with each "
+      "of "
+      "the\n"
+      "others.\n",
       "snip evaluate --model runs/tiny/model.safetensors\n"
       "snip evaluate --model runs/tiny/model.safetensors --suite global --pairs 100000\n"
       "snip evaluate --model a.safetensors --model b.safetensors --out comparison\n"
-      "snip evaluate --model runs/tiny/model.safetensors --suite edits --dump embeddings\n",
+      "snip evaluate --model runs/tiny/model.safetensors --suite edits --dump embeddings\n"
+      "snip evaluate --model runs/tiny/model.safetensors --suite forms --problems 20\n",
       cli_evaluate },
     { "embed", "turn formulas or tables into vectors of the shared space",
       "(--formulas FILE | --table FILE ...) --out FILE.npy [options]",

@@ -25,6 +25,7 @@ static snip_code problems(json_t *out, forms_weights *w, const forms_set *laws, 
     forms_set validation, corpora;
     forms_task *task;
     json_t *both = json_object();
+    double start = clock_now();
     snip_code code = forms_set_make(&validation, c, FORMS_DRAW_VALIDATION, (n + 1) / 2, st);
     if (code == SNIP_OK)
         code = forms_tasks(&task, &validation, 1, c, st);
@@ -43,6 +44,7 @@ static snip_code problems(json_t *out, forms_weights *w, const forms_set *laws, 
         if (o)
             json_object_set_new(both, k ? "corpora" : "laws", o);
     }
+    json_object_set_new(both, "seconds", json_real(clock_now() - start));
     json_object_set_new(out, "problems", both);
     return code;
 }

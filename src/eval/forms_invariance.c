@@ -258,7 +258,8 @@ static json_t *figures(const forms_match *m, const double *similarity, size_t n,
 
 snip_code forms_invariance(json_t **out, const forms_set *laws, forms_context *c, snip_status *st)
 {
-    size_t n = laws->count < PROBLEMS ? laws->count : PROBLEMS, all = n * CHANGES, used = 0;
+    size_t n = 10 * laws->count < PROBLEMS ? 10 * laws->count : PROBLEMS, all = n * CHANGES,
+           used = 0;
     forms_batch(c);
     arena *a = c->keep[0];
     tools_problem *table = arena_array(a, all + 1, sizeof *table);

@@ -59,7 +59,7 @@ static snip_code embed_batch(library *l, const forms_sample *f, size_t n, forms_
     for (size_t i = 0; i < n; i++) {
         text label = { .a = c->keep[0] };
         expr core = f[i].form.core;
-        text_add(&label, "\"part\":\"library\",\"form\":%zu", l->n + i);
+        text_add(&label, "\"part\":\"library\",\"form\":%zu,\"dim\":%d", l->n + i, f[i].s.dim);
         item[i] = (model_item){ .e = c->form ? core : f[i].s.e,
                                 .node = MODEL_WHOLE,
                                 .form = c->form,
@@ -145,7 +145,7 @@ static snip_code prepare(lookup *u, size_t n, const forms_set *laws, forms_conte
             return status_nomem(st);
         for (size_t k = 0; k < u[i].table.train; k++)
             turned[k] = -u[i].table.y[k];
-        text_add(&label, "\"part\":\"library\",\"problem\":%zu", i);
+        text_add(&label, "\"part\":\"library\",\"problem\":%zu,\"dim\":%d", i, u[i].p.dim);
         u[i].values = values + tables * width;
         for (size_t k = 0; k < views; k++)
             item[tables++] = (model_item){ .e = u[i].p.truth,
