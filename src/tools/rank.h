@@ -12,7 +12,7 @@
 
 typedef enum tools_order {
     TOOLS_BY_SIMILARITY, /* agreement in the shared space */
-    TOOLS_BY_LOSS,       /* mean square error on the rows held out */
+    TOOLS_BY_LOSS,       /* the mean square error that tools_judged tells */
     TOOLS_BY_BALANCE, /* the same, with every node charged as BIC charges a parameter; an error on
                        * fitted rows counts per degree of freedom, n/(n - constants) times as much,
                        * and formulas with no fewer constants than rows come last */
@@ -67,8 +67,9 @@ snip_code tools_similarities(double *out, const char **why, const expr *e, size_
                              const tools_problem *p, const tools_model *t, int threads, arena *a,
                              snip_status *st);
 
-/* The loss that a formula is judged by: on the rows held out where there are some; +infinity if it
- * is not finite. Differences below rounding do not count. */
+/* The loss that a formula is judged by: the cross-validated one where it is known, which is after a
+ * refit to fewer than TOOLS_FEW_ROWS rows, else that on the rows held out where there are some;
+ * +infinity if it is not finite. Differences below rounding do not count. */
 double tools_judged(const tools_errors *e, const tools_problem *p);
 
 #endif
