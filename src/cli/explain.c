@@ -105,6 +105,17 @@ static size_t supported(const tools_explanation *x)
     return x->evidence.supported ? x->evidence.best : (size_t)-1;
 }
 
+/* The share of y's variance that a cross-validated error leaves explained. */
+static double r2_cross(double cross, const tools_problem *p)
+{
+    double mean = 0, variance = 0;
+    for (size_t i = 0; i < p->rows; i++)
+        mean += p->y[i] / (double)p->rows;
+    for (size_t i = 0; i < p->rows; i++)
+        variance += (p->y[i] - mean) * ((p->y[i] - mean) / (double)p->rows);
+    return 1 - cross / variance;
+}
+
 static const char *judged_on(const tools_problem *p)
 {
     return p->rows > p->train ? "the rows held out" : "all rows";
@@ -118,7 +129,9 @@ static void print_edit(const tools_explanation *x, size_t k, const cli_task *tas
     int part = p->rows > p->train;
     const char *what = tools_edit_text(e, x->e, &p->names, task->a);
     printf("%+9.4f %9s %9s  %s\n", e->gain, cli_short_number(b[0], e->errors.r2[part]),
-           cli_short_number(b[1], e->refitted.r2[part]), what ? what : "");
+           cli_short_number(b[1], isnan(e->refitted.cross) ? e->refitted.r2[part]
+                                                           : r2_cross(e->refitted.cross, p)),
+           what ? what : "");
 }
 
 /* Two digits; but 99.97 % is not 100. */
@@ -183,8 +196,9 @@ static void print_explanation(const tools_explanation *x, const cli_task *task, 
     print_node(x, p, 0, indent, 1, coloured, task->a);
     if (x->listed == 0)
         return;
-    printf("\nSingle edits with the least error of %zu; R2 on %s, before and after a refit:\n",
-           x->listed, judged_on(p));
+    printf("\nSingle edits with the least error of %zu; R2 on %s%s:\n", x->listed, judged_on(p),
+           p->rows < TOOLS_FEW_ROWS ? " before, cross-validated after a refit"
+                                    : ", before and after a refit");
     printf("%9s %9s %9s  %s\n", "gain", "R2", "R2 refit", "edit");
     for (size_t k = 0; k < x->listed && k < top; k++)
         print_edit(x, k, task);
@@ -197,9 +211,9 @@ static void print_explanation(const tools_explanation *x, const cli_task *task, 
 
 static json_t *errors_json(const tools_errors *e)
 {
-    return json_pack("{s:o,s:o,s:o,s:o}", "loss_train", cli_real(e->loss[0]), "loss_val",
+    return json_pack("{s:o,s:o,s:o,s:o,s:o}", "loss_train", cli_real(e->loss[0]), "loss_val",
                      cli_real(e->loss[1]), "r2_train", cli_real(e->r2[0]), "r2_val",
-                     cli_real(e->r2[1]));
+                     cli_real(e->r2[1]), "loss_cross", cli_real(e->cross));
 }
 
 static json_t *formula_json(expr e, const tools_problem *p, arena *a)

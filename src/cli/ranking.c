@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "tools/evidence.h"
 
 const char *const cli_ranking_formats[] = { "table", "csv", "json", "latex", "sympy", "c", NULL };
 
@@ -26,17 +27,29 @@ static const char *shown_formula(const tools_candidate *c, snip_format format, c
     return s ? s : "";
 }
 
+/* Whether some formula was cross-validated: the table has few rows. */
+static int is_crossed(const tools_candidate *c, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (!isnan(c[i].errors.cross))
+            return 1;
+    return 0;
+}
+
 static void as_table(FILE *f, const tools_candidate *c, size_t n, const cli_task *task)
 {
+    int few = task->p.rows < TOOLS_FEW_ROWS && is_crossed(c, n);
     fprintf(f, "%4s %10s %9s %9s %10s %5s %6s %5s  %s\n", "", "similarity", "R2 train", "R2 held",
-            "loss held", "nodes", "consts", "front", "formula");
+            few ? "loss cross" : "loss held", "nodes", "consts", "front", "formula");
     for (size_t i = 0; i < n; i++) {
         char b[4][32];
         fprintf(f, "%4zu %10s %9s %9s %10s %5zu %6zu %5s  %s\n", i + 1,
                 cli_short_number(b[0], c[i].similarity), cli_short_number(b[1], c[i].errors.r2[0]),
                 cli_short_number(b[2], c[i].errors.r2[1]),
-                cli_short_number(b[3], c[i].errors.loss[1]), c[i].complexity, c[i].constants,
-                c[i].front ? "*" : "", shown_formula(&c[i], SNIP_INFIX, task));
+                cli_short_number(b[3],
+                                 few ? tools_judged(&c[i].errors, &task->p) : c[i].errors.loss[1]),
+                c[i].complexity, c[i].constants, c[i].front ? "*" : "",
+                shown_formula(&c[i], SNIP_INFIX, task));
     }
 }
 
@@ -92,6 +105,11 @@ static void put_notes(FILE *f, const tools_candidate *c, size_t shown, size_t n,
             "%zu of them %s no fewer constants than rows to fit them on; number %zu: %zu on %zu "
             "rows. Such errors say nothing\n",
             full, full == 1 ? "has" : "have", first + 1, c[first].constants, c[first].fitted_rows);
+    if (is_crossed(c, shown))
+        fprintf(f,
+                "few rows: loss and front are judged by cross-validation in %d parts, each by "
+                "constants of the others\n",
+                tools_folds(task->p.rows));
     if (task->p.train == task->p.rows)
         fprintf(f, "no rows held out: the table has fewer than %d\n", TOOLS_HOLD_OUT_MIN);
 }
@@ -145,6 +163,7 @@ json_t *cli_candidate_json(const tools_candidate *c, const expr_names *names, ar
         json_object_set_new(o, "no_similarity", text_json(c->why));
     json_object_set_new(o, "loss_train", cli_real(c->errors.loss[0]));
     json_object_set_new(o, "loss_val", cli_real(c->errors.loss[1]));
+    json_object_set_new(o, "loss_cross", cli_real(c->errors.cross));
     json_object_set_new(o, "r2_train", cli_real(c->errors.r2[0]));
     json_object_set_new(o, "r2_val", cli_real(c->errors.r2[1]));
     json_object_set_new(o, "loss_train_given", cli_real(c->given.loss[0]));

@@ -50,7 +50,8 @@ static int squares(double *out, expr e, const double *const *x, const double *y,
     return good;
 }
 
-int tools_cross_validate(double *out, expr e, const tools_problem *p, size_t rows, arena *tmp)
+int tools_cross_validate(double *out, expr e, const tools_problem *p, size_t rows, int starts,
+                         arena *tmp)
 {
     arena_pos mark = arena_mark(tmp);
     size_t folds = (size_t)tools_folds(rows);
@@ -67,7 +68,7 @@ int tools_cross_validate(double *out, expr e, const tools_problem *p, size_t row
         double part = 0;
         size_t n = gather(x, y, p, rows, k, folds, 0);
         snip_code code =
-            tools_fit_constants(&fitted, &fit, e, columns, y, n, 1, p->seed, tmp, NULL);
+            tools_fit_constants(&fitted, &fit, e, columns, y, n, starts, p->seed, tmp, NULL);
         if (code == SNIP_UNSUPPORTED)
             fitted = e;
         n = gather(x, y, p, rows, k, folds, 1);
@@ -144,8 +145,8 @@ static snip_code step(const work *w, size_t i, arena *a, snip_status *st)
 {
     if (!w->cross)
         return fit_all(&w->c[i], w->tried[i].e, w->p, w->rows, 1, a, st);
-    return tools_cross_validate(&w->c[i].cross, w->c[i].e, w->p, w->rows, a) ? SNIP_OK
-                                                                             : status_nomem(st);
+    return tools_cross_validate(&w->c[i].cross, w->c[i].e, w->p, w->rows, 1, a) ? SNIP_OK
+                                                                                : status_nomem(st);
 }
 
 /* The step for each of n, each by one thread; trees are copied into `a`. */
@@ -213,7 +214,7 @@ snip_code tools_evidence_weigh(tools_evidence *out, expr e, const tools_tried *t
     qsort(c, n, sizeof *c, by_spread);
     size_t finalists = n < FINALISTS ? n : FINALISTS;
     w.cross = 1;
-    if (!tools_cross_validate(&out->cross[0], first.e, p, rows, a))
+    if (!tools_cross_validate(&out->cross[0], first.e, p, rows, 1, a))
         return status_nomem(st);
     if ((code = all(&w, finalists, threads, a, st)) != SNIP_OK)
         return code;

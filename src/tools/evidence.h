@@ -39,8 +39,10 @@ snip_code tools_evidence_weigh(tools_evidence *out, expr e, const tools_tried *t
 int tools_folds(size_t rows);
 
 /* The cross-validated mean square error of e on the first `rows` rows of p: in each part with the
- * constants fitted to the others, from e's own on; +infinity where a value is not finite. Returns 0
- * when memory is out. */
-int tools_cross_validate(double *out, expr e, const tools_problem *p, size_t rows, arena *tmp);
+ * constants fitted to the others, from e's own on and with so many starts; +infinity where a value
+ * is not finite. If e's constants know all rows, a frequency that suits them by chance is kept in
+ * every part. Returns 0 when memory is out. */
+int tools_cross_validate(double *out, expr e, const tools_problem *p, size_t rows, int starts,
+                         arena *tmp);
 
 #endif

@@ -459,6 +459,7 @@ int tools_problem_errors(tools_errors *out, expr e, const tools_problem *p, aren
         return 0;
     }
     const size_t from[3] = { 0, p->train, p->rows };
+    out->cross = NAN;
     for (int part = 0; part < 2; part++) {
         double sum = 0;
         size_t n = from[part + 1] - from[part];

@@ -100,6 +100,8 @@ snip_code tools_problem_restore(expr *out, expr e, tools_inputs inputs, const to
  * out. */
 typedef struct tools_errors {
     double loss[2], r2[2];
+    double cross; /* of a formula that was refitted to few rows: the cross-validated mean square
+                   * error (evidence.h); NaN from tools_problem_errors */
 } tools_errors;
 int tools_problem_errors(tools_errors *out, expr e, const tools_problem *p, arena *tmp);
 

@@ -1,12 +1,14 @@
 /* rank.c - see rank.h. */
 #include "tools/rank.h"
 
+#include <float.h>
 #include <math.h>
 #include <omp.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "data/tokens.h"
+#include "tools/evidence.h"
 #include "tools/fit.h"
 
 enum { STARTS = 4, BATCH = 1024 }; /* of a fit; formulas that are in memory as words at a time */
@@ -17,7 +19,9 @@ double tools_judged(const tools_errors *e, const tools_problem *p)
 {
     int part = p->rows > p->train;
     double loss = e->loss[part], least = 1e-20 * p->variance[0];
-    return isnan(loss) || isnan(e->loss[0]) ? INFINITY : fmax(loss, least);
+    if (isnan(loss) || isnan(e->loss[0]))
+        return INFINITY;
+    return fmax(isnan(e->cross) ? loss : e->cross, least);
 }
 
 /* The tables that formulas are held against, one for each set of inputs met: as it is in the exact
@@ -239,12 +243,12 @@ static snip_code refit(tools_candidate *c, expr e, const tools_problem *p,
                        const tools_rank_how *how, arena *keep, snip_status *st)
 {
     tools_fit fit = { 0 };
+    int starts = how->starts ? how->starts : STARTS;
     size_t rows = rows_to_fit(e, p, keep);
     if (rows == 0)
         return status_nomem(st);
-    snip_code code =
-        tools_fit_constants(&c->fitted, &fit, e, (const double *const *)p->x, p->y, rows,
-                            how->starts ? how->starts : STARTS, p->seed, keep, st);
+    snip_code code = tools_fit_constants(&c->fitted, &fit, e, (const double *const *)p->x, p->y,
+                                         rows, starts, p->seed, keep, st);
     if (code == SNIP_UNSUPPORTED) { /* too much to fit: judged as given */
         c->fitted = c->e;
         fit = (tools_fit){ 0 };
@@ -252,7 +256,15 @@ static snip_code refit(tools_candidate *c, expr e, const tools_problem *p,
         return code;
     c->constants = fit.constants;
     c->fitted_rows = fit.constants ? rows : 0;
-    return tools_problem_errors(&c->errors, c->fitted, p, keep) ? SNIP_OK : status_nomem(st);
+    if (!tools_problem_errors(&c->errors, c->fitted, p, keep))
+        return status_nomem(st);
+    /* With few rows one split is a matter of luck. From the given constants: they know no row. */
+    if (p->rows < TOOLS_FEW_ROWS &&
+        !tools_cross_validate(&c->errors.cross, e, p, p->rows, starts, keep))
+        return status_nomem(st);
+    if (isinf(c->errors.cross))
+        c->errors.cross = DBL_MAX; /* finite on the table, but not with the constants of a part */
+    return SNIP_OK;
 }
 
 /* Fits and measures one candidate; what it makes lives in `keep`. */
@@ -367,7 +379,9 @@ static double adjusted(const tools_candidate *c, const tools_problem *p)
     double loss = tools_judged(&c->errors, p), n = (double)c->fitted_rows;
     if (tools_saturated(c))
         return INFINITY;
-    return c->fitted_rows && p->rows == p->train ? loss * n / (n - (double)c->constants) : loss;
+    return c->fitted_rows && p->rows == p->train && isnan(c->errors.cross)
+               ? loss * n / (n - (double)c->constants)
+               : loss;
 }
 
 static void set_key(sort_key *s, const tools_problem *p, int order)

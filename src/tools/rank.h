@@ -12,7 +12,7 @@
 
 typedef enum tools_order {
     TOOLS_BY_SIMILARITY, /* agreement in the shared space */
-    TOOLS_BY_LOSS,       /* mean square error on the rows held out */
+    TOOLS_BY_LOSS,       /* the mean square error that tools_judged tells */
     TOOLS_BY_BALANCE, /* the same, with every node charged as BIC charges a parameter; an error on
                        * fitted rows counts per degree of freedom, n/(n - constants) times as much,
                        * and formulas with no fewer constants than rows come last */
@@ -73,13 +73,14 @@ snip_code tools_similarities(double *out, const char **why, const expr *e, size_
 snip_code tools_words(expr *out, expr e, tools_inputs inputs, const tools_problem *p,
                       const tools_model *t, arena *a, arena *tmp, snip_status *st);
 
-/* The inputs of the table that e is held against: those it uses, and among forms `matter`, which
- * are tools_inputs_that_matter, as long as the model reads so many. */
+/* The inputs of the table that e is held against: those it uses and `matter`, which are
+ * tools_inputs_that_matter, as long as the model reads so many. */
 tools_inputs tools_inputs_held(expr e, const tools_problem *p, tools_inputs matter,
                                const tools_model *t);
 
-/* The loss that a formula is judged by: on the rows held out where there are some; +infinity if it
- * is not finite. Differences below rounding do not count. */
+/* The loss that a formula is judged by: the cross-validated one where it is known, which is after a
+ * refit to fewer than TOOLS_FEW_ROWS rows, else that on the rows held out where there are some;
+ * +infinity if it is not finite. Differences below rounding do not count. */
 double tools_judged(const tools_errors *e, const tools_problem *p);
 
 #endif
