@@ -15,7 +15,9 @@ enum {
     FIELDS = 3,
     POOL = 4,          /* inputs that play roles, of a table with more */
     STARTS = 4,        /* of each fit */
-    SCREEN_ROWS = 200, /* that choose the inputs' roles and the laws worth a full fit */
+    TRY_ROWS = 50,     /* that choose which input plays which role, and the start, */
+    TRY_STEPS = 30,    /* in short descents */
+    SCREEN_ROWS = 200, /* that choose the laws worth a fit on all rows */
     SPARE = 40,        /* laws that get one beyond twice those asked for */
     WAYS_MAX = 24      /* orders of four roles among four inputs */
 };
@@ -304,6 +306,14 @@ static int is_free(expr e, size_t i)
     return e.node[i].op == EXPR_NUMBER && !e.node[i].fixed;
 }
 
+static size_t constants_of(expr e)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < e.count; i++)
+        n += (size_t)is_free(e, i);
+    return n;
+}
+
 /* x - c with a free c at node i. */
 static int is_place(expr e, size_t i)
 {
@@ -357,48 +367,64 @@ typedef struct best {
     double loss;
 } best;
 
-/* Fits e, a law with starting values, and keeps it if it is better. */
+/* Fits e, a law with starting values, in short, and keeps it if it is better. */
 static snip_code attempt(best *b, expr e, const double *const *x, const double *y, const view *v,
-                         const size_t *way, int starts, arena *keep, snip_status *st)
+                         const size_t *way, arena *keep, snip_status *st)
 {
     arena_pos mark = arena_mark(keep);
     tools_fit fit;
     expr fitted;
-    snip_code code =
-        tools_fit_constants(&fitted, &fit, e, x, y, v->rows, starts, v->p->seed, keep, st);
-    if (code != SNIP_OK)
-        return code;
+    size_t *node = arena_array(keep, e.count, sizeof *node);
+    size_t *first = arena_array(keep, e.count + 1, sizeof *first);
+    if (!node || !first)
+        return status_nomem(st);
+    const tools_fit_free all = {
+        .node = node, .first = first, .count = expr_constants(e, node), .evaluations = TRY_STEPS
+    };
+    for (size_t j = 0; j <= all.count; j++)
+        first[j] = j;
+    snip_code code = tools_fit_values(&fitted, &fit, e, &all, NULL, x, y,
+                                      v->rows < TRY_ROWS ? v->rows : TRY_ROWS, 2, v->p->seed, keep,
+                                      st);
     /* A way must be better by more than rounding: the first one of equal ones stays. */
-    if (fit.loss < b->loss * (1 - 1e-9)) {
-        b->e = fitted;
+    if (code == SNIP_OK && fit.loss < b->loss * (1 - 1e-9)) {
         b->loss = fit.loss;
+        memcpy(b->e.node, fitted.node, e.count * sizeof *e.node);
         memcpy(b->way, way, sizeof b->way);
-    } else {
-        arena_reset(keep, mark);
     }
-    return SNIP_OK;
+    arena_reset(keep, mark);
+    return code;
+}
+
+/* The columns of a law's roles. */
+static void cast(const double **x, const double **y, size_t roles, const view *v, const size_t *way,
+                 int scaled)
+{
+    for (size_t k = 0; k < roles; k++)
+        x[k] = scaled ? v->x[way[k]] : v->p->x[way[k]];
+    *y = scaled ? v->y : v->p->y;
 }
 
 /* Fits a law with its roles played in one way, from its own starting values and from some that the
  * table suggests. */
 static snip_code try_way(best *b, const tools_textbook_law *law, const view *v, const size_t *way,
-                         int scaled, int starts, arena *keep, snip_status *st)
+                         int scaled, arena *keep, snip_status *st)
 {
     static const double halves[] = { 1, 2, 3, 4, 6, 8, 11, 15 };
-    const double *x[TOOLS_ROLES_MAX] = { 0 };
-    for (size_t k = 0; k < law->roles; k++)
-        x[k] = scaled ? v->x[way[k]] : v->p->x[way[k]];
-    const double *y = scaled ? v->y : v->p->y;
+    const double *x[TOOLS_ROLES_MAX] = { 0 }, *y;
+    arena_pos mark = arena_mark(keep);
     expr e = { arena_copy(keep, law->e.node, law->e.count * sizeof *law->e.node), law->e.count };
     if (!e.node)
         return status_nomem(st);
-    snip_code code = attempt(b, e, x, y, v, way, starts, keep, st);
+    cast(x, &y, law->roles, v, way, scaled);
+    snip_code code = attempt(b, e, x, y, v, way, keep, st);
     for (int peak = 0; peak < 2 && scaled && code == SNIP_OK; peak++)
         if (set_places(e, v, way, peak))
-            code = attempt(b, e, x, y, v, way, 2, keep, st);
+            code = attempt(b, e, x, y, v, way, keep, st);
     for (size_t k = 0; k < sizeof halves / sizeof *halves && scaled && code == SNIP_OK; k++)
         if (set_frequency(e, v, way, halves[k]))
-            code = attempt(b, e, x, y, v, way, 2, keep, st);
+            code = attempt(b, e, x, y, v, way, keep, st);
+    arena_reset(keep, mark);
     return code;
 }
 
@@ -443,13 +469,20 @@ static snip_code fit_law(tools_candidate *c, double *loss, const tools_textbook_
     size_t way[WAYS_MAX][TOOLS_ROLES_MAX] = { 0 };
     size_t ways = list_ways(way, law->roles, v);
     int scaled = has_units(law, keep);
-    best b = { .loss = INFINITY };
-    snip_code code = SNIP_OK;
+    size_t size = law->e.count * sizeof *law->e.node;
+    best b = { .e = { arena_copy(keep, law->e.node, size), law->e.count }, .loss = INFINITY };
+    snip_code code = b.e.node ? SNIP_OK : status_nomem(st);
     for (size_t k = 0; k < ways && code == SNIP_OK; k++)
-        code = try_way(&b, law, v, way[k], scaled, starts, keep, st);
+        code = try_way(&b, law, v, way[k], scaled, keep, st);
     if (code != SNIP_OK || !isfinite(b.loss))
         return code;
-    *loss = b.loss * (scaled ? v->target * v->target : 1) / v->p->variance[0];
+    const double *x[TOOLS_ROLES_MAX] = { 0 }, *y;
+    tools_fit fit;
+    cast(x, &y, law->roles, v, b.way, scaled);
+    code = tools_fit_constants(&b.e, &fit, b.e, x, y, v->rows, starts, v->p->seed, keep, st);
+    if (code != SNIP_OK || !isfinite(fit.loss))
+        return code;
+    *loss = fit.loss * (scaled ? v->target * v->target : 1) / v->p->variance[0];
     return settle(c, law, &b, v, scaled, keep, st);
 }
 
@@ -489,11 +522,53 @@ static snip_code fit_all(tools_candidate *c, double *loss, const tools_textbook 
     return failed.code;
 }
 
-/* What the screening says of a law: its error and its size. */
 typedef struct screened {
     double key;
     tools_candidate c;
 } screened;
+
+/* Error and size together: the logarithm of the error, times the rows that it weighs, with every node charged half of
+ * what BIC charges a parameter, and every constant once more. Nodes
+ * alone would judge the spelling: x/c is as many as c*x, but 1/(1 + x/c) more than c/(c + x). */
+static double balance(double loss, double weight, size_t rows, size_t nodes, size_t constants)
+{
+    const double least = 1e-30; /* rounding */
+    return weight * log(fmax(loss, least)) +
+           (0.5 * (double)nodes + (double)constants) * log((double)rows);
+}
+
+/* The error of a judged law over all rows, in units of y's variance. Fitted rows count per degree of
+ * freedom. A quarter of a small table says too little by itself to tell similar laws apart. */
+static double pooled(const tools_candidate *c, const tools_problem *p)
+{
+    double n = (double)p->train, held = (double)(p->rows - p->train), k = (double)c->constants;
+    if (tools_saturated(c) || n <= k || !isfinite(tools_judged(&c->errors, p)))
+        return INFINITY;
+    double sum = c->errors.loss[0] * n * (n / (n - k));
+    if (held > 0)
+        sum += c->errors.loss[1] * held;
+    return sum / (n + held) / p->variance[0];
+}
+
+/* How many rows the errors come from: 3 * (sum r^2)^2 / sum r^4, which for normal errors is their
+ * number. Where errors grow with y, a few large rows make up the loss, and a law that suits these
+ * few by chance must not win by what would be telling if all rows were behind it. */
+static double rows_that_tell(const tools_candidate *c, const tools_problem *p, arena *tmp)
+{
+    arena_pos mark = arena_mark(tmp);
+    double n = (double)p->rows, second = 0, fourth = 0;
+    double *y = arena_array(tmp, p->rows, sizeof *y);
+    if (y && expr_eval(c->fitted, (const double *const *)p->x, p->rows, y, tmp) == p->rows) {
+        double root = sqrt(p->variance[0]);
+        for (size_t i = 0; i < p->rows; i++) {
+            double r = (y[i] - p->y[i]) / root;
+            second += r * r;
+            fourth += r * r * r * r;
+        }
+    }
+    arena_reset(tmp, mark);
+    return fourth > 0 ? fmin(n, 3 * second * (second / fourth)) : n;
+}
 
 static int by_key(const void *left, const void *right)
 {
@@ -525,8 +600,7 @@ snip_code tools_textbook_find(tools_candidate **out, size_t *found, const tools_
     size_t n = 0, most = 2 * how->k + SPARE;
     for (size_t i = 0; i < book->count; i++)
         if (c[i].name)
-            s[n++] = (screened){ (double)v.rows * log(fmax(loss[i], 1e-30)) +
-                                     (double)c[i].e.count * log((double)v.rows),
+            s[n++] = (screened){ balance(loss[i], (double)v.rows, v.rows, c[i].e.count, constants_of(c[i].e)),
                                  c[i] };
     qsort(s, n, sizeof *s, by_key);
     n = n < most ? n : most;
@@ -538,6 +612,20 @@ snip_code tools_textbook_find(tools_candidate **out, size_t *found, const tools_
         .refit = 1, .starts = 1, .order = TOOLS_BY_BALANCE, .threads = how->threads
     };
     code = tools_rank(c, n, p, t, &rank, a, st);
-    *found = code != SNIP_OK ? 0 : n < how->k ? n : how->k;
-    return code;
+    if (code != SNIP_OK)
+        return code;
+    size_t least = 0;
+    for (size_t i = 1; i < n; i++)
+        if (pooled(&c[i], p) < pooled(&c[least], p))
+            least = i;
+    double weight = n ? rows_that_tell(&c[least], p, a) : 0;
+    for (size_t i = 0; i < n; i++)
+        s[i] = (screened){
+            balance(pooled(&c[i], p), weight, p->rows, c[i].complexity, c[i].constants), c[i]
+        };
+    qsort(s, n, sizeof *s, by_key);
+    for (size_t i = 0; i < n; i++)
+        c[i] = s[i].c;
+    *found = n < how->k ? n : how->k;
+    return SNIP_OK;
 }

@@ -49,8 +49,9 @@ typedef struct tools_textbook_how {
     void *context;
 } tools_textbook_how;
 
-/* The k best laws for the table, in the user's names and units, judged and ordered as tools_rank
- * does by balance. Each law that needs no more inputs than there are is fitted with its roles played
+/* The k best laws for the table, in the user's names and units, judged as by tools_rank and
+ * ordered by error and size together, like its balance, but by the error over all rows, fitted ones
+ * per degree of freedom, and with constants charged beside nodes. Each law that needs no more inputs than there are is fitted with its roles played
  * by the inputs in every way, or where there are more than three inputs, by the four that matter
  * most; the way that fits best is kept. `t` gives similarities if it reads forms and as many inputs;
  * it may be NULL. place is the law's place in the book, from 1. Laws without finite values are left
