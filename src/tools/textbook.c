@@ -32,7 +32,7 @@ static snip_code read_law(tools_textbook_law *law, const char *name, size_t line
     for (int k = 0; k < FIELDS; k++) {
         field[k] = s;
         char *tab = s ? strchr(s, '\t') : NULL;
-        if (!s || !*s || (k < FIELDS - 1) != (tab != NULL))
+        if (!s || !*s || tab == s || (k < FIELDS - 1) != (tab != NULL))
             return status_fail(st, SNIP_FORMAT, 0, "%s: line %zu is not name, field and formula",
                                name, line);
         if (tab)
@@ -95,6 +95,8 @@ static double constant_of(expr e, size_t i)
         return n->value;
     case EXPR_NEG:
         return -constant_of(e, i + 1);
+    case EXPR_INV:
+        return 1 / constant_of(e, i + 1);
     case EXPR_DIV:
         a = constant_of(e, i + 1);
         b = constant_of(e, expr_child(e, i, 1));
@@ -567,7 +569,8 @@ static double rows_that_tell(const tools_candidate *c, const tools_problem *p, a
         }
     }
     arena_reset(tmp, mark);
-    return fourth > 0 ? fmin(n, 3 * second * (second / fourth)) : n;
+    double from = fourth > 0 ? 3 * second * (second / fourth) : n;
+    return fmin(n, fmax(from, n / 4)); /* and even then a much better fit is a better fit */
 }
 
 static int by_key(const void *left, const void *right)
