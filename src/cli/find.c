@@ -1,10 +1,13 @@
-/* find.c - `snip find`: formulas of a library for a table, or near to a formula. */
+/* find.c - `snip find`: laws of the textbooks for a table, or formulas of a library for a table or
+ * near to a formula. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/progress.h"
 #include "cli/ranking.h"
 #include "tools/find.h"
+#include "tools/textbook.h"
 
 /* The nearest formulas to one. */
 static int near_formula(const cli_command *self, const cli_task *task, tools_index *ix,
@@ -62,6 +65,61 @@ static int near_formula(const cli_command *self, const cli_task *task, tools_ind
     return code == SNIP_OK ? cli_finish(self) : cli_fail_status(self, &st);
 }
 
+/* What makes a similarity of laws: a model that reads forms, and as many inputs. Only one that was
+ * asked for by name must be there. Returns 0 after printing what is wrong. */
+static int open_forms(const cli_command *self, cli_task *task)
+{
+    snip_status st;
+    const char *path = cli_model_path(task->model, task->a);
+    if (!path)
+        return 1;
+    if (tools_model_open(&task->t, path, &st) != SNIP_OK) {
+        task->t = NULL;
+        return task->model ? cli_fail(self, 0, "%s", st.msg) : 1;
+    }
+    if (!task->t->m->config.forms || task->p.dim > (size_t)task->t->m->config.dims) {
+        tools_model_close(task->t);
+        task->t = NULL;
+    }
+    return 1;
+}
+
+static void show_progress(void *context, size_t done, size_t of)
+{
+    (void)of;
+    progress_at(context, done);
+}
+
+/* The laws that come with the program, fitted to a table. */
+static int name_law(const cli_command *self, cli_task *task, const cli_ranking *show,
+                    const char *path, size_t k)
+{
+    snip_status st;
+    tools_textbook book;
+    tools_candidate *c;
+    size_t found;
+    progress p;
+    task->cores = cli_threads(task->threads);
+    if (!(task->a = arena_new(0)))
+        return cli_fail(self, CLI_FAILED, "out of memory");
+    if (!cli_task_table(self, task, path) || !open_forms(self, task))
+        return CLI_FAILED;
+    if (tools_textbook_builtin(&book, task->a, &st) != SNIP_OK)
+        return cli_fail_status(self, &st);
+    progress_start(&p, "laws", book.count, task->quiet);
+    const tools_textbook_how how = { .k = k,
+                                     .starts = (int)show->starts,
+                                     .threads = task->cores,
+                                     .step = show_progress,
+                                     .context = &p };
+    snip_code code =
+        tools_textbook_find(&c, &found, &task->p, &book, task->t, &how, task->a, &st);
+    progress_end(&p);
+    if (code != SNIP_OK)
+        return cli_fail_status(self, &st);
+    return cli_ranking_print(self, show, c, found, task);
+}
+
 int cli_find(const cli_command *self, int argc, char **argv)
 {
     int code, refit = 0;
@@ -74,7 +132,7 @@ int cli_find(const cli_command *self, int argc, char **argv)
           .kind = CLI_TEXT,
           .to = &library,
           .value = "LIBRARY",
-          .help = "the library, made by snip index" },
+          .help = "a library made by snip index; default: the laws of the textbooks" },
         { .name = "count",
           .short_name = 'k',
           .kind = CLI_COUNT,
@@ -99,9 +157,12 @@ int cli_find(const cli_command *self, int argc, char **argv)
     int n = cli_parse(self, options, sizeof options / sizeof *options, argc, argv, &code);
     if (n < 0)
         return code;
-    if (!library || n != (formula ? 0 : 1))
+    if (n != (formula ? 0 : 1))
         return cli_fail(self, CLI_MISUSED,
-                        "wants --index LIBRARY and a table or --formula; see snip find --help");
+                        "wants a table, or --formula and --index; see snip find --help");
+    if (formula && !library)
+        return cli_fail(self, CLI_MISUSED,
+                        "--formula wants --index LIBRARY; see snip find --help");
 
     int other = show.format != CLI_RANKING_TABLE && show.format != CLI_RANKING_JSON;
     if (formula && (show.out || other || show.top || refit))
@@ -111,6 +172,11 @@ int cli_find(const cli_command *self, int argc, char **argv)
     if (show.out && !cli_can_write(self, show.out))
         return CLI_FAILED;
 
+    if (!library) {
+        code = name_law(self, &task, &show, argv[0], (size_t)k);
+        cli_task_close(&task);
+        return code;
+    }
     snip_status st;
     tools_index *ix = NULL;
     code = CLI_FAILED;

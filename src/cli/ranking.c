@@ -36,9 +36,46 @@ static int is_crossed(const tools_candidate *c, size_t n)
     return 0;
 }
 
+/* Whether the formulas are named laws: all or none are. */
+static int named(const tools_candidate *c, size_t n)
+{
+    return n > 0 && c[0].name;
+}
+
+/* Laws with their names and fields; similarities only if a model gave some. */
+static void as_law_table(FILE *f, const tools_candidate *c, size_t n, const cli_task *task)
+{
+    int name = 3, field = 5;
+    for (size_t i = 0; i < n; i++) {
+        name = (int)strlen(c[i].name) > name ? (int)strlen(c[i].name) : name;
+        field = (int)strlen(c[i].field) > field ? (int)strlen(c[i].field) : field;
+    }
+    fprintf(f, "%4s ", "");
+    if (task->t)
+        fprintf(f, "%10s ", "similarity");
+    fprintf(f, "%9s %9s %10s %5s %6s %5s  %-*s  %-*s  %s\n", "R2 train", "R2 held", "loss held",
+            "nodes", "consts", "front", name, "law", field, "field", "formula");
+    for (size_t i = 0; i < n; i++) {
+        char b[4][32];
+        fprintf(f, "%4zu ", i + 1);
+        if (task->t)
+            fprintf(f, "%10s ", cli_short_number(b[0], c[i].similarity));
+        fprintf(f, "%9s %9s %10s %5zu %6zu %5s  %-*s  %-*s  %s\n",
+                cli_short_number(b[1], c[i].errors.r2[0]),
+                cli_short_number(b[2], c[i].errors.r2[1]),
+                cli_short_number(b[3], c[i].errors.loss[1]), c[i].complexity, c[i].constants,
+                c[i].front ? "*" : "", name, c[i].name, field, c[i].field,
+                shown_formula(&c[i], SNIP_INFIX, task));
+    }
+}
+
 static void as_table(FILE *f, const tools_candidate *c, size_t n, const cli_task *task)
 {
     int few = task->p.rows < TOOLS_FEW_ROWS && is_crossed(c, n);
+    if (named(c, n)) {
+        as_law_table(f, c, n, task);
+        return;
+    }
     fprintf(f, "%4s %10s %9s %9s %10s %5s %6s %5s  %s\n", "", "similarity", "R2 train", "R2 held",
             few ? "loss cross" : "loss held", "nodes", "consts", "front", "formula");
     for (size_t i = 0; i < n; i++) {
@@ -136,9 +173,10 @@ static void put_quoted(FILE *f, const char *s)
 
 static void as_csv(FILE *f, const tools_candidate *c, size_t n, const cli_task *task)
 {
-    fputs("Complexity,Loss,Equation,Score,similarity,r2_train,r2_val,loss_val,model_size,"
-          "constants,pareto,given\n",
-          f);
+    fprintf(f,
+            "Complexity,Loss,Equation,Score,similarity,r2_train,r2_val,loss_val,model_size,"
+            "constants,pareto,given%s\n",
+            named(c, n) ? ",name,field" : "");
     for (size_t i = 0; i < n; i++) {
         char b[6][32];
         fprintf(f, "%zu,%s,", c[i].complexity, cell(b[0], c[i].errors.loss[0]));
@@ -148,6 +186,12 @@ static void as_csv(FILE *f, const tools_candidate *c, size_t n, const cli_task *
                 cell(b[4], c[i].errors.r2[1]), cell(b[5], c[i].errors.loss[1]), c[i].size,
                 c[i].constants, c[i].front);
         put_quoted(f, c[i].text ? c[i].text : "");
+        if (c[i].name) {
+            fputc(',', f);
+            put_quoted(f, c[i].name);
+            fputc(',', f);
+            put_quoted(f, c[i].field);
+        }
         fputc('\n', f);
     }
 }
@@ -155,6 +199,10 @@ static void as_csv(FILE *f, const tools_candidate *c, size_t n, const cli_task *
 json_t *cli_candidate_json(const tools_candidate *c, const expr_names *names, arena *a)
 {
     json_t *o = json_object();
+    if (c->name) {
+        json_object_set_new(o, "name", text_json(c->name));
+        json_object_set_new(o, "field", text_json(c->field));
+    }
     json_object_set_new(o, "equation", text_json(formula(c, SNIP_SYMPY, names, 0, a)));
     json_object_set_new(o, "given", text_json(c->text ? c->text : ""));
     json_object_set_new(o, "place", json_integer((json_int_t)c->place));
@@ -181,9 +229,10 @@ static void as_json(FILE *f, const tools_candidate *c, size_t n, const cli_task 
     json_t *all = json_array();
     for (size_t i = 0; i < n; i++)
         json_array_append_new(all, cli_candidate_json(&c[i], &task->p.names, task->a));
-    json_t *o = json_pack("{s:I,s:I,s:I,s:s,s:o}", "rows_train", (json_int_t)task->p.train,
+    json_t *o = json_pack("{s:I,s:I,s:I,s:s?,s:o}", "rows_train", (json_int_t)task->p.train,
                           "rows_val", (json_int_t)(task->p.rows - task->p.train), "inputs",
-                          (json_int_t)task->p.dim, "model", task->t->hash, "candidates", all);
+                          (json_int_t)task->p.dim, "model", task->t ? task->t->hash : NULL,
+                          "candidates", all);
     if (o)
         json_dumpf(o, f, JSON_REAL_PRECISION(17) | JSON_COMPACT);
     fputc('\n', f);
@@ -192,11 +241,15 @@ static void as_json(FILE *f, const tools_candidate *c, size_t n, const cli_task 
 
 static void as_latex(FILE *f, const tools_candidate *c, size_t n, const cli_task *task)
 {
-    fputs("\\begin{tabular}{rrrl}\n\\hline\nsimilarity & $R^2$ held out & nodes & formula "
-          "\\\\\n\\hline\n",
-          f);
+    int laws = named(c, n);
+    fprintf(f,
+            "\\begin{tabular}{%srrrl}\n\\hline\n%ssimilarity & $R^2$ held out & nodes & formula "
+            "\\\\\n\\hline\n",
+            laws ? "l" : "", laws ? "law & " : "");
     for (size_t i = 0; i < n; i++) {
         char b[2][32];
+        if (laws)
+            fprintf(f, "%s & ", c[i].name);
         fprintf(f, "%s & %s & %zu & $%s$ \\\\\n", cli_short_number(b[0], c[i].similarity),
                 cli_short_number(b[1], c[i].errors.r2[1]), c[i].complexity,
                 shown_formula(&c[i], SNIP_LATEX, task));
@@ -224,7 +277,10 @@ static void as_c(FILE *f, const tools_candidate *c, size_t n, const cli_task *ta
 {
     fputs("#include <math.h>\n", f);
     for (size_t i = 0; i < n; i++) {
-        fprintf(f, "\ndouble formula_%zu(", i + 1);
+        fputc('\n', f);
+        if (c[i].name)
+            fprintf(f, "/* %s (%s) */\n", c[i].name, c[i].field);
+        fprintf(f, "double formula_%zu(", i + 1);
         for (size_t j = 0; j < task->p.dim; j++)
             fprintf(f, "%sdouble %s", j ? ", " : "", c_name(&task->p, j, task->a));
         fputs(")\n{\n", f);

@@ -58,7 +58,7 @@ int cli_task_table(const cli_command *self, cli_task *task, const char *path)
         return cli_fail(self, 0, "%s: has one column; inputs and a target are needed", path);
     if (!table_inputs(&t, &names, &x, task->a))
         return cli_fail(self, 0, "out of memory");
-    if (t.inputs > (size_t)task->t->m->config.dims)
+    if (task->t && t.inputs > (size_t)task->t->m->config.dims)
         return cli_fail(self, 0, "%s: has %zu inputs, the model reads %d; choose with --columns",
                         path, t.inputs, task->t->m->config.dims);
     if (!task->quiet)

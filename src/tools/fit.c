@@ -198,6 +198,8 @@ static double left(const problem *p)
 static int limit(const problem *p)
 {
     double most = EVALUATIONS * ((double)p->free.count + 1);
+    if (p->free.evaluations > 0)
+        return p->free.evaluations;
     return (int)fmax(EVALUATIONS_MIN, fmin(most, left(p)));
 }
 

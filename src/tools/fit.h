@@ -37,6 +37,7 @@ typedef struct tools_fit_free {
     size_t count;
     const double *low, *high; /* bounds, infinite where there is none; NULL: no constant has any */
     const double *spread;     /* of the drawn starts: exp(spread * normal); NULL: 1 for all */
+    int evaluations;          /* of each descent, at most; 0: as many as it takes, within reason */
     double margin; /* another start must be better by this, relatively, to replace the first */
 } tools_fit_free;
 
