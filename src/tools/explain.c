@@ -358,9 +358,11 @@ static snip_code try_edits(tools_explanation *x, const tools_problem *p,
         if (x->edit[i].given.count)
             c[n++] = (tools_candidate){ .e = x->edit[i].given, .place = 2 * i + 1 };
     }
-    const tools_rank_how how = {
-        .refit = 1, .order = TOOLS_BY_LOSS, .starts = what->starts, .threads = what->threads
-    };
+    const tools_rank_how how = { .refit = 1,
+                                 .order = TOOLS_BY_LOSS,
+                                 .starts = what->starts,
+                                 .parts = 1, /* they are many, and the constants nearly right */
+                                 .threads = what->threads };
     snip_code code = tools_rank(c, n, p, NULL, &how, a, st);
     if (code != SNIP_OK)
         return code;
