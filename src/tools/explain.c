@@ -1,6 +1,7 @@
 /* explain.c - see explain.h. */
 #include "tools/explain.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -257,11 +258,18 @@ static int keep_real(tools_edit *edit, size_t *count, expr e, const tools_proble
     return y != NULL;
 }
 
-/* Best first; NaN last. Where gains are equal the order of the list decides. */
+/* What an edit is sorted by: its gain. A freed exponent changes no value, so the cosine tells
+ * nothing about it; it comes after all others but NaN. */
+static double gain_key(const tools_edit *e)
+{
+    return isnan(e->gain) ? -INFINITY : e->kind == TOOLS_FREE ? -DBL_MAX : e->gain;
+}
+
+/* Best first. Where gains are equal the order of the list decides. */
 static int by_gain(const void *left, const void *right)
 {
     const tools_edit *a = left, *b = right;
-    double x = isnan(a->gain) ? -INFINITY : a->gain, y = isnan(b->gain) ? -INFINITY : b->gain;
+    double x = gain_key(a), y = gain_key(b);
     if (x != y)
         return x > y ? -1 : 1;
     if (a->node != b->node)
@@ -297,6 +305,8 @@ static snip_code measure(tools_explanation *x, const tools_problem *p, const too
     if (code != SNIP_OK)
         return code;
     for (size_t i = 0; i < n; i++) {
+        if (x->edit[i].kind == TOOLS_FREE && !isnan(similarity[i]))
+            similarity[i] = x->similarity; /* another spelling of the same values */
         x->edit[i].similarity = similarity[i];
         x->edit[i].gain = similarity[i] - x->similarity;
     }
@@ -358,9 +368,11 @@ static snip_code try_edits(tools_explanation *x, const tools_problem *p,
         if (x->edit[i].given.count)
             c[n++] = (tools_candidate){ .e = x->edit[i].given, .place = 2 * i + 1 };
     }
-    const tools_rank_how how = {
-        .refit = 1, .order = TOOLS_BY_LOSS, .starts = what->starts, .threads = what->threads
-    };
+    const tools_rank_how how = { .refit = 1,
+                                 .order = TOOLS_BY_LOSS,
+                                 .starts = what->starts,
+                                 .parts = 1, /* they are many, and the constants nearly right */
+                                 .threads = what->threads };
     snip_code code = tools_rank(c, n, p, NULL, &how, a, st);
     if (code != SNIP_OK)
         return code;
@@ -466,6 +478,8 @@ snip_code tools_explain(tools_explanation *out, expr e, const tools_problem *p,
     }
     for (size_t k = 0; k < x.edits && code == SNIP_OK; k++) {
         size_t node = x.edit[k].node;
+        if (x.edit[k].kind == TOOLS_FREE)
+            continue;
         if (x.best[node] == (size_t)-1 || by_gain(&x.edit[k], &x.edit[x.best[node]]) < 0) {
             x.gain[node] = x.edit[k].gain;
             x.best[node] = k;

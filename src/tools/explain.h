@@ -5,7 +5,8 @@
  * function put around it, its variable replaced, its exponent freed. Edited formulas that are not
  * finite in all rows that constants are fitted on, or have the same values there (but for a freed
  * exponent), are left out. The gain of an edit is the rise of the cosine between formula and table;
- * that of a node is the best among its edits. What is a verdict on the formula is weighed in
+ * that of a node is the best among its edits. A freed exponent has none: its values are the same
+ * until it is fitted. What is a verdict on the formula is weighed in
  * evidence.h. */
 #ifndef TOOLS_EXPLAIN_H
 #define TOOLS_EXPLAIN_H

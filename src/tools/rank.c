@@ -259,8 +259,8 @@ static snip_code refit(tools_candidate *c, expr e, const tools_problem *p,
     if (!tools_problem_errors(&c->errors, c->fitted, p, keep))
         return status_nomem(st);
     /* With few rows one split is a matter of luck. From the given constants: they know no row. */
-    if (p->rows < TOOLS_FEW_ROWS &&
-        !tools_cross_validate(&c->errors.cross, e, p, p->rows, starts, keep))
+    if (p->rows < TOOLS_FEW_ROWS && !tools_cross_validate(&c->errors.cross, e, p, p->rows,
+                                                          how->parts ? how->parts : starts, keep))
         return status_nomem(st);
     if (isinf(c->errors.cross))
         c->errors.cross = DBL_MAX; /* finite on the table, but not with the constants of a part */

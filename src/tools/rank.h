@@ -43,6 +43,7 @@ typedef struct tools_candidate {
 typedef struct tools_rank_how {
     int refit;  /* constants, else formulas are judged as given */
     int starts; /* of the fit; 0: 4 */
+    int parts;  /* starts of the fits to the parts of a cross-validation; 0: as many */
     int order;  /* a tools_order */
     int threads;
 } tools_rank_how;
