@@ -521,8 +521,8 @@ runs find t.csv --index lib.db -k 5 --refit --format csv
 cp lib.db short.db; head -c 1000 lib.db.vectors >short.db.vectors
 head -c 3000 lib.db >cut.db; cp lib.db.vectors cut.db.vectors
 cp lib.db alone.db
-refuses 2 'wants --index LIBRARY and a table or --formula' find t.csv
-refuses 2 'wants --index LIBRARY and a table or --formula' find --index lib.db
+refuses 2 '--formula wants --index LIBRARY' find --formula x0
+refuses 2 'wants a table, or --formula and --index' find --index lib.db
 refuses 2 'takes no --format, --out' find --formula x0 --index lib.db --format csv
 refuses 2 'takes no --format, --out' find --formula x0 --index lib.db --out left
 refuses 2 '--count wants a whole number' find t.csv --index lib.db -k 0

@@ -32,9 +32,7 @@ static int near_formula(const cli_command *self, const cli_task *task, tools_ind
     snip_code code = expr_normal(&normal, e, &domain, task->a, &st);
     if (code == SNIP_OK)
         code = tools_model_entry(&normal, &hash, normal, task->t, task->a, &st);
-    const model_item item = { .e = normal,
-                              .node = MODEL_WHOLE,
-                              .form = task->t->m->config.forms };
+    const model_item item = { .e = normal, .node = MODEL_WHOLE, .form = task->t->m->config.forms };
     if (code == SNIP_OK)
         code = model_space_embed(s, &item, 1, z, NULL, &st);
     if (code == SNIP_OK)
@@ -112,8 +110,7 @@ static int name_law(const cli_command *self, cli_task *task, const cli_ranking *
                                      .threads = task->cores,
                                      .step = show_progress,
                                      .context = &p };
-    snip_code code =
-        tools_textbook_find(&c, &found, &task->p, &book, task->t, &how, task->a, &st);
+    snip_code code = tools_textbook_find(&c, &found, &task->p, &book, task->t, &how, task->a, &st);
     progress_end(&p);
     if (code != SNIP_OK)
         return cli_fail_status(self, &st);
@@ -161,8 +158,7 @@ int cli_find(const cli_command *self, int argc, char **argv)
         return cli_fail(self, CLI_MISUSED,
                         "wants a table, or --formula and --index; see snip find --help");
     if (formula && !library)
-        return cli_fail(self, CLI_MISUSED,
-                        "--formula wants --index LIBRARY; see snip find --help");
+        return cli_fail(self, CLI_MISUSED, "--formula wants --index LIBRARY; see snip find --help");
 
     int other = show.format != CLI_RANKING_TABLE && show.format != CLI_RANKING_JSON;
     if (formula && (show.out || other || show.top || refit))

@@ -201,9 +201,17 @@ const cli_command cli_commands[] = {
       "snip index add lib.db mine.txt\n"
       "snip index info lib.db --check\n",
       cli_index },
-    { "find", "find formulas for a table in a library",
-      "TABLE --index LIBRARY [options] | --formula F --index LIBRARY [options]",
-      "Searches a library (snip index) for the formulas whose vectors are nearest to the table's, "
+    { "find", "name the law of a table, or find formulas for it in a library",
+      "TABLE [--index LIBRARY] [options] | --formula F --index LIBRARY [options]",
+      "Without --index, fits some 250 laws of the textbooks to the table, each with its inputs in "
+      "every\n"
+      "role, and lists the best with name and field, in the table's names and units. Laws are "
+      "ordered by\n"
+      "error and size together, so a line that explains the table as well comes first. No model "
+      "is\n"
+      "needed; one that reads forms adds similarities.\n\n"
+      "With --index, searches a library (snip index) for the formulas whose vectors are nearest to "
+      "the table's, "
       "for the\n"
       "table with all its inputs and with some of them left out. With --refit their constants are "
       "fitted\n"
@@ -212,6 +220,7 @@ const cli_command cli_commands[] = {
       "--formula it lists the formulas nearest to one, taken as a function of inputs of mean 0 "
       "and\n"
       "deviation 1; --format, --out and what concerns the table do not go with it.\n",
+      "snip find data.csv --top 5\n"
       "snip find data.csv --index lib.db -k 20 --refit\n"
       "snip find data.csv --index lib.db --format csv --out found.csv\n"
       "snip find --formula 'sin(x0)/x0' --index lib.db\n",

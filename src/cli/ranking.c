@@ -229,10 +229,10 @@ static void as_json(FILE *f, const tools_candidate *c, size_t n, const cli_task 
     json_t *all = json_array();
     for (size_t i = 0; i < n; i++)
         json_array_append_new(all, cli_candidate_json(&c[i], &task->p.names, task->a));
-    json_t *o = json_pack("{s:I,s:I,s:I,s:s?,s:o}", "rows_train", (json_int_t)task->p.train,
-                          "rows_val", (json_int_t)(task->p.rows - task->p.train), "inputs",
-                          (json_int_t)task->p.dim, "model", task->t ? task->t->hash : NULL,
-                          "candidates", all);
+    json_t *o =
+        json_pack("{s:I,s:I,s:I,s:s?,s:o}", "rows_train", (json_int_t)task->p.train, "rows_val",
+                  (json_int_t)(task->p.rows - task->p.train), "inputs", (json_int_t)task->p.dim,
+                  "model", task->t ? task->t->hash : NULL, "candidates", all);
     if (o)
         json_dumpf(o, f, JSON_REAL_PRECISION(17) | JSON_COMPACT);
     fputc('\n', f);

@@ -24,8 +24,8 @@ typedef struct tools_candidate {
     expr e;              /* as given, in the user's inputs */
     const char *text;    /* the caller's own, for messages and output; may be NULL */
     size_t place;        /* the caller's own: where it stood */
-    const char *name;    /* of the law that it is, and its field; NULL: it has none */
-    const char *field;
+    const char *name;    /* of the law that it is; NULL: it is none of the list */
+    const char *field;   /* where that law belongs; NULL with the name */
     expr fitted;         /* with the constants that suit the training rows best; where e has more
                           * constants than it needs, in its canonical structure (expr_canonical) */
     size_t constants;    /* that can be fitted */

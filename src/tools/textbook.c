@@ -385,9 +385,9 @@ static snip_code attempt(best *b, expr e, const double *const *x, const double *
     };
     for (size_t j = 0; j <= all.count; j++)
         first[j] = j;
-    snip_code code = tools_fit_values(&fitted, &fit, e, &all, NULL, x, y,
-                                      v->rows < TRY_ROWS ? v->rows : TRY_ROWS, 2, v->p->seed, keep,
-                                      st);
+    snip_code code =
+        tools_fit_values(&fitted, &fit, e, &all, NULL, x, y,
+                         v->rows < TRY_ROWS ? v->rows : TRY_ROWS, 2, v->p->seed, keep, st);
     /* A way must be better by more than rounding: the first one of equal ones stays. */
     if (code == SNIP_OK && fit.loss < b->loss * (1 - 1e-9)) {
         b->loss = fit.loss;
@@ -529,18 +529,29 @@ typedef struct screened {
     tools_candidate c;
 } screened;
 
-/* Error and size together: the logarithm of the error, times the rows that it weighs, with every node charged half of
- * what BIC charges a parameter, and every constant once more. Nodes
- * alone would judge the spelling: x/c is as many as c*x, but 1/(1 + x/c) more than c/(c + x). */
-static double balance(double loss, double weight, size_t rows, size_t nodes, size_t constants)
+/* Nodes, where every operator but +, - and * counts twice: over a narrow range 1/x, sqrt(x) and
+ * exp(x) are lines, and then a line is what they are called. */
+static size_t size_of_law(expr e)
+{
+    size_t n = e.count;
+    for (size_t i = 0; i < e.count; i++)
+        n += expr_ops[e.node[i].op].arity > 0 && e.node[i].op != EXPR_ADD &&
+             e.node[i].op != EXPR_SUB && e.node[i].op != EXPR_MUL;
+    return n;
+}
+
+/* Error and size together: the logarithm of the error, times the rows that it weighs, with every
+ * node charged half of what BIC charges a parameter, and every constant once more. Nodes alone
+ * would judge the spelling: x/c is as many as c*x, but 1/(1 + x/c) more than c/(c + x). */
+static double balance(double loss, double weight, size_t rows, expr e)
 {
     const double least = 1e-30; /* rounding */
     return weight * log(fmax(loss, least)) +
-           (0.5 * (double)nodes + (double)constants) * log((double)rows);
+           (0.5 * (double)size_of_law(e) + (double)constants_of(e)) * log((double)rows);
 }
 
-/* The error of a judged law over all rows, in units of y's variance. Fitted rows count per degree of
- * freedom. A quarter of a small table says too little by itself to tell similar laws apart. */
+/* The error of a judged law over all rows, in units of y's variance. Fitted rows count per degree
+ * of freedom. A quarter of a small table says too little by itself to tell similar laws apart. */
 static double pooled(const tools_candidate *c, const tools_problem *p)
 {
     double n = (double)p->train, held = (double)(p->rows - p->train), k = (double)c->constants;
@@ -603,8 +614,7 @@ snip_code tools_textbook_find(tools_candidate **out, size_t *found, const tools_
     size_t n = 0, most = 2 * how->k + SPARE;
     for (size_t i = 0; i < book->count; i++)
         if (c[i].name)
-            s[n++] = (screened){ balance(loss[i], (double)v.rows, v.rows, c[i].e.count, constants_of(c[i].e)),
-                                 c[i] };
+            s[n++] = (screened){ balance(loss[i], (double)v.rows, v.rows, c[i].e), c[i] };
     qsort(s, n, sizeof *s, by_key);
     n = n < most ? n : most;
     for (size_t i = 0; i < n; i++)
@@ -623,9 +633,7 @@ snip_code tools_textbook_find(tools_candidate **out, size_t *found, const tools_
             least = i;
     double weight = n ? rows_that_tell(&c[least], p, a) : 0;
     for (size_t i = 0; i < n; i++)
-        s[i] = (screened){
-            balance(pooled(&c[i], p), weight, p->rows, c[i].complexity, c[i].constants), c[i]
-        };
+        s[i] = (screened){ balance(pooled(&c[i], p), weight, p->rows, c[i].fitted), c[i] };
     qsort(s, n, sizeof *s, by_key);
     for (size_t i = 0; i < n; i++)
         c[i] = s[i].c;

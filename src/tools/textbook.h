@@ -51,11 +51,12 @@ typedef struct tools_textbook_how {
 
 /* The k best laws for the table, in the user's names and units, judged as by tools_rank and
  * ordered by error and size together, like its balance, but by the error over all rows, fitted ones
- * per degree of freedom, and with constants charged beside nodes. Each law that needs no more inputs than there are is fitted with its roles played
- * by the inputs in every way, or where there are more than three inputs, by the four that matter
- * most; the way that fits best is kept. `t` gives similarities if it reads forms and as many inputs;
- * it may be NULL. place is the law's place in the book, from 1. Laws without finite values are left
- * out. The same answer with any number of threads. */
+ * per degree of freedom, and with constants charged beside nodes. Each law that needs no more
+ * inputs than there are is fitted with its roles played by the inputs in every way, or where there
+ * are more than three inputs, by the four that matter most; the way that fits best is kept. `t`
+ * gives similarities if it reads forms and as many inputs; it may be NULL. place is the law's place
+ * in the book, from 1. Laws without finite values are left out. The same answer with any number of
+ * threads. */
 snip_code tools_textbook_find(tools_candidate **out, size_t *found, const tools_problem *p,
                               const tools_textbook *book, const tools_model *t,
                               const tools_textbook_how *how, arena *a, snip_status *st);
