@@ -430,6 +430,23 @@ static snip_code try_way(best *b, const tools_textbook_law *law, const view *v, 
     return code;
 }
 
+/* a + -2*b is a - 2*b. The short descents leave such signs, and where the long one changes nothing,
+ * so does it. */
+static void join_signs(expr e)
+{
+    for (size_t i = 0; i < e.count; i++) {
+        if (e.node[i].op != EXPR_ADD && e.node[i].op != EXPR_SUB)
+            continue;
+        size_t lead = expr_child(e, i, 1);
+        while (e.node[lead].op == EXPR_MUL || e.node[lead].op == EXPR_DIV)
+            lead++;
+        if (is_free(e, lead) && e.node[lead].value < 0) {
+            e.node[lead].value = -e.node[lead].value;
+            e.node[i].op = e.node[i].op == EXPR_ADD ? EXPR_SUB : EXPR_ADD;
+        }
+    }
+}
+
 /* A law that was fitted, in the user's inputs and units. */
 static snip_code settle(tools_candidate *c, const tools_textbook_law *law, const best *b,
                         const view *v, int scaled, arena *keep, snip_status *st)
@@ -445,6 +462,7 @@ static snip_code settle(tools_candidate *c, const tools_textbook_law *law, const
     for (size_t i = 0; i < e.count; i++)
         if (e.node[i].op == EXPR_VARIABLE)
             e.node[i].var = (uint16_t)b->way[e.node[i].var];
+    join_signs(e);
     c->e = e;
     c->text = law->text;
     c->name = law->name;
