@@ -18,7 +18,8 @@ enum {
     TRY_ROWS = 50,     /* that choose which input plays which role, and the start, */
     TRY_STEPS = 30,    /* in short descents */
     SCREEN_ROWS = 200, /* that choose the laws worth a fit on all rows */
-    SPARE = 40,        /* laws that get one beyond twice those asked for */
+    SPARE = 60,        /* laws that get one beyond those asked for, */
+    SPARE_LARGE = 10,  /* and of large tables, where the screening is sure and the fit is slow */
     WAYS_MAX = 24      /* orders of four roles among four inputs */
 };
 
@@ -629,7 +630,7 @@ snip_code tools_textbook_find(tools_candidate **out, size_t *found, const tools_
     snip_code code = fit_all(c, loss, book, &v, how, a, st);
     if (code != SNIP_OK)
         return code;
-    size_t n = 0, most = 2 * how->k + SPARE;
+    size_t n = 0, most = how->k + (p->fit > SCREEN_ROWS ? SPARE_LARGE : SPARE);
     for (size_t i = 0; i < book->count; i++)
         if (c[i].name)
             s[n++] = (screened){ balance(loss[i], (double)v.rows, v.rows, c[i].e), c[i] };
