@@ -86,6 +86,13 @@ static void every_law_has_values_and_every_unit(void **state)
         for (size_t i = 0; i < law->e.count; i++)
             if (law->e.node[i].op == EXPR_VARIABLE)
                 used |= 1u << law->e.node[i].var;
+        size_t *node = arena_array(a, law->e.count, sizeof *node), numbers = 0;
+        for (size_t i = 0; i < law->e.count; i++)
+            numbers += law->e.node[i].op == EXPR_NUMBER && !law->e.node[i].fixed;
+        if (numbers != expr_constants(law->e, node))
+            fail_msg("%s has a free exponent that starts at a whole number", law->name);
+        if (numbers == 0)
+            fail_msg("%s has nothing to fit", law->name);
         if (used != (1u << law->roles) - 1)
             fail_msg("%s leaves out a role", law->name);
         if (expr_eval(law->e, x, ROWS, y, a) != ROWS)

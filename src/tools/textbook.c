@@ -18,7 +18,8 @@ enum {
     TRY_ROWS = 50,     /* that choose which input plays which role, and the start, */
     TRY_STEPS = 30,    /* in short descents */
     SCREEN_ROWS = 200, /* that choose the laws worth a fit on all rows */
-    SPARE = 40,        /* laws that get one beyond twice those asked for */
+    SPARE = 60,        /* laws that get one beyond those asked for, */
+    SPARE_LARGE = 10,  /* and of large tables, where the screening is sure and the fit is slow */
     WAYS_MAX = 24      /* orders of four roles among four inputs */
 };
 
@@ -430,6 +431,23 @@ static snip_code try_way(best *b, const tools_textbook_law *law, const view *v, 
     return code;
 }
 
+/* a + -2*b is a - 2*b. The short descents leave such signs, and where the long one changes nothing,
+ * so does it. */
+static void join_signs(expr e)
+{
+    for (size_t i = 0; i < e.count; i++) {
+        if (e.node[i].op != EXPR_ADD && e.node[i].op != EXPR_SUB)
+            continue;
+        size_t lead = expr_child(e, i, 1);
+        while (e.node[lead].op == EXPR_MUL || e.node[lead].op == EXPR_DIV)
+            lead++;
+        if (is_free(e, lead) && e.node[lead].value < 0) {
+            e.node[lead].value = -e.node[lead].value;
+            e.node[i].op = e.node[i].op == EXPR_ADD ? EXPR_SUB : EXPR_ADD;
+        }
+    }
+}
+
 /* A law that was fitted, in the user's inputs and units. */
 static snip_code settle(tools_candidate *c, const tools_textbook_law *law, const best *b,
                         const view *v, int scaled, arena *keep, snip_status *st)
@@ -445,6 +463,7 @@ static snip_code settle(tools_candidate *c, const tools_textbook_law *law, const
     for (size_t i = 0; i < e.count; i++)
         if (e.node[i].op == EXPR_VARIABLE)
             e.node[i].var = (uint16_t)b->way[e.node[i].var];
+    join_signs(e);
     c->e = e;
     c->text = law->text;
     c->name = law->name;
@@ -611,7 +630,7 @@ snip_code tools_textbook_find(tools_candidate **out, size_t *found, const tools_
     snip_code code = fit_all(c, loss, book, &v, how, a, st);
     if (code != SNIP_OK)
         return code;
-    size_t n = 0, most = 2 * how->k + SPARE;
+    size_t n = 0, most = how->k + (p->fit > SCREEN_ROWS ? SPARE_LARGE : SPARE);
     for (size_t i = 0; i < book->count; i++)
         if (c[i].name)
             s[n++] = (screened){ balance(loss[i], (double)v.rows, v.rows, c[i].e), c[i] };
