@@ -68,13 +68,10 @@ static train_terms gradient(model *m, int stage, int cosine, int threads, size_t
 }
 
 /* Models that differ in all that a configuration can choose. */
-static const char *const kinds[] = { "post-norm, dot",
-                                     "pre-norm, cosine",
-                                     "features",
-                                     "statistics",
-                                     "statistics and features",
-                                     "constants by value",
-                                     "forms" };
+static const char *const kinds[] = {
+    "post-norm, dot",          "pre-norm, cosine",   "features", "statistics",
+    "statistics and features", "constants by value", "forms"
+};
 
 static model_config kind_of_model(int kind)
 {

@@ -39,7 +39,7 @@ typedef struct data_sample {
     expr e;
     expr plain; /* the same before its constants were gathered, where free and fixed ones are still
                    apart; node is NULL where there was nothing to gather */
-    int dim; /* input columns; all occur in e */
+    int dim;    /* input columns; all occur in e */
     size_t points;
     const double **x; /* dim columns of `points` values, each of mean 0 and deviation 1 */
     double *y;

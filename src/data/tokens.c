@@ -93,10 +93,9 @@ static snip_code make(data_tokens *out, expr e, const data_vocab *v, int form, a
     out->slot[0] = 0;
     for (size_t i = 0; i < nodes; i++) {
         const expr_node *n = &e.node[i];
-        snip_code code =
-            v->values && n->op == EXPR_NUMBER
-                ? constant(out->id + at, out->value + at, n, v, form && !n->fixed, st)
-                : node_ids(out->id + at, n, v, st);
+        snip_code code = v->values && n->op == EXPR_NUMBER
+                             ? constant(out->id + at, out->value + at, n, v, form && !n->fixed, st)
+                             : node_ids(out->id + at, n, v, st);
         if (code != SNIP_OK)
             return code;
         out->first[i] = (int32_t)at;

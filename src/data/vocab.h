@@ -37,7 +37,8 @@ typedef struct data_vocab {
     uint16_t op[EXPR_OP_COUNT]; /* equation ids; 0 where there is none */
     uint16_t integer[2 * DATA_INTEGER_MAX + 1];
     uint16_t variable[DATA_DIMS_MAX];
-    uint16_t shown, hidden; /* with `values`: a constant of known value, and one that may have any */
+    uint16_t shown,
+        hidden; /* with `values`: a constant of known value, and one that may have any */
 } data_vocab;
 
 /* Makes the vocabularies in `a`. NULL when memory is out. */

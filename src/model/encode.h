@@ -19,9 +19,10 @@ typedef struct model_formulas {
     size_t count;          /* sequences */
     const size_t *offsets; /* count + 1 */
     const uint16_t *token; /* equation ids */
-    const double *value;   /* per token: of a constant that is shown, else NaN; NULL: there are none */
-    const nn_path *path;   /* per token; NULL: no tree positions (S0) */
-    size_t rows;           /* parts to embed; each gives a row */
+    const double
+        *value; /* per token: of a constant that is shown, else NaN; NULL: there are none */
+    const nn_path *path; /* per token; NULL: no tree positions (S0) */
+    size_t rows;         /* parts to embed; each gives a row */
     const nn_span *span;
 } model_formulas;
 

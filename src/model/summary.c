@@ -218,7 +218,8 @@ void model_standardise(double *out, const double *y, size_t n)
     double most = 0, mean = 0, square = 0;
     for (size_t r = 0; r < n; r++)
         most = fmax(most, fabs(y[r]));
-    int exponent; /* a power of two: squares can neither over- nor underflow, and no digit changes */
+    int exponent; /* a power of two: squares can neither over- nor underflow, and no digit changes
+                   */
     frexp(most, &exponent);
     for (size_t r = 0; r < n; r++) {
         out[r] = ldexp(y[r], -exponent);

@@ -23,7 +23,8 @@ enum {
 };
 void model_value_features(float out[MODEL_VALUE_FEATURES], double v);
 
-/* The same, finer, for the constants of a formula: steps over the decades, and more of its digits. */
+/* The same, finer, for the constants of a formula: steps over the decades, and more of its digits.
+ */
 enum { MODEL_CONSTANT_STEPS = 8, MODEL_CONSTANT_FEATURES = MODEL_VALUE_FEATURES + 12 };
 void model_constant_features(float out[MODEL_CONSTANT_FEATURES], double v);
 
@@ -51,7 +52,8 @@ enum {
     MODEL_SUMMARY_ATOM = MODEL_VALUE_FEATURES + 4 + MODEL_SHAPES_COUNT + DATA_DIMS_MAX,
 };
 
-/* y in the form view: mean 0 and deviation 1, all 0 where it does not vary. Any finite y will do. */
+/* y in the form view: mean 0 and deviation 1, all 0 where it does not vary. Any finite y will do.
+ */
 void model_standardise(double *out, const double *y, size_t n);
 
 typedef struct model_columns model_columns;

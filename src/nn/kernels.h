@@ -32,9 +32,9 @@ typedef struct nn_kernels {
     void (*softmax)(float *s, float scale, size_t n, size_t d);
     /* dp becomes scale * p * (dp - dp.p) by rows. */
     void (*softmax_back)(float *dp, const float *p, float scale, size_t n, size_t d);
-    /* c(m,n) = A B for matrices that stay near the core, row lengths ldc and ldb. A's element (i,l) is
-     * a[i * a_row + l * a_col], so A may be a transpose. Every element is summed in the order of l,
-     * wherever it stands. */
+    /* c(m,n) = A B for matrices that stay near the core, row lengths ldc and ldb. A's element (i,l)
+     * is a[i * a_row + l * a_col], so A may be a transpose. Every element is summed in the order of
+     * l, wherever it stands. */
     void (*small_product)(float *c, size_t ldc, const float *a, size_t a_row, size_t a_col,
                           const float *b, size_t ldb, size_t m, size_t n, size_t k);
     float (*dot)(const float *a, const float *b, size_t n);

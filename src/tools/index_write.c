@@ -83,10 +83,11 @@ static snip_code open_vectors(writer *w, int flags, struct stat *file, snip_stat
 /* The vectors come first, empty: a library never lacks them. */
 static snip_code create(writer *w, const tools_index_how *how, snip_status *st)
 {
-    tools_index_facts f = {
-        .seed = how->seed, .gen = how->gen, .latent = w->space->latent, .tree = w->m->tree,
-        .forms = w->m->m->config.forms
-    };
+    tools_index_facts f = { .seed = how->seed,
+                            .gen = how->gen,
+                            .latent = w->space->latent,
+                            .tree = w->m->tree,
+                            .forms = w->m->m->config.forms };
     struct stat file;
     memcpy(f.model, w->m->hash, sizeof f.model);
     snip_code code = open_vectors(w, O_CREAT, &file, st);
@@ -293,8 +294,7 @@ static snip_code fill(writer *w, uint64_t first, const tools_index_own_formula *
     if (failed)
         return status_nomem(st);
     for (size_t i = 0; i < n; i++)
-        w->item[i] =
-            (model_item){ .e = w->c[i].e, .node = MODEL_WHOLE, .form = w->facts.forms };
+        w->item[i] = (model_item){ .e = w->c[i].e, .node = MODEL_WHOLE, .form = w->facts.forms };
     return model_space_embed(w->space, w->item, n, w->z, NULL, st);
 }
 

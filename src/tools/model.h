@@ -23,14 +23,13 @@ typedef struct tools_model {
 } tools_model;
 
 /* What a library's model reads of a formula in its own operators, in `a`: the formula as it is or,
- * if the model reads forms, the core of its form with all constants free. *hash is that of the form,
- * 0 for a formula. SNIP_UNSUPPORTED says why the model cannot read it. */
+ * if the model reads forms, the core of its form with all constants free. *hash is that of the
+ * form, 0 for a formula. SNIP_UNSUPPORTED says why the model cannot read it. */
 snip_code tools_model_entry(expr *out, uint64_t *hash, expr e, const tools_model *t, arena *a,
                             snip_status *st);
 
 /* The form of a formula in standardised inputs and any operators, in `a`, ready to be embedded. */
-snip_code tools_model_form(expr_form *out, expr e, const tools_model *t, arena *a,
-                           snip_status *st);
+snip_code tools_model_form(expr_form *out, expr e, const tools_model *t, arena *a, snip_status *st);
 
 snip_code tools_model_open(tools_model **out, const char *path, snip_status *st);
 void tools_model_close(tools_model *t);

@@ -272,8 +272,8 @@ tools_inputs tools_inputs_of(expr e, const tools_problem *p)
 }
 
 /* Draw k: `take` training rows, the k-th of an order of its own. */
-static int draw_rows(model_item *item, const tools_problem *p, tools_inputs inputs,
-                     tools_view view, size_t take, int k, arena *a)
+static int draw_rows(model_item *item, const tools_problem *p, tools_inputs inputs, tools_view view,
+                     size_t take, int k, arena *a)
 {
     const double **x = arena_array(a, p->dim, sizeof *x);
     const int *at = order(p->train, p->seed + (uint64_t)k + 1, a);

@@ -43,10 +43,8 @@ typedef struct context {
 static int wants_row(const context *c, train_view v, size_t i, size_t k)
 {
     int whole = v == TRAIN_GS || v == TRAIN_GV;
-    return train_reads(c->how->stage, v, (int)k) &&
-           !(whole ? k == 0 && i > 0 : c->whole_only);
+    return train_reads(c->how->stage, v, (int)k) && !(whole ? k == 0 && i > 0 : c->whole_only);
 }
-
 
 /* In the form view: whether variant k of subtree i, `n` in all, can have a row of view v. `first`
  * is its subtree's original. An edit that leaves the form as it is is no other form. */
@@ -58,8 +56,8 @@ static int has_form(const context *c, train_view v, size_t n, size_t first, size
         return f->whole.core.count > 0 && (n == first || f->whole.hash != original->whole.hash);
     /* A bare input as a part says nothing. */
     return f->part.core.count > 1 && (n == first || f->part.hash != original->part.hash) &&
-           (v != TRAIN_C || (f->whole.where[node] >= 0 &&
-                             f->whole.core.node[f->whole.where[node]].len > 1));
+           (v != TRAIN_C ||
+            (f->whole.where[node] >= 0 && f->whole.core.node[f->whole.where[node]].len > 1));
 }
 
 /* e with a * (1/b) for a / b, which edits may bring in and forms have no word for. Nodes before the
@@ -201,9 +199,8 @@ static snip_code make_formulas(drawn *d, const context *c)
                 original = k ? original : f;
             }
             if (code == SNIP_OK && has_row(d, TRAIN_O, n)) {
-                code = add_formula(d, &f,
-                                   c->form ? c->form[n].part.core : c->subtree[i].v[k].subtree, 1,
-                                   c);
+                code = add_formula(
+                    d, &f, c->form ? c->form[n].part.core : c->subtree[i].v[k].subtree, 1, c);
                 if (code == SNIP_OK)
                     add_row(f, TRAIN_O, n, 0, f->tokens.count);
             }
@@ -222,11 +219,9 @@ static const double *noisy(const double *y, size_t n, context *c)
 }
 
 /* In the form view a table shows the core, not what a factor below 0 makes of it. */
-static const double *oriented(const double *y, size_t n, size_t variant, int part,
-                              const context *c)
+static const double *oriented(const double *y, size_t n, size_t variant, int part, const context *c)
 {
-    if (!c->form ||
-        (part ? c->form[variant].part.factor : c->form[variant].whole.factor) > 0)
+    if (!c->form || (part ? c->form[variant].part.factor : c->form[variant].whole.factor) > 0)
         return y;
     double *out = arena_array(c->a, n, sizeof *out);
     for (size_t i = 0; i < n && out; i++)

@@ -175,7 +175,8 @@ snip_code train_config_check(const train_config *c, const model_config *m, snip_
         return status_fail(st, SNIP_FORMAT, 0, "first_points = %zu exceed the model's points = %d",
                            c->first_points, m->points);
     if (c->formulas_share > 0 && !c->own)
-        return status_fail(st, SNIP_FORMAT, 0, "formulas_share is for runs with formulas of one's own");
+        return status_fail(st, SNIP_FORMAT, 0,
+                           "formulas_share is for runs with formulas of one's own");
     if ((c->forms_share > 0) != (m->forms != 0))
         return status_fail(st, SNIP_FORMAT, 0,
                            "a model with forms = yes needs forms_share above 0, and the contrary");

@@ -285,7 +285,8 @@ int train_objective(train_terms *out, float *const grad[TRAIN_VIEWS], float *con
         if (good && how->stage >= TRAIN_S3) {
             good = pick(&s, row, TRAIN_O, &which, tmp) &&
                    contrast(&out->standalone, &out->standalone_sv, &out->standalone_vs,
-                            &out->dscale_local, &s, &v, latent, &some, local, how->lambda, threads, tmp);
+                            &out->dscale_local, &s, &v, latent, &some, local, how->lambda, threads,
+                            tmp);
             if (good)
                 put_back(grad[TRAIN_O], &s, latent, cosine);
         }

@@ -33,14 +33,14 @@ typedef struct train_config {
     size_t subtrees;     /* subtrees per sample */
     int edits;           /* edits tried of each */
     size_t rows;         /* statistics of half of the samples are of so many rows or more; 0: all */
-    double noise;   /* most noise on y, relative to its deviation; half of the tables are clean */
-    double zoom;    /* share of samples that are seen in a small part of their inputs' range */
-    double laws;    /* share of samples that are short laws in place of SNIP's expressions */
+    double noise; /* most noise on y, relative to its deviation; half of the tables are clean */
+    double zoom;  /* share of samples that are seen in a small part of their inputs' range */
+    double laws;  /* share of samples that are short laws in place of SNIP's expressions */
     const data_own_laws *own; /* a user's formulas among the samples; NULL: none */
     uint64_t formulas;        /* their hash, 0 for none: other formulas are another run */
     double formulas_share;    /* share of samples that are of them */
-    double forms_share; /* share of samples in the form view; the model has forms = yes */
-    uint64_t first; /* steps of a first phase, which has these instead: */
+    double forms_share;       /* share of samples in the form view; the model has forms = yes */
+    uint64_t first;           /* steps of a first phase, which has these instead: */
     int first_stage;
     size_t first_subtrees;
     int first_edits;
