@@ -373,15 +373,10 @@ int tools_saturated(const tools_candidate *c)
     return c->fitted_rows > 0 && c->constants >= c->fitted_rows;
 }
 
-/* The loss per degree of freedom where it is that of the rows fitted. */
+/* The loss, unless it says nothing. */
 static double adjusted(const tools_candidate *c, const tools_problem *p)
 {
-    double loss = tools_judged(&c->errors, p), n = (double)c->fitted_rows;
-    if (tools_saturated(c))
-        return INFINITY;
-    return c->fitted_rows && p->rows == p->train && isnan(c->errors.cross)
-               ? loss * n / (n - (double)c->constants)
-               : loss;
+    return tools_saturated(c) ? INFINITY : tools_judged(&c->errors, p);
 }
 
 static void set_key(sort_key *s, const tools_problem *p, int order)

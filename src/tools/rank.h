@@ -13,9 +13,8 @@
 typedef enum tools_order {
     TOOLS_BY_SIMILARITY, /* agreement in the shared space */
     TOOLS_BY_LOSS,       /* the mean square error that tools_judged tells */
-    TOOLS_BY_BALANCE, /* the same, with every node charged as BIC charges a parameter; an error on
-                       * fitted rows counts per degree of freedom, n/(n - constants) times as much,
-                       * and formulas with no fewer constants than rows come last */
+    TOOLS_BY_BALANCE, /* the same, with every node charged as BIC charges a parameter; formulas with
+                       * no fewer constants than rows come last */
     TOOLS_ORDERS
 } tools_order;
 extern const char *const tools_order_names[TOOLS_ORDERS + 1];
