@@ -306,8 +306,7 @@ int cli_evaluate(const cli_command *self, int argc, char **argv)
           .to = &suites,
           .value = "NAME",
           .choices = eval_suite_names,
-          .help =
-              "only this part, or these: global, geometry, edits, subtrees, ood, forms, probes" },
+          .help = "only these: global, geometry, edits, subtrees, ood, forms, probes" },
         { .name = "pairs",
           .kind = CLI_COUNT,
           .to = &pairs,
@@ -347,7 +346,7 @@ int cli_evaluate(const cli_command *self, int argc, char **argv)
           .value = "N",
           .low = 1,
           .high = 100000,
-          .help = "forms: laws to recognise, and at most twice as many formulas of the corpora" },
+          .help = "forms: laws to recognise; up to twice as many of the corpora" },
         { .name = "library",
           .kind = CLI_COUNT,
           .to = &library,

@@ -197,16 +197,17 @@ typedef struct forms_sample {
 typedef struct forms_stream {
     rng_stream stream;
     size_t points;
-    int all_free;   /* forms know nothing of the samples' means and deviations */
-    size_t want;    /* samples in all */
-    size_t got[2];  /* expressions, laws */
-    uint64_t next;  /* index in both streams */
-    uint64_t *seen; /* hashes met so far */
+    size_t constants; /* that a form may have; 0: any number */
+    int all_free;     /* forms know nothing of the samples' means and deviations */
+    size_t want;      /* samples in all */
+    size_t got[2];    /* expressions, laws */
+    uint64_t next;    /* index in both streams */
+    uint64_t *seen;   /* hashes met so far */
     size_t room, used;
 } forms_stream;
 
 snip_code forms_stream_open(forms_stream *out, rng_stream stream, size_t points, int all_free,
-                            size_t want, snip_status *st);
+                            size_t constants, size_t want, snip_status *st);
 void forms_stream_close(forms_stream *s);
 
 /* The next samples, up to `most`, which is even, in the batch's memory; *n is 0 at the end. The

@@ -16,6 +16,7 @@ enum {
     POINTS = 64,   /* of the samples that forms come from */
     PROBLEMS = 40, /* tables that forms are looked up for; each in one of the conditions */
     STARTS = 2,
+    CONSTANTS = 10, /* of a form: with more of them it fits any thirty rows, and takes seconds */
     CUTS = 3,
     MOST = 50
 };
@@ -84,7 +85,7 @@ static snip_code build(library *l, forms_context *c, snip_status *st)
                     .symbols = arena_array(c->a, want * c->s->latent, sizeof *l->symbols) };
     if (!l->core || !l->dim || !l->symbols)
         return status_nomem(st);
-    snip_code code = forms_stream_open(&s, RNG_LIBRARY, POINTS, 1, want, st);
+    snip_code code = forms_stream_open(&s, RNG_LIBRARY, POINTS, 1, CONSTANTS, want, st);
     progress bar;
     progress_start(&bar, "library", want, c->how->quiet);
     while (code == SNIP_OK && n > 0) {

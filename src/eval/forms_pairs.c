@@ -15,11 +15,14 @@ enum { BATCH = 512 };
 /* Distinct forms ------------------------------------------------------------------------------ */
 
 snip_code forms_stream_open(forms_stream *out, rng_stream stream, size_t points, int all_free,
-                            size_t want, snip_status *st)
+                            size_t constants, size_t want, snip_status *st)
 {
-    *out = (forms_stream){
-        .stream = stream, .points = points, .all_free = all_free, .want = want, .room = 64
-    };
+    *out = (forms_stream){ .stream = stream,
+                           .points = points,
+                           .all_free = all_free,
+                           .constants = constants,
+                           .want = want,
+                           .room = 64 };
     while (out->room < 2 * want)
         out->room *= 2;
     out->seen = calloc(out->room, sizeof *out->seen);
@@ -63,6 +66,12 @@ static snip_code draw(forms_sample *out, const forms_stream *s, uint64_t index, 
     /* One word each, a beginning and an end. */
     out->usable = code == SNIP_OK && out->form.core.count > 0 &&
                   out->form.core.count + 2 <= DATA_SEQUENCE_MAX;
+    if (out->usable && s->constants) {
+        size_t *node = arena_array(a, out->form.core.count, sizeof *node);
+        if (!node)
+            return SNIP_NOMEM;
+        out->usable = expr_constants(out->form.core, node) <= s->constants;
+    }
     return code == SNIP_NOMEM ? code : SNIP_OK;
 }
 
@@ -198,7 +207,7 @@ static void pool_free(pool *p)
 static snip_code pool_fill(pool *p, forms_context *c, snip_status *st)
 {
     forms_stream s;
-    snip_code code = forms_stream_open(&s, RNG_HELD_OUT, DATA_POINTS, 0, p->n, st);
+    snip_code code = forms_stream_open(&s, RNG_HELD_OUT, DATA_POINTS, 0, 0, p->n, st);
     size_t at = 0, n = 1, latent = c->s->latent;
     progress bar;
     progress_start(&bar, "forms embedded", p->n, c->how->quiet);
