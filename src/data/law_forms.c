@@ -916,7 +916,7 @@ static int summand(law_writer *w, int n)
 
 static int sum(law_writer *w, int dim)
 {
-    int parts = dim > 2 && law_chance(w, 0.4) ? 3 : 2, t[3], left = dim;
+    int parts = dim > 2 && law_chance(w, 0.4) ? 3 : 2, t[3] = { 0 }, left = dim;
     double least = INFINITY, most = 0, s = some_size(w);
     for (int k = 0; k < parts; k++) {
         int n = k + 1 == parts ? left : 1 + pick(w, left - (parts - 1 - k));

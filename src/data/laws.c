@@ -85,7 +85,7 @@ static void fill_column(law_writer *w, int j, double *x)
     }
     rng_fill_uniform(&w->r, x, n);
     if (w->design == LAW_LEVELS) {
-        double levels[8];
+        double levels[8] = { 0 };
         int least = w->planned == 1 ? 5 : 3; /* three values of one input show no shape */
         int count = least + (int)rng_below(&w->r, (uint32_t)(9 - least));
         for (int k = 0; k < count; k++)

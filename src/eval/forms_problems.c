@@ -199,8 +199,10 @@ static expr draw_constants(const forms_candidate *c, const forms_problem *p, rng
     for (int k = 0; k < DISTURBANCES && c->constants; k++) {
         expr e = disturbed(c->core, 1, 1, r, a);
         int good = e.node ? shows(e, p, tmp) : -1;
+        if (good < 0)
+            return (expr){ 0 };
         if (good)
-            return good < 0 ? (expr){ 0 } : e;
+            return e;
     }
     return c->core;
 }
