@@ -604,7 +604,7 @@ static snip_code list_items(model_item *formula, size_t *formulas, model_item *t
 
 snip_code forms_compare(forms_match *m, size_t n, forms_context *c, snip_status *st)
 {
-    size_t latent = c->s->latent, formulas, tables;
+    size_t latent = c->s->latent, formulas = 0, tables = 0;
     half *h = calloc(n + 1, sizeof *h);
     model_item *formula = malloc((n + 1) * sizeof *formula);
     model_item *table = malloc((2 * n + 1) * sizeof *table);
