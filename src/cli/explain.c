@@ -369,9 +369,7 @@ int cli_explain(const cli_command *self, int argc, char **argv)
           .kind = CLI_COUNT,
           .to = &tried,
           .value = "N",
-          .help =
-              "edits to refit, those with the largest gain; without it all, or 40 if that takes "
-              "long",
+          .help = "edits to refit, largest gain first; default: all, or 40 if slow",
           .low = 1,
           .high = 100000 },
         { .name = "as-given",

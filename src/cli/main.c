@@ -93,7 +93,8 @@ const cli_command cli_commands[] = {
       "snip train --preset tiny --stage S5 --steps 2000 --out runs/tiny\n"
       "snip train --preset tiny --stage S5 --steps 2000 --out runs/tiny --resume\n"
       "snip train --preset small --set d=96 --set channels=3 --set heads=3 --out runs/d96\n"
-      "snip train --init runs/tiny/model.safetensors --preset tiny --lr 1e-4 --out runs/tuned\n",
+      "snip train --init runs/tiny/model.safetensors --preset tiny --lr 1e-4 --out runs/tuned\n"
+      "snip train --init models/default.safetensors --formulas field.txt --out runs/field\n",
       cli_train },
     { "evaluate", "measure how well a model's space fits formulas to data",
       "--model FILE [--model FILE ...] [options]",
@@ -143,9 +144,9 @@ const cli_command cli_commands[] = {
       "x^3.0) are\n"
       "part of the form and not refitted; x^2.1 is. No constant is added: sqrt(x) keeps its "
       "scale,\n"
-      "1.0*sqrt(x) is fitted. With fewer than 12 rows none are held out; by balance, errors then "
-      "count per\n"
-      "degree of freedom, and formulas with no fewer constants than rows come last.\n",
+      "1.0*sqrt(x) is fitted. Tables of fewer than 100 rows are judged by cross-validation. "
+      "Formulas\n"
+      "with as many constants as rows, or more, come last by balance.\n",
       "snip rank data.csv formulas.txt\n"
       "snip rank data.csv --formula 'a*sin(b)' --formula 'a*b + 1.5'\n"
       "snip rank data.csv hall_of_fame.csv --format csv --out ranked.csv\n"
@@ -211,9 +212,9 @@ const cli_command cli_commands[] = {
       "is\n"
       "needed; one that reads forms adds similarities.\n\n"
       "With --index, searches a library (snip index) for the formulas whose vectors are nearest to "
-      "the table's, "
-      "for the\n"
-      "table with all its inputs and with some of them left out. With --refit their constants are "
+      "the\n"
+      "table's, with all its inputs and with some of them left out. With --refit their constants "
+      "are "
       "fitted\n"
       "to three quarters of the rows and they are ordered by error on the others and by size. "
       "With\n"

@@ -148,8 +148,7 @@ static int run(const cli_command *self, int argc, char **argv, arena *a)
           .to = &warmup,
           .value = "N",
           .high = 1000000000,
-          .help =
-              "updates until the peak; 0: the preset's, or half of the steps if these are fewer" },
+          .help = "updates until the peak; 0: the preset's, at most half of the steps" },
         { .name = "grad-clip-norm",
           .kind = CLI_TEXT,
           .to = &clip,
