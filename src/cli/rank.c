@@ -66,7 +66,7 @@ int cli_rank(const cli_command *self, int argc, char **argv)
           .kind = CLI_CHOICE,
           .to = &how.order,
           .value = "ORDER",
-          .help = "similarity, loss (cross-validated below 100 rows), balance (with size)",
+          .help = "similarity, loss (below 100 rows cross-validated) or balance",
           .choices = tools_order_names },
         { .name = "skip-bad",
           .kind = CLI_FLAG,
