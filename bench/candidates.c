@@ -8,7 +8,7 @@
 #include "cases.h"
 #include "data/edits.h"
 #include "data/gen.h"
-#include "tools/rank.h"
+#include "regress/rank.h"
 
 enum { EDITS = 16, RANDOM = 100, SEED = 1 };
 
@@ -66,13 +66,13 @@ static size_t drawn(expr *out, const bench_case *c, size_t index, arena *a)
     for (size_t k = 0; k < RANDOM; k++) {
         data_sample s;
         if (data_sample_draw(&s, &gen, SEED, RNG_BENCH, (index + 1) * RANDOM + k, a) != SNIP_OK ||
-            tools_problem_restore(&out[n++], s.e, ~(tools_inputs)0, &c->p, a, NULL) != SNIP_OK)
+            regress_problem_restore(&out[n++], s.e, ~(regress_inputs)0, &c->p, a, NULL) != SNIP_OK)
             return 0;
     }
     return n;
 }
 
-static int judge(double *sum, const bench_case *c, size_t index, const tools_model *m, int threads)
+static int judge(double *sum, const bench_case *c, size_t index, const model_opened *m, int threads)
 {
     enum { MOST = 1 + DATA_FAMILIES * EDITS + RANDOM };
     arena *a = arena_new(0);
@@ -83,7 +83,7 @@ static int judge(double *sum, const bench_case *c, size_t index, const tools_mod
         const char *why[MOST] = { NULL };
         size_t n = kind == 0 ? edited(e, c, a) : drawn(e, c, index, a);
         good = n > 0 &&
-               tools_similarities(similarity, why, e, n, &c->p, m, threads, a, NULL) == SNIP_OK;
+               regress_similarities(similarity, why, e, n, &c->p, m, threads, a, NULL) == SNIP_OK;
         if (good)
             count(sum + kind * SUMS, similarity, n);
     }

@@ -11,10 +11,10 @@
 enum { SEED = 1, INPUTS = 5 };
 
 /* Adds formula e on its table unless it makes no task (a constant target, say). */
-static int add(bench_case *c, size_t *n, expr e, const tools_table *table, arena *a)
+static int add(bench_case *c, size_t *n, expr e, const regress_table *table, arena *a)
 {
     snip_status st;
-    snip_code code = tools_problem_make(&c[*n].p, table, SEED, a, &st);
+    snip_code code = regress_problem_make(&c[*n].p, table, SEED, a, &st);
     c[*n].e = e;
     *n += code == SNIP_OK;
     return code != SNIP_NOMEM;
@@ -29,7 +29,7 @@ static int is_there(const bench_case *c, size_t n)
     return 0;
 }
 
-static int add_corpus(bench_case *c, size_t *n, const data_corpus *k, const tools_model *t,
+static int add_corpus(bench_case *c, size_t *n, const data_corpus *k, const model_opened *t,
                       arena *a)
 {
     for (size_t i = 0; i < k->count; i++) {
@@ -48,7 +48,7 @@ static int add_corpus(bench_case *c, size_t *n, const data_corpus *k, const tool
             code = data_formula_usable(&normal, f, y, rows, t->m->vocab, a, &st);
         if (code == SNIP_NOMEM)
             return 0;
-        const tools_table table = { f->names.count, rows, f->names.name, x, y };
+        const regress_table table = { f->names.count, rows, f->names.name, x, y };
         c[*n].source = k->name;
         c[*n].id = f->id;
         if (code == SNIP_OK && !add(c, n, f->e, &table, a))
@@ -66,14 +66,14 @@ static int add_generated(bench_case *c, size_t *n, size_t i, arena *a)
     if (!id || data_sample_draw(&s, &gen, SEED, RNG_BENCH, i, a) != SNIP_OK)
         return 0;
     snprintf(id, 24, "%zu", i);
-    const tools_table table = { (size_t)s.dim, s.points, names, s.x, s.y };
+    const regress_table table = { (size_t)s.dim, s.points, names, s.x, s.y };
     c[*n].source = "generated";
     c[*n].id = id;
     c[*n].function = NULL;
     return add(c, n, s.e, &table, a);
 }
 
-size_t bench_cases(bench_case **out, const tools_model *t, size_t generated, arena *a)
+size_t bench_cases(bench_case **out, const model_opened *t, size_t generated, arena *a)
 {
     data_corpus corpus[DATA_CORPORA];
     size_t room = generated, n = 0;
@@ -93,7 +93,7 @@ size_t bench_cases(bench_case **out, const tools_model *t, size_t generated, are
 
 /* Figures of all sources into `by`. Returns 0 when memory is out. */
 static int measure(json_t *by, const bench_measure *b, const bench_case *c, size_t n,
-                   const tools_model *m, int threads)
+                   const model_opened *m, int threads)
 {
     double all[BENCH_SUMS] = { 0 };
     for (size_t i = 0; i < n;) {
@@ -112,8 +112,8 @@ static int measure(json_t *by, const bench_measure *b, const bench_case *c, size
 
 json_t *bench_over_cases(const bench_measure *b, const char *model, int threads, snip_status *st)
 {
-    tools_model *m;
-    if (tools_model_open(&m, model, st) != SNIP_OK)
+    model_opened *m;
+    if (model_open(&m, model, st) != SNIP_OK)
         return NULL;
     arena *a = arena_new(0);
     bench_case *c = NULL;
@@ -125,7 +125,7 @@ json_t *bench_over_cases(const bench_measure *b, const char *model, int threads,
                       clock_now() - start, "formulas", by);
     json_decref(by);
     arena_free(a);
-    tools_model_close(m);
+    model_close(m);
     if (!o)
         status_nomem(st);
     return o;

@@ -4,19 +4,19 @@
 
 #include <jansson.h>
 
-#include "tools/problem.h"
+#include "regress/problem.h"
 
 typedef struct bench_case {
     const char *source;        /* the corpus, or "generated" */
     const char *id, *function; /* as in the corpus; the function is NULL for generated ones */
     expr e;                    /* in the table's inputs */
-    tools_problem p;
+    regress_problem p;
 } bench_case;
 
 /* The formulas of the three corpora that the model can read, each with 200 rows from its published
  * ranges, then `generated` samples of the library stream with at most 5 inputs. Returns their
  * number, or (size_t)-1 when memory is out. */
-size_t bench_cases(bench_case **out, const tools_model *t, size_t generated, arena *a);
+size_t bench_cases(bench_case **out, const model_opened *t, size_t generated, arena *a);
 
 enum { BENCH_SUMS = 16 };
 
@@ -25,7 +25,8 @@ enum { BENCH_SUMS = 16 };
 typedef struct bench_measure {
     const char *name;
     size_t generated;
-    int (*judge)(double *sum, const bench_case *c, size_t index, const tools_model *m, int threads);
+    int (*judge)(double *sum, const bench_case *c, size_t index, const model_opened *m,
+                 int threads);
     json_t *(*figures)(const double *sum);
 } bench_measure;
 

@@ -6,7 +6,7 @@
 
 #include "base/clock.h"
 #include "data/gen.h"
-#include "tools/model.h"
+#include "model/opened.h"
 #include "train/trainer.h"
 
 enum { SAMPLES = 256 };
@@ -82,14 +82,14 @@ json_t *bench_embed(const char *preset, const char *stage, size_t batch, int thr
     arena_free(a);
     if (!o || !path)
         return o;
-    tools_model *t;
-    if (tools_model_open(&t, path, st) != SNIP_OK) {
+    model_opened *t;
+    if (model_open(&t, path, st) != SNIP_OK) {
         json_decref(o);
         return NULL;
     }
     json_t *given = figures(t->m, t->tree, n, DATA_POINTS, threads, seconds);
     if (given)
         json_object_set_new(o, "model", given);
-    tools_model_close(t);
+    model_close(t);
     return o;
 }

@@ -6,7 +6,7 @@
 
 #include "base/rng.h"
 #include "cases.h"
-#include "tools/explain.h"
+#include "regress/explain.h"
 
 enum { SEED = 1, GENERATED = 200, NODES_MIN = 4, DEPTHS = 3 };
 
@@ -17,23 +17,23 @@ enum { FORMULAS, PERCENTILE, WITHIN, CHANCE = WITHIN + DEPTHS, CURE = CHANCE + D
 static const size_t depth[DEPTHS] = { 1, 3, 5 }, cure_depth[DEPTHS] = { 1, 3, 10 };
 
 /* Whether the wrong formula is finite and differs by more than a twentieth of y's deviation. */
-static int tells(expr e, const tools_problem *p, arena *a)
+static int tells(expr e, const regress_problem *p, arena *a)
 {
-    tools_errors errors;
-    return tools_problem_errors(&errors, e, p, a) && errors.loss[0] > p->variance[0] / 400;
+    regress_errors errors;
+    return regress_problem_errors(&errors, e, p, a) && errors.loss[0] > p->variance[0] / 400;
 }
 
 /* A wrong version of the case's formula, drawn from its exchanges. Returns 1, 0 if there is none,
  * -1 when memory is out. */
-static int plant(tools_edit *out, const bench_case *c, size_t index, arena *a)
+static int plant(regress_edit *out, const bench_case *c, size_t index, arena *a)
 {
-    tools_edit *edit;
-    size_t n = tools_edits_list(&edit, c->e, c->p.dim, a), kept = 0;
+    regress_edit *edit;
+    size_t n = regress_edits_list(&edit, c->e, c->p.dim, a), kept = 0;
     rng r;
     if (n == (size_t)-1)
         return -1;
     for (size_t i = 0; i < n; i++)
-        if (edit[i].kind == TOOLS_EXCHANGE)
+        if (edit[i].kind == REGRESS_EXCHANGE)
             edit[kept++] = edit[i];
     rng_init(&r, SEED, RNG_BENCH, index);
     while (kept) {
@@ -48,7 +48,7 @@ static int plant(tools_edit *out, const bench_case *c, size_t index, arena *a)
 }
 
 /* Counts where the planted node stands among those that could be edited. */
-static void count(double *sum, const tools_explanation *x, size_t planted, expr truth)
+static void count(double *sum, const regress_explanation *x, size_t planted, expr truth)
 {
     size_t better = 0, equal = 0, nodes = 0;
     for (size_t i = 0; i < x->e.count; i++) {
@@ -73,15 +73,15 @@ static void count(double *sum, const tools_explanation *x, size_t planted, expr 
         }
 }
 
-static int judge(double *sum, const bench_case *c, size_t index, const tools_model *m, int threads)
+static int judge(double *sum, const bench_case *c, size_t index, const model_opened *m, int threads)
 {
     arena *a = arena_new(0);
-    tools_edit wrong;
-    tools_explanation x;
-    const tools_explain_how how = { .refit = 0, .list = 0, .threads = threads };
+    regress_edit wrong;
+    regress_explanation x;
+    const regress_explain_how how = { .refit = 0, .list = 0, .threads = threads };
     int planted = a ? plant(&wrong, c, index, a) : -1;
     if (planted == 1) {
-        snip_code code = tools_explain(&x, wrong.e, &c->p, m, &how, a, NULL);
+        snip_code code = regress_explain(&x, wrong.e, &c->p, m, &how, a, NULL);
         if (code == SNIP_NOMEM)
             planted = -1;
         else if (code == SNIP_OK && !isnan(x.gain[wrong.node]) && x.e.count >= NODES_MIN)

@@ -10,7 +10,7 @@
 #include "base/rng.h"
 #include "data/stats.h"
 #include "model/config.h"
-#include "tools/nearest.h"
+#include "library/nearest.h"
 
 enum { NEAREST = 20, TIMES_MAX = 10000, WIDTH_MAX = 4096, PIECE = 2048 };
 
@@ -78,19 +78,19 @@ json_t *bench_find(double seconds, size_t rows, int threads)
     size_t width = (size_t)c.latent, n = 0, found;
     uint16_t *half = malloc(rows * width * sizeof *half);
     double *times = malloc(TIMES_MAX * sizeof *times), reading = INFINITY;
-    const tools_rows all = { .half = half, .count = rows, .latent = width };
+    const library_matrix all = { .half = half, .count = rows, .latent = width };
     int good = half && times;
     if (good)
         fill(half, rows, width, threads);
     for (double start = clock_now();
          good && n < TIMES_MAX && (n == 0 || clock_now() - start < seconds); n++) {
         float query[WIDTH_MAX];
-        tools_hit hit[NEAREST];
+        library_hit hit[NEAREST];
         volatile uint64_t sum;
         draw_row(query, width, rows + n);
         reading = fmin(reading, read_all(half, rows * width, threads, &sum));
         double t0 = clock_now();
-        good = tools_nearest(&all, query, NEAREST, 0, threads, hit, &found, NULL) == SNIP_OK;
+        good = library_nearest(&all, query, NEAREST, 0, threads, hit, &found, NULL) == SNIP_OK;
         times[n] = clock_now() - t0;
     }
     json_t *o = good ? figures(times, n, reading, rows, width, threads) : NULL;

@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "tools/problem.h"
+#include "regress/problem.h"
 
 enum { ROWS = 60, COLUMNS = 4 };
 
@@ -34,7 +34,7 @@ static inline int agree(double a, double b, double size)
 }
 
 /* Inputs of different size and place, none of mean 0 or deviation 1; the values of `truth`. */
-static inline tools_table table_of(const char *truth, size_t rows, arena *a)
+static inline regress_table table_of(const char *truth, size_t rows, arena *a)
 {
     static const double low[COLUMNS] = { 1, 20, -3, 0.001 }, high[COLUMNS] = { 5, 90, 4, 0.009 };
     const double **x = arena_array(a, COLUMNS, sizeof *x);
@@ -50,23 +50,23 @@ static inline tools_table table_of(const char *truth, size_t rows, arena *a)
     }
     const expr_names known = { names, COLUMNS };
     assert_int_equal(expr_eval(parse(truth, &known, a), x, rows, y, a), rows);
-    return (tools_table){ COLUMNS, rows, names, x, y };
+    return (regress_table){ COLUMNS, rows, names, x, y };
 }
 
-static inline tools_problem problem_of(const char *truth, size_t rows, arena *a)
+static inline regress_problem problem_of(const char *truth, size_t rows, arena *a)
 {
-    tools_table t = table_of(truth, rows, a);
-    tools_problem p;
+    regress_table t = table_of(truth, rows, a);
+    regress_problem p;
     snip_status st = { 0 };
-    if (tools_problem_make(&p, &t, 1, a, &st) != SNIP_OK)
+    if (regress_problem_make(&p, &t, 1, a, &st) != SNIP_OK)
         fail_msg("%s: %s", truth, st.msg);
     return p;
 }
 
 /* A small model as the tools use it; it lives in `a`, so it is not closed. */
-static inline tools_model *small_model(arena *a)
+static inline model_opened *small_model(arena *a)
 {
-    tools_model *t = arena_zero(a, sizeof *t);
+    model_opened *t = arena_zero(a, sizeof *t);
     t->m = untrained_model(4, a);
     t->tree = 1;
     return t;

@@ -11,57 +11,57 @@
 #include "base/special.h"
 #include "base/table.h"
 #include "base/text.h"
-#include "tools/estimate.h"
-#include "tools/fit.h"
+#include "regress/estimate.h"
+#include "regress/constants.h"
 
 enum { PARAMS = 10, INPUTS = 3 };
 
 /* A law and the rows it is fitted to. */
 typedef struct task {
-    tools_law law;
-    tools_estimate_data d;
+    regress_law law;
+    regress_estimate_data d;
     const double *x[INPUTS];
 } task;
 
 static task make_task(const char *text, const expr_names *columns, const double *const *x,
-                      const double *y, size_t rows, tools_numbers numbers, arena *a)
+                      const double *y, size_t rows, regress_numbers numbers, arena *a)
 {
     task t = { .d = { .y = y, .rows = rows } };
     snip_status st = { 0 };
-    if (tools_law_parse(&t.law, text, columns, NULL, numbers, a, &st) != SNIP_OK)
+    if (regress_law_parse(&t.law, text, columns, NULL, numbers, a, &st) != SNIP_OK)
         fail_msg("%s: %s", text, st.msg);
     for (size_t k = 0; k < t.law.inputs; k++)
         t.x[k] = x[t.law.column[k]];
     return t;
 }
 
-static snip_code try_fit(tools_estimate *r, task *t, int starts, arena *a, snip_status *st)
+static snip_code try_fit(regress_estimate *r, task *t, int starts, arena *a, snip_status *st)
 {
     t->d.x = t->x;
-    return tools_estimate_law(r, &t->law, &t->d,
-                              &(tools_estimate_how){ .starts = starts, .level = .95 }, a, st);
+    return regress_estimate_law(r, &t->law, &t->d,
+                                &(regress_estimate_how){ .starts = starts, .level = .95 }, a, st);
 }
 
-static tools_estimate fit(task *t, int starts, arena *a)
+static regress_estimate fit(task *t, int starts, arena *a)
 {
-    tools_estimate r;
+    regress_estimate r;
     snip_status st = { 0 };
     if (try_fit(&r, t, starts, a, &st) != SNIP_OK)
         fail_msg("%s", st.msg);
     return r;
 }
 
-static tools_parameter *param(task *t, const char *name)
+static regress_parameter *param(task *t, const char *name)
 {
-    size_t k = tools_law_find(&t->law, name);
+    size_t k = regress_law_find(&t->law, name);
     if (k == t->law.params)
         fail_msg("there is no %s", name);
     return &t->law.param[k];
 }
 
-static tools_estimated *got(const tools_estimate *r, const task *t, const char *name)
+static regress_estimated *got(const regress_estimate *r, const task *t, const char *name)
 {
-    return &r->param[tools_law_find(&t->law, name)];
+    return &r->param[regress_law_find(&t->law, name)];
 }
 
 static int near(double v, double want, double tolerance)
@@ -117,7 +117,8 @@ static task nist_task(const nist *p, arena *a)
         fail_msg("%s", st.msg);
     assert_true(table_inputs(&t, &names, &x, a));
     const expr_names columns = { names, t.inputs };
-    task out = make_task(p->model, &columns, x, t.column[t.target], t.rows, TOOLS_NUMBERS_FIXED, a);
+    task out =
+        make_task(p->model, &columns, x, t.column[t.target], t.rows, REGRESS_NUMBERS_FIXED, a);
     assert_int_equal(out.law.params, p->params);
     return out;
 }
@@ -139,7 +140,7 @@ static char *problems(arena *a)
     return text;
 }
 
-static void check_certified(const nist *p, const task *t, const tools_estimate *r, int from,
+static void check_certified(const nist *p, const task *t, const regress_estimate *r, int from,
                             int starts)
 {
     /* Lanczos1 is the sum of three exponentials to 14 digits: its residuals are 100 times what a
@@ -176,7 +177,7 @@ static void nist_values_are_found(void **state)
                 task t = nist_task(&p, a);
                 for (size_t k = 0; k < t.law.params; k++)
                     t.law.param[k].start = p.start[from][certified(&t, k)];
-                tools_estimate r = fit(&t, starts, a);
+                regress_estimate r = fit(&t, starts, a);
                 check_certified(&p, &t, &r, from + 1, starts);
             }
     assert_int_equal(sets, 27);
@@ -193,7 +194,7 @@ static void figures_agree_with_each_other(void **state)
         task t = nist_task(&p, a);
         for (size_t k = 0; k < t.law.params; k++)
             t.law.param[k].start = p.start[1][certified(&t, k)];
-        tools_estimate r = fit(&t, 1, a);
+        regress_estimate r = fit(&t, 1, a);
         size_t n = r.params;
         double value[PARAMS], sum = 0, *y = arena_array(a, t.d.rows, sizeof *y);
         for (size_t j = 0; j < n; j++) {
@@ -216,7 +217,7 @@ static void figures_agree_with_each_other(void **state)
         }
         assert_true(near(sum, r.rss, 1e-9));
         assert_true(near(r.deviation, sqrt(sum / (double)r.freedom), 1e-9));
-        expr e = tools_law_with(&t.law, value, r.digits, a);
+        expr e = regress_law_with(&t.law, value, r.digits, a);
         assert_int_equal(expr_eval(e, t.x, t.d.rows, y, a), t.d.rows);
         for (size_t i = sum = 0; i < t.d.rows; i++)
             sum += (y[i] - t.d.y[i]) * (y[i] - t.d.y[i]);
@@ -234,7 +235,7 @@ static void starts_are_found_without_a_hint(void **state)
     int solved = 0;
     while (next_problem(&p, &text)) {
         task t = nist_task(&p, a);
-        tools_estimate r;
+        regress_estimate r;
         snip_status st;
         if (p.params > 5) /* the quick ones */
             continue;
@@ -258,7 +259,7 @@ static task line(const char *formula, arena *a)
     static const char *const names[] = { "x" };
     static const expr_names columns = { names, 1 };
     static const double *const x[] = { line_x };
-    return make_task(formula, &columns, x, line_y, ROWS, TOOLS_NUMBERS_DECIMAL, a);
+    return make_task(formula, &columns, x, line_y, ROWS, REGRESS_NUMBERS_DECIMAL, a);
 }
 
 /* The sums of w, wx, wy, wxx, wxy, wyy. */
@@ -288,7 +289,7 @@ static sums add_up(const double *weight)
     return s;
 }
 
-static void check_line(const tools_estimate *r, const task *t, const sums *s, double deviation)
+static void check_line(const regress_estimate *r, const task *t, const sums *s, double deviation)
 {
     assert_true(near(got(r, t, "p")->value, s->shift, 1e-11));
     assert_true(near(got(r, t, "q")->value, s->slope, 1e-12));
@@ -312,7 +313,7 @@ static void a_line_has_the_errors_of_the_textbook(void **state)
 {
     arena *a = *state;
     task t = line("p + q*x", a);
-    tools_estimate r = fit(&t, 0, a);
+    regress_estimate r = fit(&t, 0, a);
     sums s = add_up(NULL);
     double deviation = sqrt(s.rss / (ROWS - 2)), n = ROWS;
     check_line(&r, &t, &s, deviation);
@@ -325,7 +326,7 @@ static void a_line_has_the_errors_of_the_textbook(void **state)
     const double at[] = { 0, 6.5 };
     const double *x[] = { at };
     double value[2], band[2];
-    assert_true(tools_estimate_at(&r, &t.law, x, 2, value, band, a));
+    assert_true(regress_estimate_at(&r, &t.law, x, 2, value, band, a));
     assert_true(near(value[0], s.shift, 1e-11) && near(value[1], s.shift + 6.5 * s.slope, 1e-11));
     assert_true(near(band[0], r.quantile * got(&r, &t, "p")->error, 1e-10));
 }
@@ -341,7 +342,7 @@ static void sigmas_are_absolute(void **state)
         logs += log(2 * M_PI * line_sigma[i] * line_sigma[i]);
     }
     t.d.sigma = line_sigma;
-    tools_estimate r = fit(&t, 0, a);
+    regress_estimate r = fit(&t, 0, a);
     sums s = add_up(weight);
     check_line(&r, &t, &s, 1);
     assert_true(near(r.quantile, 1.9599639845400542, 1e-12));
@@ -362,11 +363,11 @@ static void weights_are_relative(void **state)
     }
     task t = line("p + q*x", a);
     t.d.weight = weight;
-    tools_estimate r = fit(&t, 0, a);
+    regress_estimate r = fit(&t, 0, a);
     sums s = add_up(weight);
     check_line(&r, &t, &s, sqrt(s.rss / (ROWS - 2)));
     t.d.weight = larger;
-    tools_estimate same = fit(&t, 0, a);
+    regress_estimate same = fit(&t, 0, a);
     for (size_t k = 0; k < 2; k++) {
         assert_true(near(same.param[k].value, r.param[k].value, 1e-11));
         assert_true(near(same.param[k].error, r.param[k].error, 1e-11));
@@ -390,11 +391,11 @@ static void rows_without_weight_do_not_count(void **state)
     y[0] = y[ROWS + 1] = 1e9;
     weight[0] = weight[ROWS + 1] = 0;
     const double *columns_x[] = { x };
-    task t = make_task("p + q*log(x)", &columns, columns_x, y, ROWS + 2, TOOLS_NUMBERS_FIXED, a);
+    task t = make_task("p + q*log(x)", &columns, columns_x, y, ROWS + 2, REGRESS_NUMBERS_FIXED, a);
     t.d.weight = weight;
-    tools_estimate r = fit(&t, 0, a);
+    regress_estimate r = fit(&t, 0, a);
     task plain = line("p + q*log(x)", a);
-    tools_estimate want = fit(&plain, 0, a);
+    regress_estimate want = fit(&plain, 0, a);
     assert_int_equal(r.rows, ROWS);
     assert_int_equal(r.freedom, ROWS - 2);
     for (size_t k = 0; k < 2; k++) {
@@ -411,7 +412,7 @@ static void a_name_that_occurs_twice_is_one_parameter(void **state)
 {
     arena *a = *state;
     task t = line("q*x + q", a);
-    tools_estimate r = fit(&t, 0, a);
+    regress_estimate r = fit(&t, 0, a);
     double top = 0, bottom = 0;
     for (int i = 0; i < ROWS; i++) {
         top += line_y[i] * (line_x[i] + 1);
@@ -435,13 +436,13 @@ static void fixed_parameters_stay(void **state)
     task t = line("p + q*x", a);
     param(&t, "q")->start = 2;
     param(&t, "q")->fixed = 1;
-    tools_estimate r = fit(&t, 0, a);
+    regress_estimate r = fit(&t, 0, a);
     double mean = 0;
     for (int i = 0; i < ROWS; i++)
         mean += (line_y[i] - 2 * line_x[i]) / ROWS;
     assert_true(near(got(&r, &t, "p")->value, mean, 1e-12));
     assert_true(near(got(&r, &t, "p")->error, r.deviation / sqrt(ROWS), 1e-11));
-    assert_true(got(&r, &t, "q")->value == 2 && got(&r, &t, "q")->state == TOOLS_FIXED);
+    assert_true(got(&r, &t, "q")->value == 2 && got(&r, &t, "q")->state == REGRESS_FIXED);
     assert_true(isnan(got(&r, &t, "q")->error) && isnan(r.correlation[1]));
     assert_int_equal(r.freedom, ROWS - 1);
 }
@@ -451,19 +452,19 @@ static void written_numbers_are_parameters_if_asked(void **state)
     static const char *const names[] = { "x", "c2" };
     static const expr_names columns = { names, 2 };
     static const struct {
-        tools_numbers numbers;
+        regress_numbers numbers;
         const char *names;
     } cases[] = {
-        { TOOLS_NUMBERS_DECIMAL, "k c1 c3 c4" }, /* c2 is a column */
-        { TOOLS_NUMBERS_FIXED, "k" },
-        { TOOLS_NUMBERS_ALL, "k c1 c3 c4 c5" },
+        { REGRESS_NUMBERS_DECIMAL, "k c1 c3 c4" }, /* c2 is a column */
+        { REGRESS_NUMBERS_FIXED, "k" },
+        { REGRESS_NUMBERS_ALL, "k c1 c3 c4 c5" },
     };
     arena *a = *state;
     for (size_t i = 0; i < COUNT(cases); i++) {
-        tools_law law;
+        regress_law law;
         snip_status st = { 0 };
-        assert_int_equal(tools_law_parse(&law, "2*k*x^2 + 1.0*x^2.5 + 3e1*x^(-4)", &columns, NULL,
-                                         cases[i].numbers, a, &st),
+        assert_int_equal(regress_law_parse(&law, "2*k*x^2 + 1.0*x^2.5 + 3e1*x^(-4)", &columns, NULL,
+                                           cases[i].numbers, a, &st),
                          SNIP_OK);
         char all[100] = "";
         for (size_t k = 0; k < law.params; k++)
@@ -475,7 +476,7 @@ static void written_numbers_are_parameters_if_asked(void **state)
             assert_true(law.param[k].written == !isnan(law.param[k].start));
     }
     task t = line("1.0 + 1.0*x", a);
-    tools_estimate r = fit(&t, 0, a);
+    regress_estimate r = fit(&t, 0, a);
     sums s = add_up(NULL);
     assert_true(near(got(&r, &t, "c1")->value, s.shift, 1e-11));
     assert_true(near(got(&r, &t, "c2")->value, s.slope, 1e-11));
@@ -490,19 +491,19 @@ static void bounds_are_kept(void **state)
     arena *a = *state;
     static const struct {
         double low, high, at;
-        tools_state state;
-    } cases[] = { { -INFINITY, 1.5, 1.5, TOOLS_AT_HIGH },
-                  { 2.5, INFINITY, 2.5, TOOLS_AT_LOW },
-                  { 2.5, 3, 2.5, TOOLS_AT_LOW },
-                  { 1, 1.5, 1.5, TOOLS_AT_HIGH },
-                  { 0, 5, NAN, TOOLS_FREE } };
+        regress_state state;
+    } cases[] = { { -INFINITY, 1.5, 1.5, REGRESS_AT_HIGH },
+                  { 2.5, INFINITY, 2.5, REGRESS_AT_LOW },
+                  { 2.5, 3, 2.5, REGRESS_AT_LOW },
+                  { 1, 1.5, 1.5, REGRESS_AT_HIGH },
+                  { 0, 5, NAN, REGRESS_FREE } };
     for (size_t i = 0; i < COUNT(cases); i++) {
         task t = line("p + q*x", a), held = line("p + q*x", a);
         param(&t, "q")->low = cases[i].low;
         param(&t, "q")->high = cases[i].high;
-        tools_estimate r = fit(&t, 0, a), want;
+        regress_estimate r = fit(&t, 0, a), want;
         assert_int_equal(got(&r, &t, "q")->state, cases[i].state);
-        if (cases[i].state != TOOLS_FREE) {
+        if (cases[i].state != REGRESS_FREE) {
             param(&held, "q")->start = cases[i].at;
             param(&held, "q")->fixed = 1;
             assert_true(got(&r, &t, "q")->value == cases[i].at);
@@ -527,8 +528,8 @@ static void bounds_are_kept(void **state)
     param(&held, "b1")->start = 200;
     param(&held, "b1")->fixed = 1;
     param(&held, "b2")->start = 1e-4;
-    tools_estimate r = fit(&t, 0, a), want = fit(&held, 0, a);
-    assert_int_equal(got(&r, &t, "b1")->state, TOOLS_AT_HIGH);
+    regress_estimate r = fit(&t, 0, a), want = fit(&held, 0, a);
+    assert_int_equal(got(&r, &t, "b1")->state, REGRESS_AT_HIGH);
     assert_true(near(got(&r, &t, "b2")->value, got(&want, &held, "b2")->value, 1e-9));
     assert_true(near(got(&r, &t, "b2")->error, got(&want, &held, "b2")->error, 1e-8));
     /* Bounds that do not bind change nothing. */
@@ -558,7 +559,7 @@ static void what_is_not_determined_is_said(void **state)
     sums line_sums = add_up(NULL);
     for (size_t i = 0; i < COUNT(cases); i++) {
         task t = line(cases[i].formula, a);
-        tools_estimate r = fit(&t, 0, a);
+        regress_estimate r = fit(&t, 0, a);
         if (!r.note)
             fail_msg("%s: no note", cases[i].formula);
         /* In which order two groups are told is a matter of rounding. */
@@ -575,15 +576,15 @@ static void what_is_not_determined_is_said(void **state)
             int said = found && found < strstr(r.note, "data");
             if (strchr(r.note, ';'))
                 said = 1;
-            if ((r.param[k].state == TOOLS_UNKNOWN) != said || isnan(r.param[k].error) != said)
+            if ((r.param[k].state == REGRESS_UNKNOWN) != said || isnan(r.param[k].error) != said)
                 fail_msg("%s: %s is %s with error %g", cases[i].formula, name,
-                         tools_state_names[r.param[k].state], r.param[k].error);
+                         regress_state_names[r.param[k].state], r.param[k].error);
         }
         for (int j = 0; j < ROWS; j++) /* the curve is determined all the same */
             assert_true(r.band[j] > 0 && r.band[j] < 1);
     }
     task t = line("p + q*x + 0*r", a), plain = line("p + q*x", a);
-    tools_estimate r = fit(&t, 0, a), want = fit(&plain, 0, a);
+    regress_estimate r = fit(&t, 0, a), want = fit(&plain, 0, a);
     assert_true(near(got(&r, &t, "p")->error, got(&want, &plain, "p")->error, 1e-9));
     assert_true(near(got(&r, &t, "q")->error, got(&want, &plain, "q")->error, 1e-9));
     /* A derivative that does not exist. */
@@ -606,7 +607,7 @@ static void superfluous_parameters_do_not_run_away(void **state)
                   { "exp(p)*q*(-x) + 0.5*s", "p + q*x" } };
     for (size_t i = 0; i < COUNT(cases); i++) {
         task t = line(cases[i].more, a), plain = line(cases[i].enough, a);
-        tools_estimate r = fit(&t, 0, a), want = fit(&plain, 0, a);
+        regress_estimate r = fit(&t, 0, a), want = fit(&plain, 0, a);
         if (!near(r.rss, want.rss, 1e-6) || !r.note || r.digits > 8)
             fail_msg("%s: rss %.9g, not %.9g; %d digits", cases[i].more, r.rss, want.rss, r.digits);
         for (size_t k = 0; k < r.params; k++)
@@ -621,7 +622,7 @@ static void exact_fits_have_no_errors(void **state)
     arena *a = *state;
     task t = line("p + q*x", a);
     t.d.rows = 2;
-    tools_estimate r = fit(&t, 0, a);
+    regress_estimate r = fit(&t, 0, a);
     assert_true(near(got(&r, &t, "q")->value, 2.4, 1e-9) && r.freedom == 0);
     assert_true(isnan(r.deviation) && isnan(r.param[0].error) && isnan(r.band[0]));
     t.d.sigma = line_sigma;
@@ -636,17 +637,17 @@ static void folds_leave_rows_out(void **state)
 {
     arena *a = *state;
     task t = line("p + q*x", a);
-    tools_estimate r = fit(&t, 0, a);
+    regress_estimate r = fit(&t, 0, a);
     sums s = add_up(NULL);
-    const tools_estimate_how how = { .level = .95, .seed = 3 };
-    tools_validation v;
+    const regress_estimate_how how = { .level = .95, .seed = 3 };
+    regress_validation v;
     snip_status st = { 0 };
     double sum = 0;
     for (int i = 0; i < ROWS; i++) {
         double h = (s.xx - 2 * line_x[i] * s.x + line_x[i] * line_x[i] * ROWS) / s.det;
         sum += pow(r.residual[i] / (1 - h), 2);
     }
-    assert_int_equal(tools_validate_law(&v, &t.law, &t.d, &how, 0, ROWS, a, &st), SNIP_OK);
+    assert_int_equal(regress_validate_law(&v, &t.law, &t.d, &how, 0, ROWS, a, &st), SNIP_OK);
     assert_int_equal(v.rows, ROWS);
     assert_true(near(v.error, sqrt(sum / ROWS), 1e-9) && near(v.r2, 1 - sum / s.yy, 1e-9));
     /* The same with equal weights and with equal sigmas, whatever they are. */
@@ -655,25 +656,26 @@ static void folds_leave_rows_out(void **state)
         all[i] = 7;
     task weighted = t;
     weighted.d.weight = all;
-    assert_int_equal(tools_validate_law(&v, &t.law, &weighted.d, &how, 0, ROWS, a, &st), SNIP_OK);
+    assert_int_equal(regress_validate_law(&v, &t.law, &weighted.d, &how, 0, ROWS, a, &st), SNIP_OK);
     assert_true(near(v.error, sqrt(sum / ROWS), 1e-9) && near(v.r2, 1 - sum / s.yy, 1e-9));
     weighted.d.weight = NULL;
     weighted.d.sigma = all;
-    assert_int_equal(tools_validate_law(&v, &t.law, &weighted.d, &how, 0, ROWS, a, &st), SNIP_OK);
+    assert_int_equal(regress_validate_law(&v, &t.law, &weighted.d, &how, 0, ROWS, a, &st), SNIP_OK);
     assert_true(near(v.error, sqrt(sum / ROWS), 1e-9) && near(v.r2, 1 - sum / s.yy, 1e-9));
     /* A share: as many rows as it says, others with another seed. */
-    tools_validation w;
-    assert_int_equal(tools_validate_law(&v, &t.law, &t.d, &how, .25, 0, a, &st), SNIP_OK);
+    regress_validation w;
+    assert_int_equal(regress_validate_law(&v, &t.law, &t.d, &how, .25, 0, a, &st), SNIP_OK);
     assert_int_equal(v.rows, 3);
     assert_true(v.error > 0 && v.error < 1 && v.r2 < 1);
-    const tools_estimate_how other = { .level = .95, .seed = 4 };
-    assert_int_equal(tools_validate_law(&w, &t.law, &t.d, &other, .25, 0, a, &st), SNIP_OK);
+    const regress_estimate_how other = { .level = .95, .seed = 4 };
+    assert_int_equal(regress_validate_law(&w, &t.law, &t.d, &other, .25, 0, a, &st), SNIP_OK);
     assert_true(w.error != v.error);
-    assert_int_equal(tools_validate_law(&w, &t.law, &t.d, &how, .25, 0, a, &st), SNIP_OK);
+    assert_int_equal(regress_validate_law(&w, &t.law, &t.d, &how, .25, 0, a, &st), SNIP_OK);
     assert_true(w.error == v.error);
-    assert_int_equal(tools_validate_law(&v, &t.law, &t.d, &how, .01, 0, a, &st), SNIP_FORMAT);
-    assert_int_equal(tools_validate_law(&v, &t.law, &t.d, &how, 0, ROWS + 1, a, &st), SNIP_FORMAT);
-    assert_int_equal(tools_validate_law(&v, &t.law, &t.d, &how, .9, 0, a, &st), SNIP_FORMAT);
+    assert_int_equal(regress_validate_law(&v, &t.law, &t.d, &how, .01, 0, a, &st), SNIP_FORMAT);
+    assert_int_equal(regress_validate_law(&v, &t.law, &t.d, &how, 0, ROWS + 1, a, &st),
+                     SNIP_FORMAT);
+    assert_int_equal(regress_validate_law(&v, &t.law, &t.d, &how, .9, 0, a, &st), SNIP_FORMAT);
     assert_non_null(strstr(st.msg, "2 parameters cannot be fitted to 1 row"));
 }
 
@@ -681,7 +683,7 @@ static void folds_leave_rows_out(void **state)
 
 static void refuses(task t, const char *message, arena *a)
 {
-    tools_estimate r;
+    regress_estimate r;
     snip_status st = { 0 };
     snip_code code = try_fit(&r, &t, 0, a, &st);
     if (code != SNIP_FORMAT || !strstr(st.msg, message))
@@ -714,11 +716,11 @@ static void what_cannot_be_fitted_is_refused(void **state)
     refuses(t, "bounds of p: the lower one, 6, is not below the upper one, 6", a);
     t = line("p*log(-x)", a);
     refuses(t, "not finite at the starting values in 12 of 12 rows", a);
-    t.d.rows = TOOLS_FIT_NUMBERS_MAX + 1; /* the rows are not looked into that far */
+    t.d.rows = REGRESS_FIT_NUMBERS_MAX + 1; /* the rows are not looked into that far */
     t.law.param[0].start = 1;
     double *column = arena_zero(a, t.d.rows * sizeof *column);
     t.x[0] = t.d.y = column;
-    tools_estimate r;
+    regress_estimate r;
     snip_status st = { 0 };
     assert_int_equal(try_fit(&r, &t, 0, a, &st), SNIP_UNSUPPORTED);
     assert_non_null(strstr(st.msg, "are too many to fit"));
@@ -756,36 +758,36 @@ static void names_of_laws_are_told_apart(void **state)
     arena *a = *state;
     static const char *const named[] = { "x", "pressure" }, *const counted[] = { "x0", "x1" };
     const expr_names names = { named, 2 }, counts = { counted, 2 };
-    tools_law law;
+    regress_law law;
     snip_status st = { 0 };
     /* x0 as the place of a peak, beside a column x. */
-    assert_int_equal(
-        tools_law_parse(&law, "A*exp(-(x - x0)^2)", &names, NULL, TOOLS_NUMBERS_DECIMAL, a, &st),
-        SNIP_OK);
-    assert_true(law.inputs == 1 && law.params == 2 && tools_law_find(&law, "x0") == 1);
+    assert_int_equal(regress_law_parse(&law, "A*exp(-(x - x0)^2)", &names, NULL,
+                                       REGRESS_NUMBERS_DECIMAL, a, &st),
+                     SNIP_OK);
+    assert_true(law.inputs == 1 && law.params == 2 && regress_law_find(&law, "x0") == 1);
     assert_string_equal(law.names.name[0], "x");
     /* But not where columns are called like that, unless it is said to be one. */
     assert_int_equal(
-        tools_law_parse(&law, "A*x0 + x7", &counts, NULL, TOOLS_NUMBERS_DECIMAL, a, &st),
+        regress_law_parse(&law, "A*x0 + x7", &counts, NULL, REGRESS_NUMBERS_DECIMAL, a, &st),
         SNIP_FORMAT);
     assert_non_null(strstr(st.msg, "there is no column 'x7'"));
     static const char *const given[] = { "x7" };
     const expr_names certain = { given, 1 };
     assert_int_equal(
-        tools_law_parse(&law, "A*x0 + x7", &counts, &certain, TOOLS_NUMBERS_DECIMAL, a, &st),
+        regress_law_parse(&law, "A*x0 + x7", &counts, &certain, REGRESS_NUMBERS_DECIMAL, a, &st),
         SNIP_OK);
     assert_true(law.inputs == 1 && law.params == 2);
-    assert_int_equal(tools_law_parse(&law, "A*(x", &names, NULL, TOOLS_NUMBERS_DECIMAL, a, &st),
+    assert_int_equal(regress_law_parse(&law, "A*(x", &names, NULL, REGRESS_NUMBERS_DECIMAL, a, &st),
                      SNIP_SYNTAX);
     assert_int_equal(st.pos, 4);
     /* Signs are joined, and fixed values keep their digits. */
-    assert_int_equal(tools_law_parse(&law, "a - b*exp(-k*x) + -c*pressure - --f*x", &names, NULL,
-                                     TOOLS_NUMBERS_DECIMAL, a, &st),
+    assert_int_equal(regress_law_parse(&law, "a - b*exp(-k*x) + -c*pressure - --f*x", &names, NULL,
+                                       REGRESS_NUMBERS_DECIMAL, a, &st),
                      SNIP_OK);
     const double value[] = { 1.23456789, -2.3456789, -0.5, 4.5678912, 0.123456789 };
     law.param[4].fixed = 1;
     const expr_names inputs = { law.names.name, law.inputs };
-    expr e = tools_law_with(&law, value, 4, a);
+    expr e = regress_law_with(&law, value, 4, a);
     assert_string_equal(expr_print(e, SNIP_INFIX, &inputs, 0, a),
                         "1.235 + 2.346*exp(0.5*x) + -4.568*pressure - 0.123456789*x");
 }
@@ -794,7 +796,7 @@ static void two_calls_give_the_same_bits(void **state)
 {
     arena *a = *state;
     task t = line("p*(1 - exp(-q*x)) + 1.5", a), again = line("p*(1 - exp(-q*x)) + 1.5", a);
-    tools_estimate r = fit(&t, 0, a), s = fit(&again, 0, a);
+    regress_estimate r = fit(&t, 0, a), s = fit(&again, 0, a);
     for (size_t k = 0; k < r.params; k++)
         assert_memory_equal(&r.param[k].value, &s.param[k].value, sizeof(double));
     assert_memory_equal(r.band, s.band, ROWS * sizeof(double));
@@ -808,19 +810,19 @@ static void memory_limits_are_failures_not_crashes(void **state)
     t.d.sigma = line_sigma;
     for (size_t limit = 64; limit < 200000; limit += 640) {
         arena *a = arena_new(limit);
-        tools_estimate r;
-        tools_validation v;
+        regress_estimate r;
+        regress_validation v;
         snip_status st = { 0 };
         snip_code code = try_fit(&r, &t, 2, a, &st);
         assert_true(code == SNIP_OK || code == SNIP_NOMEM);
         failed += code == SNIP_NOMEM;
         worked += code == SNIP_OK;
-        const tools_estimate_how how = { .starts = 2, .level = .95 };
-        code = tools_validate_law(&v, &t.law, &t.d, &how, 0, 2, a, &st);
+        const regress_estimate_how how = { .starts = 2, .level = .95 };
+        code = regress_validate_law(&v, &t.law, &t.d, &how, 0, 2, a, &st);
         assert_true(code == SNIP_OK || code == SNIP_NOMEM);
         arena_reset(a, 0);
-        code = tools_law_parse(&t.law, "p + q*log(x) + r*sin(s*x)", &t.law.names, NULL,
-                               TOOLS_NUMBERS_ALL, a, &st);
+        code = regress_law_parse(&t.law, "p + q*log(x) + r*sin(s*x)", &t.law.names, NULL,
+                                 REGRESS_NUMBERS_ALL, a, &st);
         assert_true(code == SNIP_OK || code == SNIP_NOMEM);
         t = line("p + q*log(x) + r*sin(s*x)", *state);
         t.d.sigma = line_sigma;

@@ -10,7 +10,7 @@
 #include "data/edits.h"
 #include "data/laws.h"
 #include "data/tokens.h"
-#include "tools/problem.h"
+#include "regress/problem.h"
 
 enum { LAWS = 5000, POINTS = 200 };
 static const data_gen gen = { .dims = DATA_DIMS_MAX, .points = POINTS };
@@ -270,17 +270,17 @@ static void laws_are_read_as_users_formulas(void **state)
         double low[DATA_DIMS_MAX], high[DATA_DIMS_MAX], mean[DATA_DIMS_MAX];
         double deviation[DATA_DIMS_MAX];
         size_t order[DATA_DIMS_MAX]; /* as they are, for once */
-        tools_problem p = { .dim = (size_t)s.dim,
-                            .rows = POINTS,
-                            .train = POINTS,
-                            .x = law.x,
-                            .y = law.y,
-                            .mean = mean,
-                            .deviation = deviation,
-                            .standard = s.x,
-                            .low = low,
-                            .high = high,
-                            .order = order };
+        regress_problem p = { .dim = (size_t)s.dim,
+                              .rows = POINTS,
+                              .train = POINTS,
+                              .x = law.x,
+                              .y = law.y,
+                              .mean = mean,
+                              .deviation = deviation,
+                              .standard = s.x,
+                              .low = low,
+                              .high = high,
+                              .order = order };
         for (int j = 0; j < s.dim; j++) {
             order[j] = (size_t)j;
             mean[j] = law.mean[j];
@@ -293,7 +293,8 @@ static void laws_are_read_as_users_formulas(void **state)
         }
         expr read;
         snip_status st = { 0 };
-        if (tools_problem_rewrite(&read, law.e, tools_inputs_of(law.e, &p), &p, a, &st) != SNIP_OK)
+        if (regress_problem_rewrite(&read, law.e, regress_inputs_of(law.e, &p), &p, a, &st) !=
+            SNIP_OK)
             fail_msg("%s: %s", expr_print(law.e, SNIP_INFIX, NULL, 4, a), st.msg);
         assert_true(expr_same(read, s.e));
         arena_reset(a, mark);

@@ -9,7 +9,7 @@
 
 #include "data/gen.h"
 #include "model/file.h"
-#include "tools/rank.h"
+#include "regress/rank.h"
 
 /* Tidying ------------------------------------------------------------------------------------- */
 
@@ -132,27 +132,27 @@ static void rewriting_is_undone(void **state)
     arena *a = *state;
     static const struct {
         const char *text;
-        tools_inputs inputs;
+        regress_inputs inputs;
     } cases[] = {
         { "2.5*sin(a) + 1", 1 },          { "a*`speed [m/s]` - 3*x2/d", 15 },
         { "x2^2 + exp(a/3)", 5 },         { "log(`speed [m/s]`) + sqrt(d)", 10 },
         { "(a + x2)^3 - abs(x2)", 5 },    { "d^2", 8 },
         { "a^4 / `speed [m/s]`^1.5", 3 }, { "7.5", 15 }, /* without inputs: held against all */
     };
-    tools_problem p = problem_of("a + `speed [m/s]` + x2 + d", ROWS, a);
+    regress_problem p = problem_of("a + `speed [m/s]` + x2 + d", ROWS, a);
     for (size_t i = 0; i < COUNT(cases); i++) {
         expr e = parse(cases[i].text, &p.names, a), standard, back;
         double want[ROWS], got[ROWS], again[ROWS], size = 0;
         const double *chosen[COLUMNS];
         size_t dim = 0;
-        tools_inputs inputs = tools_inputs_of(e, &p);
+        regress_inputs inputs = regress_inputs_of(e, &p);
         assert_int_equal(inputs, cases[i].inputs);
         for (size_t k = 0; k < COLUMNS; k++)
             if (inputs >> p.order[k] & 1)
                 chosen[dim++] = p.standard[p.order[k]];
-        assert_int_equal(tools_problem_rewrite(&standard, e, inputs, &p, a, NULL), SNIP_OK);
+        assert_int_equal(regress_problem_rewrite(&standard, e, inputs, &p, a, NULL), SNIP_OK);
         assert_true(expr_inputs(standard) <= dim);
-        assert_int_equal(tools_problem_restore(&back, standard, inputs, &p, a, NULL), SNIP_OK);
+        assert_int_equal(regress_problem_restore(&back, standard, inputs, &p, a, NULL), SNIP_OK);
         /* Means and deviations are fixed, but all numbers are there to be fitted in the end. */
         size_t *node = arena_array(a, standard.count, sizeof *node);
         if (strcmp(cases[i].text, "d^2") == 0)
@@ -173,16 +173,16 @@ static void rewriting_is_undone(void **state)
 static void a_constant_column_goes_to_zero(void **state)
 {
     arena *a = *state;
-    tools_table t = table_of("a + x2", ROWS, a);
+    regress_table t = table_of("a + x2", ROWS, a);
     double *same = arena_array(a, ROWS, sizeof *same);
     const double *x[COLUMNS] = { t.x[0], same, t.x[2], t.x[3] };
-    tools_problem p;
+    regress_problem p;
     for (int k = 0; k < 3; k++) {
         static const double value[3] = { 0.1, 0, -1e300 }; /* the sum of many 0.1 is rounded */
         for (size_t i = 0; i < ROWS; i++)
             same[i] = value[k];
         t.x = x;
-        assert_int_equal(tools_problem_make(&p, &t, 1, a, NULL), SNIP_OK);
+        assert_int_equal(regress_problem_make(&p, &t, 1, a, NULL), SNIP_OK);
         assert_true(p.mean[1] == value[k] && p.deviation[1] == 1);
         for (size_t i = 0; i < ROWS; i++)
             assert_true(p.standard[1][i] == 0);
@@ -194,15 +194,15 @@ static void inputs_of_any_size_are_standardised(void **state)
     arena *a = *state;
     static const double scales[] = { 1, 1e-300, 1e300, 3e-308, 4e307, 1e153, 1e-170 };
     for (size_t k = 0; k < COUNT(scales); k++) {
-        tools_table t = table_of("a + x2", ROWS, a);
+        regress_table t = table_of("a + x2", ROWS, a);
         double *v = arena_copy(a, t.x[2], ROWS * sizeof *v); /* -3 .. 4 */
         const double *x[COLUMNS] = { t.x[0], t.x[1], v, t.x[3] };
         double mean = 0, square = 0;
-        tools_problem p;
+        regress_problem p;
         for (size_t i = 0; i < ROWS; i++)
             v[i] *= scales[k];
         t.x = x;
-        assert_int_equal(tools_problem_make(&p, &t, 1, a, NULL), SNIP_OK);
+        assert_int_equal(regress_problem_make(&p, &t, 1, a, NULL), SNIP_OK);
         for (size_t i = 0; i < p.train; i++)
             mean += p.standard[2][i] / (double)p.train;
         for (size_t i = 0; i < p.train; i++)
@@ -223,14 +223,14 @@ static int by_value(const void *a, const void *b)
 static void a_quarter_is_held_out(void **state)
 {
     arena *a = *state;
-    for (size_t rows = TOOLS_ROWS_MIN; rows < 30; rows++) {
-        tools_table t = table_of("a + x2", rows, a);
-        tools_problem p, again, other;
+    for (size_t rows = REGRESS_ROWS_MIN; rows < 30; rows++) {
+        regress_table t = table_of("a + x2", rows, a);
+        regress_problem p, again, other;
         double want[30], got[30];
-        assert_int_equal(tools_problem_make(&p, &t, 1, a, NULL), SNIP_OK);
-        assert_int_equal(tools_problem_make(&again, &t, 1, a, NULL), SNIP_OK);
-        assert_int_equal(tools_problem_make(&other, &t, 2, a, NULL), SNIP_OK);
-        assert_int_equal(p.rows - p.train, rows < TOOLS_HOLD_OUT_MIN ? 0 : rows / 4);
+        assert_int_equal(regress_problem_make(&p, &t, 1, a, NULL), SNIP_OK);
+        assert_int_equal(regress_problem_make(&again, &t, 1, a, NULL), SNIP_OK);
+        assert_int_equal(regress_problem_make(&other, &t, 2, a, NULL), SNIP_OK);
+        assert_int_equal(p.rows - p.train, rows < REGRESS_HOLD_OUT_MIN ? 0 : rows / 4);
         assert_true(p.fit == p.train && isnan(p.variance[1]) == 0);
         assert_memory_equal(p.y, again.y, rows * sizeof *p.y);
         assert_memory_equal(p.x[2], again.x[2], rows * sizeof *p.y);
@@ -248,10 +248,10 @@ static void a_quarter_is_held_out(void **state)
 static void a_whole_table_holds_nothing_out(void **state)
 {
     arena *a = *state;
-    tools_table t = table_of("a + x2", 40, a);
-    tools_problem p, held;
-    assert_int_equal(tools_problem_make(&held, &t, 1, a, NULL), SNIP_OK);
-    assert_int_equal(tools_problem_whole(&p, &t, 1, a, NULL), SNIP_OK);
+    regress_table t = table_of("a + x2", 40, a);
+    regress_problem p, held;
+    assert_int_equal(regress_problem_make(&held, &t, 1, a, NULL), SNIP_OK);
+    assert_int_equal(regress_problem_whole(&p, &t, 1, a, NULL), SNIP_OK);
     assert_true(held.train == 30 && p.train == 40 && p.fit == 40 && p.rows == 40);
     assert_memory_equal(p.y, held.y, 40 * sizeof *p.y); /* the same order */
     double mean = 0;
@@ -263,9 +263,9 @@ static void a_whole_table_holds_nothing_out(void **state)
 static void long_tables_are_fitted_on_some_rows(void **state)
 {
     arena *a = *state;
-    tools_problem p = problem_of("a + x2", 20000, a);
+    regress_problem p = problem_of("a + x2", 20000, a);
     assert_int_equal(p.train, 15000);
-    assert_int_equal(p.fit, TOOLS_FIT_ROWS);
+    assert_int_equal(p.fit, REGRESS_FIT_ROWS);
 }
 
 static void what_is_no_task_is_refused(void **state)
@@ -284,34 +284,34 @@ static void what_is_no_task_is_refused(void **state)
         { ROWS, 1e-300, 0, "take another unit" },
     };
     for (size_t k = 0; k < COUNT(cases); k++) {
-        tools_table t = table_of("a + x2", ROWS, a);
+        regress_table t = table_of("a + x2", ROWS, a);
         double *y = arena_copy(a, t.y, ROWS * sizeof *y);
         snip_status st = { 0 };
-        tools_problem p;
+        regress_problem p;
         for (size_t i = 0; i < ROWS; i++)
             y[i] = y[i] * cases[k].factor + cases[k].shift;
         t.y = y;
         t.rows = cases[k].rows;
-        assert_int_equal(tools_problem_make(&p, &t, 1, a, &st), SNIP_FORMAT);
+        assert_int_equal(regress_problem_make(&p, &t, 1, a, &st), SNIP_FORMAT);
         if (!strstr(st.msg, cases[k].says))
             fail_msg("says '%s', expected '%s'", st.msg, cases[k].says);
     }
-    tools_table t = table_of("a", ROWS, a);
-    tools_problem p;
+    regress_table t = table_of("a", ROWS, a);
+    regress_problem p;
     snip_status st = { 0 };
     t.dim = 0;
-    assert_int_equal(tools_problem_make(&p, &t, 1, a, &st), SNIP_FORMAT);
+    assert_int_equal(regress_problem_make(&p, &t, 1, a, &st), SNIP_FORMAT);
     assert_non_null(strstr(st.msg, "no inputs"));
     /* Only the rows held out differ. */
     t = table_of("a", ROWS, a);
-    assert_int_equal(tools_problem_make(&p, &t, 1, a, &st), SNIP_OK);
+    assert_int_equal(regress_problem_make(&p, &t, 1, a, &st), SNIP_OK);
     double *y = arena_copy(a, t.y, ROWS * sizeof *y);
     for (size_t i = 0; i < ROWS; i++)
         for (size_t k = 0; k < p.train; k++)
             if (t.y[i] == p.y[k])
                 y[i] = 3.3;
     t.y = y;
-    assert_int_equal(tools_problem_make(&p, &t, 1, a, &st), SNIP_FORMAT);
+    assert_int_equal(regress_problem_make(&p, &t, 1, a, &st), SNIP_FORMAT);
     assert_non_null(strstr(st.msg, "that are not held out"));
 }
 
@@ -319,33 +319,33 @@ static void what_is_no_task_is_refused(void **state)
 static void a_huge_target_is_refused_in_every_row(void **state)
 {
     arena *a = *state;
-    tools_table t = table_of("a + x2", 20, a);
+    regress_table t = table_of("a + x2", 20, a);
     for (size_t i = 0; i < t.rows; i++) {
         double *y = arena_copy(a, t.y, t.rows * sizeof *y);
-        tools_table huge = t;
-        tools_problem p;
+        regress_table huge = t;
+        regress_problem p;
         snip_status st = { 0 };
         y[i] = i % 2 ? 1e200 : -1e151;
         huge.y = y;
-        assert_int_equal(tools_problem_make(&p, &huge, i % 3, a, &st), SNIP_FORMAT);
+        assert_int_equal(regress_problem_make(&p, &huge, i % 3, a, &st), SNIP_FORMAT);
         assert_non_null(strstr(st.msg, "too large"));
         y[i] = 1e149; /* and what is allowed has errors that are numbers */
-        tools_errors e;
-        assert_int_equal(tools_problem_make(&p, &huge, i % 3, a, &st), SNIP_OK);
-        assert_true(tools_problem_errors(&e, parse("x0", NULL, a), &p, a));
+        regress_errors e;
+        assert_int_equal(regress_problem_make(&p, &huge, i % 3, a, &st), SNIP_OK);
+        assert_true(regress_problem_errors(&e, parse("x0", NULL, a), &p, a));
         assert_true(isfinite(e.loss[0]) && isfinite(e.loss[1]));
     }
 }
 
 static void a_task_without_memory_fails(void **state)
 {
-    tools_table t = table_of("a + x2", ROWS, *state);
+    regress_table t = table_of("a + x2", ROWS, *state);
     snip_code code = SNIP_NOMEM;
     size_t failures = 0;
     for (size_t limit = 64; code != SNIP_OK; limit += 256, failures++) {
         arena *a = arena_new(limit);
-        tools_problem p;
-        code = tools_problem_make(&p, &t, 1, a, NULL);
+        regress_problem p;
+        code = regress_problem_make(&p, &t, 1, a, NULL);
         assert_true(code == SNIP_OK || code == SNIP_NOMEM);
         arena_free(a);
         assert_true(limit < 1 << 20);
@@ -356,20 +356,20 @@ static void a_task_without_memory_fails(void **state)
 static void errors_are_mean_squares(void **state)
 {
     arena *a = *state;
-    tools_problem p = problem_of("a + x2", ROWS, a);
-    tools_errors e;
-    assert_true(tools_problem_errors(&e, parse("a + x2 + 2", &p.names, a), &p, a));
+    regress_problem p = problem_of("a + x2", ROWS, a);
+    regress_errors e;
+    assert_true(regress_problem_errors(&e, parse("a + x2 + 2", &p.names, a), &p, a));
     for (int part = 0; part < 2; part++) {
         assert_true(fabs(e.loss[part] - 4) < 1e-12);
         assert_true(fabs(e.r2[part] - (1 - 4 / p.variance[part])) < 1e-12);
     }
-    assert_true(tools_problem_errors(&e, parse("log(-a)", &p.names, a), &p, a));
+    assert_true(regress_problem_errors(&e, parse("log(-a)", &p.names, a), &p, a));
     assert_true(isnan(e.loss[0]) && isnan(e.loss[1]) && isnan(e.r2[0]) && isnan(e.r2[1]));
-    assert_true(tools_judged(&e, &p) == INFINITY);
+    assert_true(regress_judged(&e, &p) == INFINITY);
     p = problem_of("a + x2", 8, a); /* nothing held out */
-    assert_true(tools_problem_errors(&e, parse("a + x2 + 2", &p.names, a), &p, a));
+    assert_true(regress_problem_errors(&e, parse("a + x2 + 2", &p.names, a), &p, a));
     assert_true(fabs(e.loss[0] - 4) < 1e-12 && isnan(e.loss[1]) && isnan(e.r2[1]));
-    assert_true(tools_judged(&e, &p) == e.loss[0]);
+    assert_true(regress_judged(&e, &p) == e.loss[0]);
 }
 
 /* The model ----------------------------------------------------------------------------------- */
@@ -379,16 +379,16 @@ static void hash_of(char *out, uint64_t seed, const char *stage, arena *a)
 {
     char path[] = "/tmp/snip_tools_XXXXXX";
     int f = mkstemp(path);
-    tools_model *t;
+    model_opened *t;
     snip_status st = { 0 };
     json_t *history = json_pack("{s:s}", "stage", stage);
     assert_true(f >= 0);
     assert_int_equal(model_save(untrained_model(seed, a), path, history, &st), SNIP_OK);
-    if (tools_model_open(&t, path, &st) != SNIP_OK)
+    if (model_open(&t, path, &st) != SNIP_OK)
         fail_msg("%s", st.msg);
     assert_int_equal(t->tree, strcmp(stage, "S0") != 0);
     strcpy(out, t->hash);
-    tools_model_close(t);
+    model_close(t);
     json_decref(history);
     unlink(path);
     close(f);
@@ -396,18 +396,18 @@ static void hash_of(char *out, uint64_t seed, const char *stage, arena *a)
 
 static void models_are_told_apart(void **state)
 {
-    char first[TOOLS_HASH], again[TOOLS_HASH], other[TOOLS_HASH], flat[TOOLS_HASH];
+    char first[MODEL_HASH], again[MODEL_HASH], other[MODEL_HASH], flat[MODEL_HASH];
     hash_of(first, 4, "S5", *state);
     hash_of(again, 4, "S5", *state);
     hash_of(other, 5, "S5", *state);
     hash_of(flat, 4, "S0", *state);
-    assert_int_equal(strlen(first), TOOLS_HASH - 1);
+    assert_int_equal(strlen(first), MODEL_HASH - 1);
     assert_string_equal(first, again);
     assert_string_not_equal(first, other);
     assert_string_not_equal(first, flat);
-    tools_model *t;
+    model_opened *t;
     snip_status st = { 0 };
-    assert_int_equal(tools_model_open(&t, "/no/such/file", &st), SNIP_IO);
+    assert_int_equal(model_open(&t, "/no/such/file", &st), SNIP_IO);
     assert_null(t);
     assert_non_null(strstr(st.msg, "/no/such/file"));
 }
@@ -415,23 +415,24 @@ static void models_are_told_apart(void **state)
 static void tables_are_unit_vectors(void **state)
 {
     arena *a = *state;
-    tools_model *t = small_model(a);
+    model_opened *t = small_model(a);
     size_t latent = (size_t)t->m->config.latent;
     float *z = arena_array(a, 3 * latent, sizeof *z);
     for (size_t rows = 4; rows <= 1004; rows += 500) { /* fewer rows than the model takes, more */
-        tools_problem p = problem_of("a*x2", rows, a);
+        regress_problem p = problem_of("a*x2", rows, a);
         for (size_t k = 0; k < 3; k++)
-            assert_int_equal(tools_problem_embed(&p, k == 2 ? 5 : 15, TOOLS_EXACT, t, (int)k + 1,
-                                                 z + k * latent, NULL),
+            assert_int_equal(regress_problem_embed(&p, k == 2 ? 5 : 15, REGRESS_EXACT, t,
+                                                   (int)k + 1, z + k * latent, NULL),
                              SNIP_OK);
         assert_true(fabs(model_dot(z, z, latent) - 1) < 1e-6);
         assert_memory_equal(z, z + latent, latent * sizeof *z); /* 1 thread, 2 threads */
         assert_true(memcmp(z, z + 2 * latent, latent * sizeof *z) != 0);
     }
-    tools_problem p = problem_of("a*x2", ROWS, a);
+    regress_problem p = problem_of("a*x2", ROWS, a);
     snip_status st = { 0 };
     p.dim = 11;
-    assert_int_equal(tools_problem_embed(&p, 2047, TOOLS_EXACT, t, 1, z, &st), SNIP_UNSUPPORTED);
+    assert_int_equal(regress_problem_embed(&p, 2047, REGRESS_EXACT, t, 1, z, &st),
+                     SNIP_UNSUPPORTED);
     assert_non_null(strstr(st.msg, "--columns"));
 }
 

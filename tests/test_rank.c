@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tools/explain.h"
-#include "tools/fit.h"
+#include "regress/explain.h"
+#include "regress/constants.h"
 
 /* Ranking ------------------------------------------------------------------------------------- */
 
@@ -33,22 +33,22 @@ static const char *const candidates[] = {
     "x2",
 };
 
-static tools_candidate *ranked(const tools_problem *p, const tools_model *t,
-                               const tools_rank_how *how, arena *a)
+static regress_candidate *ranked(const regress_problem *p, const model_opened *t,
+                                 const regress_rank_how *how, arena *a)
 {
-    tools_candidate *c = arena_zero(a, COUNT(candidates) * sizeof *c);
+    regress_candidate *c = arena_zero(a, COUNT(candidates) * sizeof *c);
     snip_status st = { 0 };
     for (size_t i = 0; i < COUNT(candidates); i++) {
         c[i].e = parse(candidates[i], &p->names, a);
         c[i].text = candidates[i];
         c[i].place = i;
     }
-    if (tools_rank(c, COUNT(candidates), p, t, how, a, &st) != SNIP_OK)
+    if (regress_rank(c, COUNT(candidates), p, t, how, a, &st) != SNIP_OK)
         fail_msg("%s", st.msg);
     return c;
 }
 
-static tools_problem ranked_problem(arena *a)
+static regress_problem ranked_problem(arena *a)
 {
     return problem_of("2.5*x2 + 3*sin(2*a) + 0.5", ROWS, a);
 }
@@ -56,9 +56,9 @@ static tools_problem ranked_problem(arena *a)
 static void the_truth_wins_with_wrong_constants(void **state)
 {
     arena *a = *state;
-    tools_problem p = ranked_problem(a);
-    tools_candidate *c =
-        ranked(&p, small_model(a), &(tools_rank_how){ .refit = 1, .order = TOOLS_BY_LOSS }, a);
+    regress_problem p = ranked_problem(a);
+    regress_candidate *c =
+        ranked(&p, small_model(a), &(regress_rank_how){ .refit = 1, .order = REGRESS_BY_LOSS }, a);
     assert_string_equal(c[0].text, "2.5*x2 + 1*sin(2.1*a) + 0.5");
     assert_int_equal(c[0].constants, 4);
     assert_true(c[0].errors.loss[1] < 1e-20 && c[0].given.loss[1] > 0.1 && c[0].front);
@@ -69,19 +69,19 @@ static void the_truth_wins_with_wrong_constants(void **state)
     assert_int_equal(n, COUNT(want));
     for (size_t i = 0; i < n; i++)
         assert_true(fabs(fitted.node[node[i]].value - want[i]) < 1e-9);
-    c = ranked(&p, NULL, &(tools_rank_how){ .refit = 0, .order = TOOLS_BY_LOSS }, a);
+    c = ranked(&p, NULL, &(regress_rank_how){ .refit = 0, .order = REGRESS_BY_LOSS }, a);
     for (size_t i = 0; i < COUNT(candidates); i++)
         assert_true(expr_same(c[i].fitted, parse(c[i].text, &p.names, a)));
 }
 
 /* Nothing is at once no worse and no larger; of twins the first counts. */
-static int on_front(const tools_candidate *c, size_t i, const tools_problem *p)
+static int on_front(const regress_candidate *c, size_t i, const regress_problem *p)
 {
-    double loss = tools_judged(&c[i].errors, p);
+    double loss = regress_judged(&c[i].errors, p);
     if (!isfinite(loss))
         return 0;
     for (size_t k = 0; k < COUNT(candidates); k++) {
-        double other = tools_judged(&c[k].errors, p);
+        double other = regress_judged(&c[k].errors, p);
         int twin = other == loss && c[k].complexity == c[i].complexity;
         if (k != i && other <= loss && c[k].complexity <= c[i].complexity &&
             (!twin || c[k].place < c[i].place))
@@ -91,14 +91,14 @@ static int on_front(const tools_candidate *c, size_t i, const tools_problem *p)
 }
 
 /* log(loss) per node since the next simpler one of the front. */
-static double score_of(const tools_candidate *c, size_t i, const tools_problem *p)
+static double score_of(const regress_candidate *c, size_t i, const regress_problem *p)
 {
-    const tools_candidate *before = NULL;
+    const regress_candidate *before = NULL;
     for (size_t k = 0; k < COUNT(candidates); k++)
         if (c[k].front && c[k].complexity < c[i].complexity &&
             (!before || c[k].complexity > before->complexity))
             before = &c[k];
-    return before ? log(tools_judged(&before->errors, p) / tools_judged(&c[i].errors, p)) /
+    return before ? log(regress_judged(&before->errors, p) / regress_judged(&c[i].errors, p)) /
                         (double)(c[i].complexity - before->complexity)
                   : 0;
 }
@@ -106,12 +106,12 @@ static double score_of(const tools_candidate *c, size_t i, const tools_problem *
 static void the_front_is_that_of_brute_force(void **state)
 {
     arena *a = *state;
-    for (int k = 0; k < 2 * TOOLS_ORDERS; k++) {
-        tools_problem p = k % 2 ? ranked_problem(a) : problem_of("x2 + x2", 11, a);
+    for (int k = 0; k < 2 * REGRESS_ORDERS; k++) {
+        regress_problem p = k % 2 ? ranked_problem(a) : problem_of("x2 + x2", 11, a);
         size_t front = 0;
-        tools_candidate *c =
+        regress_candidate *c =
             ranked(&p, small_model(a),
-                   &(tools_rank_how){ .refit = k % 2, .order = k / 2, .threads = 2 }, a);
+                   &(regress_rank_how){ .refit = k % 2, .order = k / 2, .threads = 2 }, a);
         for (size_t i = 0; i < COUNT(candidates); i++) {
             assert_int_equal(c[i].front, on_front(c, i, &p));
             front += (size_t)c[i].front;
@@ -125,49 +125,50 @@ static void the_front_is_that_of_brute_force(void **state)
 }
 
 /* What each order sorts by; smaller is better. */
-static double key_of(const tools_candidate *c, int order, const tools_problem *p)
+static double key_of(const regress_candidate *c, int order, const regress_problem *p)
 {
-    double loss = tools_judged(&c->errors, p);
-    if (order == TOOLS_BY_SIMILARITY)
+    double loss = regress_judged(&c->errors, p);
+    if (order == REGRESS_BY_SIMILARITY)
         return isnan(c->similarity) ? 2 : -c->similarity;
-    return order == TOOLS_BY_LOSS ? loss
-                                  : (double)p->train * log(loss / p->variance[0]) +
-                                        (double)c->complexity * log((double)p->train);
+    return order == REGRESS_BY_LOSS ? loss
+                                    : (double)p->train * log(loss / p->variance[0]) +
+                                          (double)c->complexity * log((double)p->train);
 }
 
 static void every_order_is_kept(void **state)
 {
     arena *a = *state;
-    tools_problem p = ranked_problem(a);
-    const tools_model *t = small_model(a);
-    for (int order = 0; order < TOOLS_ORDERS; order++) {
-        assert_non_null(tools_order_names[order]);
-        tools_candidate *c =
-            ranked(&p, t, &(tools_rank_how){ .refit = 1, .order = order, .threads = 2 }, a);
+    regress_problem p = ranked_problem(a);
+    const model_opened *t = small_model(a);
+    for (int order = 0; order < REGRESS_ORDERS; order++) {
+        assert_non_null(regress_order_names[order]);
+        regress_candidate *c =
+            ranked(&p, t, &(regress_rank_how){ .refit = 1, .order = order, .threads = 2 }, a);
         size_t seen = 0;
         for (size_t i = 0; i < COUNT(candidates); i++) {
-            const tools_candidate *last = i ? &c[i - 1] : NULL;
-            double now = key_of(&c[i], order, &p), loss = tools_judged(&c[i].errors, &p);
+            const regress_candidate *last = i ? &c[i - 1] : NULL;
+            double now = key_of(&c[i], order, &p), loss = regress_judged(&c[i].errors, &p);
             seen |= (size_t)1 << c[i].place;
             assert_true(!last || key_of(last, order, &p) <= now);
             if (last && key_of(last, order, &p) == now) /* then loss, size, place decide */
-                assert_true(tools_judged(&last->errors, &p) < loss ||
-                            (tools_judged(&last->errors, &p) == loss &&
+                assert_true(regress_judged(&last->errors, &p) < loss ||
+                            (regress_judged(&last->errors, &p) == loss &&
                              (last->complexity < c[i].complexity ||
                               (last->complexity == c[i].complexity && last->place < c[i].place))));
             /* What is not finite comes after everything that is. */
-            assert_true(!last || isfinite(tools_judged(&last->errors, &p)) || !isfinite(loss));
+            assert_true(!last || isfinite(regress_judged(&last->errors, &p)) || !isfinite(loss));
             assert_true(isnan(c[i].similarity) == (c[i].why != NULL));
             assert_true(isfinite(loss) || (!c[i].front && isnan(c[i].similarity)));
         }
         assert_int_equal(seen, ((size_t)1 << COUNT(candidates)) - 1);
-        assert_true(isinf(tools_judged(&c[COUNT(candidates) - 1].errors, &p)));
+        assert_true(isinf(regress_judged(&c[COUNT(candidates) - 1].errors, &p)));
     }
     /* Without a model there are no similarities to order by. */
-    tools_candidate *c = ranked(&p, NULL, &(tools_rank_how){ .refit = 1 }, a);
+    regress_candidate *c = ranked(&p, NULL, &(regress_rank_how){ .refit = 1 }, a);
     for (size_t i = 0; i < COUNT(candidates); i++) {
         assert_true(isnan(c[i].similarity));
-        assert_true(i == 0 || tools_judged(&c[i - 1].errors, &p) <= tools_judged(&c[i].errors, &p));
+        assert_true(i == 0 ||
+                    regress_judged(&c[i - 1].errors, &p) <= regress_judged(&c[i].errors, &p));
     }
 }
 
@@ -184,23 +185,23 @@ static void constants_are_charged(void **state)
         "7.0",
     };
     static const size_t constants[] = { 2, 6, 8, 8, 1 };
-    tools_problem p = problem_of("2.5*x2 + 3*sin(9*x2) + cos(50*d)", 8, a);
+    regress_problem p = problem_of("2.5*x2 + 3*sin(9*x2) + cos(50*d)", 8, a);
     assert_int_equal(p.train, p.rows);
     for (int refit = 0; refit < 2; refit++) {
-        tools_candidate c[COUNT(texts)] = { 0 };
+        regress_candidate c[COUNT(texts)] = { 0 };
         snip_status st;
         for (size_t i = 0; i < COUNT(texts); i++)
-            c[i] = (tools_candidate){ .e = parse(texts[i], &p.names, a), .place = i };
-        const tools_rank_how how = { .refit = refit, .order = TOOLS_BY_BALANCE, .threads = 1 };
-        assert_int_equal(tools_rank(c, COUNT(texts), &p, NULL, &how, a, &st), SNIP_OK);
+            c[i] = (regress_candidate){ .e = parse(texts[i], &p.names, a), .place = i };
+        const regress_rank_how how = { .refit = refit, .order = REGRESS_BY_BALANCE, .threads = 1 };
+        assert_int_equal(regress_rank(c, COUNT(texts), &p, NULL, &how, a, &st), SNIP_OK);
         double before = -INFINITY;
         for (size_t i = 0; i < COUNT(texts); i++) {
             size_t k = c[i].constants, free = refit ? k : 0;
             assert_int_equal(k, constants[c[i].place]);
-            assert_int_equal(tools_saturated(&c[i]), free >= 8);
-            assert_int_equal(tools_saturated(&c[i]), refit && i >= COUNT(texts) - 2);
+            assert_int_equal(regress_saturated(&c[i]), free >= 8);
+            assert_int_equal(regress_saturated(&c[i]), refit && i >= COUNT(texts) - 2);
             double key = free >= 8 ? INFINITY
-                                   : 8 * log(tools_judged(&c[i].errors, &p) / p.variance[0]) +
+                                   : 8 * log(regress_judged(&c[i].errors, &p) / p.variance[0]) +
                                          (double)c[i].complexity * log(8);
             assert_true(key >= before);
             before = key;
@@ -209,11 +210,11 @@ static void constants_are_charged(void **state)
     /* Six constants explain more of eight rows than two do, but less of rows not seen. The cosine
      * is as good as noise. */
     p = problem_of("2.5*x2 + cos(70000*d)", 11, a);
-    tools_candidate c[2] = { { .e = parse(texts[0], &p.names, a) },
-                             { .e = parse(texts[1], &p.names, a), .place = 1 } };
-    for (int order = TOOLS_BY_LOSS; order <= TOOLS_BY_BALANCE; order++) {
-        const tools_rank_how how = { .refit = 1, .order = order, .threads = 1 };
-        assert_int_equal(tools_rank(c, 2, &p, NULL, &how, a, NULL), SNIP_OK);
+    regress_candidate c[2] = { { .e = parse(texts[0], &p.names, a) },
+                               { .e = parse(texts[1], &p.names, a), .place = 1 } };
+    for (int order = REGRESS_BY_LOSS; order <= REGRESS_BY_BALANCE; order++) {
+        const regress_rank_how how = { .refit = 1, .order = order, .threads = 1 };
+        assert_int_equal(regress_rank(c, 2, &p, NULL, &how, a, NULL), SNIP_OK);
         assert_int_equal(c[0].place, 0);
         assert_true(c[0].errors.loss[0] > c[1].errors.loss[0]);
     }
@@ -225,10 +226,10 @@ static void cross_validation_is_that_of_brute_force(void **state)
     arena *a = *state;
     static const size_t sizes[] = { 4, 11, 60, 99, 100, 203 };
     for (size_t s = 0; s < COUNT(sizes); s++) {
-        tools_problem p = problem_of("2.5*x2 + 3*sin(9*x2) + cos(50*d)", sizes[s], a);
+        regress_problem p = problem_of("2.5*x2 + 3*sin(9*x2) + cos(50*d)", sizes[s], a);
         size_t rows = p.rows, folds = rows < 10 ? rows : rows < 100 ? 10 : 5;
         double want = 0, got;
-        assert_int_equal(tools_folds(rows), folds);
+        assert_int_equal(regress_folds(rows), folds);
         for (size_t k = 0; k < folds; k++) {
             double sum = 0, n = 0;
             for (size_t i = 0; i < rows; i++)
@@ -239,13 +240,13 @@ static void cross_validation_is_that_of_brute_force(void **state)
             for (size_t i = k; i < rows; i += folds)
                 want += pow(p.y[i] - sum / n, 2) / (double)rows;
         }
-        assert_true(tools_cross_validate(&got, parse("3.5", &p.names, a), &p, rows, 1, a));
+        assert_true(regress_cross_validate(&got, parse("3.5", &p.names, a), &p, rows, 1, a));
         assert_true(fabs(got - want) <= 1e-9 * want);
-        tools_candidate c = { .e = parse("3.5", &p.names, a) };
-        const tools_rank_how how = { .refit = 1, .threads = 1 };
-        assert_int_equal(tools_rank(&c, 1, &p, NULL, &how, a, NULL), SNIP_OK);
-        assert_true(rows < 100 ? fabs(tools_judged(&c.errors, &p) - want) <= 1e-9 * want
-                               : tools_judged(&c.errors, &p) == c.errors.loss[1]);
+        regress_candidate c = { .e = parse("3.5", &p.names, a) };
+        const regress_rank_how how = { .refit = 1, .threads = 1 };
+        assert_int_equal(regress_rank(&c, 1, &p, NULL, &how, a, NULL), SNIP_OK);
+        assert_true(rows < 100 ? fabs(regress_judged(&c.errors, &p) - want) <= 1e-9 * want
+                               : regress_judged(&c.errors, &p) == c.errors.loss[1]);
     }
 }
 
@@ -254,7 +255,7 @@ static void cross_validation_is_that_of_brute_force(void **state)
 static void printed_formulas_are_the_fitted_ones(void **state)
 {
     arena *a = *state;
-    tools_problem p = ranked_problem(a);
+    regress_problem p = ranked_problem(a);
     static const char *const hard[] = {
         "(1e8*a + 1.123456789e8) - 1e8*a - 112345678.8 + 2.0*x2", /* large terms cancel */
         "(1e8*a + 1.123456789e14) - 1e8*a - 112345678900000.12 + 2.0*x2",
@@ -263,21 +264,21 @@ static void printed_formulas_are_the_fitted_ones(void **state)
         "1.23456789*x2 + 7.654321",
     };
     static const int digits_of[] = { 10, 17, 3, 8, 3 };
-    tools_candidate *c = ranked(&p, NULL, &(tools_rank_how){ .refit = 1, .threads = 2 }, a);
+    regress_candidate *c = ranked(&p, NULL, &(regress_rank_how){ .refit = 1, .threads = 2 }, a);
     for (size_t i = 0; i < COUNT(candidates) + COUNT(hard); i++) {
-        tools_candidate own = { 0 };
+        regress_candidate own = { 0 };
         if (i >= COUNT(candidates)) {
             own.fitted = parse(hard[i - COUNT(candidates)], &p.names, a);
-            assert_true(tools_problem_errors(&own.errors, own.fitted, &p, a));
+            assert_true(regress_problem_errors(&own.errors, own.fitted, &p, a));
         }
-        const tools_candidate *now = i < COUNT(candidates) ? &c[i] : &own;
+        const regress_candidate *now = i < COUNT(candidates) ? &c[i] : &own;
         for (int f = 0; f < 2; f++) {
             int digits;
-            tools_errors errors, fewer;
+            regress_errors errors, fewer;
             snip_format format = f ? SNIP_LATEX : SNIP_INFIX;
-            const char *text = tools_shown(now, format, &p, &digits, a);
+            const char *text = regress_shown(now, format, &p, &digits, a);
             assert_non_null(text);
-            assert_true(tools_problem_errors(&errors, parse(text, &p.names, a), &p, a));
+            assert_true(regress_problem_errors(&errors, parse(text, &p.names, a), &p, a));
             if (isnan(now->errors.loss[0])) {
                 assert_true(isnan(errors.loss[0]));
                 continue;
@@ -293,7 +294,7 @@ static void printed_formulas_are_the_fitted_ones(void **state)
             if (digits == 3)
                 continue;
             text = expr_print(now->fitted, format, &p.names, digits - 1, a);
-            assert_true(tools_problem_errors(&fewer, parse(text, &p.names, a), &p, a));
+            assert_true(regress_problem_errors(&fewer, parse(text, &p.names, a), &p, a));
             for (int k = 0; k < 2; k++)
                 worst = fmax(worst, fabs(fmax(fewer.loss[k], least) / want[k] - 1));
             assert_true(worst > 0.01);
@@ -304,13 +305,13 @@ static void printed_formulas_are_the_fitted_ones(void **state)
 static void threads_change_nothing(void **state)
 {
     arena *a = *state;
-    const tools_model *t = small_model(a);
+    const model_opened *t = small_model(a);
     for (size_t rows = ROWS; rows <= 1000; rows += 940) {
-        tools_problem p = problem_of("2.5*x2 + 3*sin(2*a) + 0.5", rows, a);
-        tools_candidate *one = ranked(&p, t, &(tools_rank_how){ .refit = 1, .threads = 1 }, a);
+        regress_problem p = problem_of("2.5*x2 + 3*sin(2*a) + 0.5", rows, a);
+        regress_candidate *one = ranked(&p, t, &(regress_rank_how){ .refit = 1, .threads = 1 }, a);
         for (int threads = 0; threads <= 3; threads++) { /* 0: as good as 1 */
-            tools_candidate *c =
-                ranked(&p, t, &(tools_rank_how){ .refit = 1, .threads = threads }, a);
+            regress_candidate *c =
+                ranked(&p, t, &(regress_rank_how){ .refit = 1, .threads = threads }, a);
             for (size_t i = 0; i < COUNT(candidates); i++) {
                 assert_int_equal(one[i].place, c[i].place);
                 assert_true(same_bits(one[i].similarity, c[i].similarity));
@@ -328,8 +329,8 @@ static void threads_change_nothing(void **state)
 static void similarities_are_cosines_with_the_inputs_that_matter(void **state)
 {
     arena *a = *state;
-    tools_problem p = ranked_problem(a);
-    const tools_model *t = small_model(a);
+    regress_problem p = ranked_problem(a);
+    const model_opened *t = small_model(a);
     static const char *const formulas[] = { "sin(a)", "x2^2", "a*x2", "7.5", "a + d", "x2" };
     enum { N = COUNT(formulas) };
     size_t latent = (size_t)t->m->config.latent;
@@ -339,14 +340,14 @@ static void similarities_are_cosines_with_the_inputs_that_matter(void **state)
     const char *why[N] = { NULL };
     for (size_t i = 0; i < N; i++)
         e[i] = parse(formulas[i], &p.names, a);
-    assert_int_equal(tools_similarities(got, why, e, N, &p, t, 2, a, NULL), SNIP_OK);
+    assert_int_equal(regress_similarities(got, why, e, N, &p, t, 2, a, NULL), SNIP_OK);
     model_space *s = model_space_new(t->m, t->tree, 1);
     for (size_t i = 0; i < N; i++) {
-        tools_inputs inputs = tools_inputs_of(e[i], &p) | tools_inputs_that_matter(&p);
+        regress_inputs inputs = regress_inputs_of(e[i], &p) | regress_inputs_that_matter(&p);
         model_item item = { .node = MODEL_WHOLE };
-        assert_int_equal(tools_problem_rewrite(&item.e, e[i], inputs, &p, a, NULL), SNIP_OK);
+        assert_int_equal(regress_problem_rewrite(&item.e, e[i], inputs, &p, a, NULL), SNIP_OK);
         assert_int_equal(model_space_embed(s, &item, 1, f, NULL, NULL), SNIP_OK);
-        assert_int_equal(tools_problem_embed(&p, inputs, TOOLS_EXACT, t, 1, z, NULL), SNIP_OK);
+        assert_int_equal(regress_problem_embed(&p, inputs, REGRESS_EXACT, t, 1, z, NULL), SNIP_OK);
         assert_true(fabs(got[i] - model_dot(f, z, latent)) < 1e-5 && !why[i]);
     }
     model_space_free(s);
@@ -355,22 +356,22 @@ static void similarities_are_cosines_with_the_inputs_that_matter(void **state)
 static void small_and_large_lists_are_ranked(void **state)
 {
     arena *a = *state;
-    tools_problem p = ranked_problem(a);
-    const tools_model *t = small_model(a);
-    const tools_rank_how how = { .refit = 1, .order = TOOLS_BY_LOSS, .threads = 2 };
-    assert_int_equal(tools_rank(NULL, 0, &p, t, &how, a, NULL), SNIP_OK);
-    tools_candidate one = { .e = parse("3.5", &p.names, a) };
-    assert_int_equal(tools_rank(&one, 1, &p, t, &how, a, NULL), SNIP_OK);
+    regress_problem p = ranked_problem(a);
+    const model_opened *t = small_model(a);
+    const regress_rank_how how = { .refit = 1, .order = REGRESS_BY_LOSS, .threads = 2 };
+    assert_int_equal(regress_rank(NULL, 0, &p, t, &how, a, NULL), SNIP_OK);
+    regress_candidate one = { .e = parse("3.5", &p.names, a) };
+    assert_int_equal(regress_rank(&one, 1, &p, t, &how, a, NULL), SNIP_OK);
     assert_true(one.front && one.score == 0 && one.complexity == 1 && one.constants == 1);
     assert_true(!isnan(one.similarity) && fabs(one.errors.r2[0]) < 1e-9); /* the mean */
 
     enum { MANY = 2500 }; /* more than one batch */
-    tools_candidate *c = arena_zero(a, MANY * sizeof *c);
+    regress_candidate *c = arena_zero(a, MANY * sizeof *c);
     for (size_t i = 0; i < MANY; i++) {
         c[i].e = parse(i % 2 ? "a + x2" : "x2", &p.names, a);
         c[i].place = i;
     }
-    assert_int_equal(tools_rank(c, MANY, &p, t, &how, a, NULL), SNIP_OK);
+    assert_int_equal(regress_rank(c, MANY, &p, t, &how, a, NULL), SNIP_OK);
     for (size_t i = 1; i < MANY; i++) {
         assert_true(c[i].place > c[i - 1].place || i == MANY / 2);
         assert_true(i == MANY / 2 || fabs(c[i].similarity - c[i - 1].similarity) < 1e-5);
@@ -391,14 +392,14 @@ static expr long_sum(const char *first, const char *term, size_t n, const expr_n
 static void what_the_model_cannot_read_has_errors_still(void **state)
 {
     arena *a = *state;
-    tools_problem p = ranked_problem(a);
-    tools_candidate c[] = {
+    regress_problem p = ranked_problem(a);
+    regress_candidate c[] = {
         { .e = long_sum("a", "a*x2", 100, &p.names, a) },
         { .e = long_sum("a", "sin(a + 1.5)", 600, &p.names, a), .place = 1 }, /* not fitted */
         { .e = parse("floor(x2)", &p.names, a), .place = 2 },
     };
-    assert_int_equal(tools_rank(c, COUNT(c), &p, small_model(a),
-                                &(tools_rank_how){ .refit = 1, .starts = 1 }, a, NULL),
+    assert_int_equal(regress_rank(c, COUNT(c), &p, small_model(a),
+                                  &(regress_rank_how){ .refit = 1, .starts = 1 }, a, NULL),
                      SNIP_OK);
     for (size_t i = 0; i < COUNT(c); i++) {
         static const char *const says[] = { "reads at most 200", "reads at most 200", "'floor'" };
@@ -415,11 +416,11 @@ static void what_the_model_cannot_read_has_errors_still(void **state)
 static void many_constants_are_fitted_all_the_same(void **state)
 {
     arena *a = *state;
-    tools_problem p = problem_of("a + 2", 20000, a);
-    tools_candidate c = { .e = long_sum("1.5*a+0.0*x2", "0.5", 120, &p.names, a) };
-    assert_true(122 * p.fit > TOOLS_FIT_JACOBIAN_MAX);
+    regress_problem p = problem_of("a + 2", 20000, a);
+    regress_candidate c = { .e = long_sum("1.5*a+0.0*x2", "0.5", 120, &p.names, a) };
+    assert_true(122 * p.fit > REGRESS_FIT_JACOBIAN_MAX);
     assert_int_equal(
-        tools_rank(&c, 1, &p, NULL, &(tools_rank_how){ .refit = 1, .starts = 1 }, a, NULL),
+        regress_rank(&c, 1, &p, NULL, &(regress_rank_how){ .refit = 1, .starts = 1 }, a, NULL),
         SNIP_OK);
     assert_int_equal(c.constants, 122);
     assert_true(c.errors.loss[1] < 1e-6 * c.given.loss[1]);
@@ -430,7 +431,7 @@ static void many_constants_are_fitted_all_the_same(void **state)
 static void redundant_constants_are_merged(void **state)
 {
     arena *a = *state;
-    tools_problem p = problem_of("72/(1 + exp(2.6 - 0.9*a))", ROWS, a);
+    regress_problem p = problem_of("72/(1 + exp(2.6 - 0.9*a))", ROWS, a);
     static const struct {
         const char *formula;
         size_t constants;
@@ -445,9 +446,9 @@ static void redundant_constants_are_merged(void **state)
         { "2.0*a + 0.0*x2", 2, 1 },
     };
     for (size_t i = 0; i < COUNT(cases); i++) {
-        tools_candidate c = { .e = parse(cases[i].formula, &p.names, a) };
-        const tools_rank_how how = { .refit = 1, .starts = 4, .threads = 1 };
-        assert_int_equal(tools_rank(&c, 1, &p, NULL, &how, a, NULL), SNIP_OK);
+        regress_candidate c = { .e = parse(cases[i].formula, &p.names, a) };
+        const regress_rank_how how = { .refit = 1, .starts = 4, .threads = 1 };
+        assert_int_equal(regress_rank(&c, 1, &p, NULL, &how, a, NULL), SNIP_OK);
         if (c.constants != cases[i].constants || (c.fitted.count == c.e.count) != cases[i].kept)
             fail_msg("%s: %zu constants, %zu nodes", cases[i].formula, c.constants, c.fitted.count);
         assert_true(c.errors.loss[0] <= c.given.loss[0] * (1 + 1e-9));
@@ -461,7 +462,7 @@ static void redundant_constants_are_merged(void **state)
 /* Explaining ---------------------------------------------------------------------------------- */
 
 /* The place of e among n edits, from `first` on. */
-static size_t find_edit(const tools_edit *edit, size_t n, expr e)
+static size_t find_edit(const regress_edit *edit, size_t n, expr e)
 {
     for (size_t i = 0; i < n; i++)
         if (expr_same(edit[i].e, e))
@@ -480,8 +481,8 @@ static void edits_are_single_and_undone(void **state)
     const expr_names known = { names, COLUMNS };
     for (size_t k = 0; k < COUNT(formulas); k++) {
         expr e = parse(formulas[k], &known, a);
-        tools_edit *edit, *back;
-        size_t n = tools_edits_list(&edit, e, COLUMNS, a);
+        regress_edit *edit, *back;
+        size_t n = regress_edits_list(&edit, e, COLUMNS, a);
         assert_true(n != (size_t)-1 && (n > 0 || k == 8));
         for (size_t i = 0; i < n; i++) {
             expr got = edit[i].e;
@@ -496,14 +497,14 @@ static void edits_are_single_and_undone(void **state)
             assert_true(edit[i].node < e.count);
             for (size_t j = 0; j < i; j++) /* and no edit twice at one node */
                 assert_true(edit[j].node != edit[i].node || !expr_same(edit[j].e, got));
-            size_t m = tools_edits_list(&back, got, COLUMNS, a);
-            int foreign = edit[i].kind == TOOLS_EXCHANGE && /* an operator that nothing becomes */
+            size_t m = regress_edits_list(&back, got, COLUMNS, a);
+            int foreign = edit[i].kind == REGRESS_EXCHANGE && /* an operator that nothing becomes */
                           (e.node[edit[i].node].op >= EXPR_VOCABULARY_END ||
                            e.node[edit[i].node].op == EXPR_POW);
-            int order = edit[i].kind == TOOLS_SWAP || edit[i].kind == TOOLS_EXCHANGE;
-            if ((order || edit[i].kind == TOOLS_WRAP) && !foreign)
+            int order = edit[i].kind == REGRESS_SWAP || edit[i].kind == REGRESS_EXCHANGE;
+            if ((order || edit[i].kind == REGRESS_WRAP) && !foreign)
                 assert_true(find_edit(back, m, e) != (size_t)-1);
-            assert_non_null(tools_edit_text(&edit[i], e, &known, a));
+            assert_non_null(regress_edit_text(&edit[i], e, &known, a));
         }
     }
 }
@@ -514,8 +515,8 @@ static void edits_without_memory_fail(void **state)
     size_t n = (size_t)-1, failures = 0;
     for (size_t limit = 64; n == (size_t)-1; limit += 1024, failures++) {
         arena *a = arena_new(limit);
-        tools_edit *edit;
-        n = tools_edits_list(&edit, e, 2, a);
+        regress_edit *edit;
+        n = regress_edits_list(&edit, e, 2, a);
         arena_free(a);
         assert_true(limit < 1 << 24);
     }
@@ -530,48 +531,48 @@ static void edits_are_told_in_words(void **state)
     const expr_names known = { long_names, 2 };
     static const struct {
         const char *formula;
-        tools_edit edit;
+        regress_edit edit;
         const char *says;
     } cases[] = {
-        { "sin(x1)", { .kind = TOOLS_EXCHANGE, .to = EXPR_COS }, "sin -> cos at sin(b)" },
+        { "sin(x1)", { .kind = REGRESS_EXCHANGE, .to = EXPR_COS }, "sin -> cos at sin(b)" },
         { "sin(x1)",
-          { .node = 1, .kind = TOOLS_EXCHANGE, .to = 0 },
+          { .node = 1, .kind = REGRESS_EXCHANGE, .to = 0 },
           "b -> \xc3\xa4\xc3\xb6\xc3\xbc\xc3\xa4\xc3\xb6\xc3\xbc" },
-        { "x1/2", { .kind = TOOLS_SWAP }, "operands swapped at b/2" },
-        { "x1/2", { .kind = TOOLS_DROP, .to = 1 }, "b/2 -> 2" },
-        { "x1/2", { .node = 1, .kind = TOOLS_WRAP, .to = EXPR_EXP }, "b -> exp(b)" },
-        { "3*x1^2", { .node = 2, .kind = TOOLS_FREE }, "exponent fitted at b^2" },
+        { "x1/2", { .kind = REGRESS_SWAP }, "operands swapped at b/2" },
+        { "x1/2", { .kind = REGRESS_DROP, .to = 1 }, "b/2 -> 2" },
+        { "x1/2", { .node = 1, .kind = REGRESS_WRAP, .to = EXPR_EXP }, "b -> exp(b)" },
+        { "3*x1^2", { .node = 2, .kind = REGRESS_FREE }, "exponent fitted at b^2" },
         /* Cut in front of a letter, not within it. */
         { "x0*x0*x0*x0*x0",
-          { .kind = TOOLS_SWAP },
+          { .kind = REGRESS_SWAP },
           "operands swapped at \xc3\xa4\xc3\xb6\xc3\xbc\xc3\xa4\xc3\xb6\xc3\xbc*"
           "\xc3\xa4\xc3\xb6\xc3\xbc\xc3\xa4\xc3\xb6\xc3\xbc*\xc3\xa4\xc3\xb6\xc3\xbc\xc3\xa4\xc3"
           "\xb6..." },
     };
     for (size_t i = 0; i < COUNT(cases); i++) {
         const char *text =
-            tools_edit_text(&cases[i].edit, parse(cases[i].formula, NULL, a), &known, a);
+            regress_edit_text(&cases[i].edit, parse(cases[i].formula, NULL, a), &known, a);
         assert_string_equal(text, cases[i].says);
     }
 }
 
-static void check_explanation(const tools_explanation *x, const tools_problem *p, arena *a)
+static void check_explanation(const regress_explanation *x, const regress_problem *p, arena *a)
 {
     for (size_t i = 0; i < x->edits; i++) {
-        const tools_edit *e = &x->edit[i];
+        const regress_edit *e = &x->edit[i];
         assert_true(same_bits(e->gain, e->similarity - x->similarity));
         if (i >= x->listed) { /* by their gain, and none of it larger than of those tried */
             for (size_t k = 0; k < i; k++)
-                assert_true(e->kind == TOOLS_FREE || e->gain <= x->edit[k].gain);
+                assert_true(e->kind == REGRESS_FREE || e->gain <= x->edit[k].gain);
             continue;
         }
         assert_true(i == 0 ||
-                    tools_judged(&x->edit[i - 1].refitted, p) <= tools_judged(&e->refitted, p));
-        tools_errors errors;
-        assert_true(tools_problem_errors(&errors, e->e, p, a));
+                    regress_judged(&x->edit[i - 1].refitted, p) <= regress_judged(&e->refitted, p));
+        regress_errors errors;
+        assert_true(regress_problem_errors(&errors, e->e, p, a));
         assert_memory_equal(&errors, &e->errors, sizeof errors);
-        assert_true(tools_problem_errors(&errors, e->fitted, p, a));
-        assert_true(isnan(e->refitted.cross) == (p->rows >= TOOLS_FEW_ROWS));
+        assert_true(regress_problem_errors(&errors, e->fitted, p, a));
+        assert_true(isnan(e->refitted.cross) == (p->rows >= REGRESS_FEW_ROWS));
         errors.cross = e->refitted.cross; /* of other constants */
         assert_memory_equal(&errors, &e->refitted, sizeof errors);
         assert_true(e->refitted.loss[0] <= e->errors.loss[0] * (1 + 1e-9) + 1e-20);
@@ -579,7 +580,7 @@ static void check_explanation(const tools_explanation *x, const tools_problem *p
     for (size_t i = 0; i < x->e.count; i++) {
         double most = NAN;
         for (size_t k = 0; k < x->edits; k++)
-            if (x->edit[k].node == i && x->edit[k].kind != TOOLS_FREE)
+            if (x->edit[k].node == i && x->edit[k].kind != REGRESS_FREE)
                 most = isnan(most) ? x->edit[k].gain : fmax(most, x->edit[k].gain);
         assert_true(same_bits(most, x->gain[i]) || (isnan(most) && isnan(x->gain[i])));
         assert_int_equal(x->best[i] == (size_t)-1, isnan(most));
@@ -591,19 +592,19 @@ static void check_explanation(const tools_explanation *x, const tools_problem *p
 static void gains_are_those_of_the_best_edits(void **state)
 {
     arena *a = *state;
-    tools_problem p = ranked_problem(a);
-    const tools_model *t = small_model(a);
+    regress_problem p = ranked_problem(a);
+    const model_opened *t = small_model(a);
     static const char *const formulas[] = { "x2 + 1.5*cos(2*a)", "log(a) - x2", "x2", "3.5",
                                             "a - a + x2*`speed [m/s]`" };
     for (size_t k = 0; k < COUNT(formulas); k++) {
         expr e = parse(formulas[k], &p.names, a);
-        tools_explanation x, y;
-        const tools_explain_how how = { .refit = (int)k % 2, .list = 5, .threads = 1 };
-        const tools_explain_how more = { .refit = (int)k % 2, .list = 5, .threads = 3 };
-        assert_int_equal(tools_explain(&x, e, &p, t, &how, a, NULL), SNIP_OK);
+        regress_explanation x, y;
+        const regress_explain_how how = { .refit = (int)k % 2, .list = 5, .threads = 1 };
+        const regress_explain_how more = { .refit = (int)k % 2, .list = 5, .threads = 3 };
+        assert_int_equal(regress_explain(&x, e, &p, t, &how, a, NULL), SNIP_OK);
         assert_int_equal(x.listed, k == 3 ? 0 : 5); /* a constant has no edits */
         check_explanation(&x, &p, a);
-        assert_int_equal(tools_explain(&y, e, &p, t, &more, a, NULL), SNIP_OK);
+        assert_int_equal(regress_explain(&y, e, &p, t, &more, a, NULL), SNIP_OK);
         assert_int_equal(x.edits, y.edits);
         for (size_t i = 0; i < x.edits; i++)
             assert_true(same_bits(x.edit[i].gain, y.edit[i].gain) &&
@@ -612,17 +613,17 @@ static void gains_are_those_of_the_best_edits(void **state)
 }
 
 /* A table of a law with normal noise; `size` is its deviation. */
-static tools_problem noisy(const char *law, size_t rows, double size, uint64_t draw, arena *a)
+static regress_problem noisy(const char *law, size_t rows, double size, uint64_t draw, arena *a)
 {
-    tools_table t = table_of(law, rows, a);
+    regress_table t = table_of(law, rows, a);
     double *y = arena_copy(a, t.y, rows * sizeof *y);
     rng r;
     rng_init(&r, draw, RNG_BENCH, rows);
     for (size_t i = 0; i < rows; i++)
         y[i] += size * sqrt(-2 * log(1 - rng_uniform(&r))) * cos(6.283185307 * rng_uniform(&r));
     t.y = y;
-    tools_problem p;
-    assert_int_equal(tools_problem_make(&p, &t, draw, a, NULL), SNIP_OK);
+    regress_problem p;
+    assert_int_equal(regress_problem_make(&p, &t, draw, a, NULL), SNIP_OK);
     return p;
 }
 
@@ -630,7 +631,7 @@ static tools_problem noisy(const char *law, size_t rows, double size, uint64_t d
 static void true_laws_are_seldom_found_wrong(void **state)
 {
     enum { DRAWS = 5 };
-    const tools_model *t = small_model(*state);
+    const model_opened *t = small_model(*state);
     static const struct {
         const char *law, *formula;
         double noise;
@@ -640,16 +641,16 @@ static void true_laws_are_seldom_found_wrong(void **state)
         { "2*sin(1.7*a) + 1", "1.0*sin(1.6*a) + 0.5", 0.5 },
     };
     static const size_t sizes[] = { 20, 40, 100 };
-    const tools_explain_how how = { .refit = 1, .list = 1, .all = 1, .threads = 2 };
+    const regress_explain_how how = { .refit = 1, .list = 1, .all = 1, .threads = 2 };
     size_t false_ones = 0, all = 0;
     for (size_t i = 0; i < COUNT(cases); i++)
         for (size_t s = 0; s < COUNT(sizes); s++)
             for (uint64_t draw = 1; draw <= DRAWS; draw++, all++) {
                 arena *a = arena_new(0);
-                tools_problem p = noisy(cases[i].law, sizes[s], cases[i].noise, draw, a);
-                tools_explanation x;
+                regress_problem p = noisy(cases[i].law, sizes[s], cases[i].noise, draw, a);
+                regress_explanation x;
                 expr e = parse(cases[i].formula, &p.names, a);
-                assert_int_equal(tools_explain(&x, e, &p, t, &how, a, NULL), SNIP_OK);
+                assert_int_equal(regress_explain(&x, e, &p, t, &how, a, NULL), SNIP_OK);
                 assert_true(x.listed == x.edits && x.evidence.tried == x.edits);
                 assert_true(x.evidence.p >= 0 && x.evidence.p <= 1);
                 false_ones += (size_t)x.evidence.supported;
@@ -662,7 +663,7 @@ static void true_laws_are_seldom_found_wrong(void **state)
 /* What is wrong is found, and named, in clean tables and with little noise. */
 static void planted_errors_are_found(void **state)
 {
-    const tools_model *t = small_model(*state);
+    const model_opened *t = small_model(*state);
     static const struct {
         const char *law, *formula;
     } cases[] = {
@@ -673,15 +674,15 @@ static void planted_errors_are_found(void **state)
         { "x2*a + 3", "x2/a + 3.0" },
     };
     static const size_t sizes[] = { 20, 120 };
-    const tools_explain_how how = { .refit = 1, .list = 1, .all = 1, .threads = 2 };
+    const regress_explain_how how = { .refit = 1, .list = 1, .all = 1, .threads = 2 };
     for (size_t i = 0; i < COUNT(cases); i++)
         for (size_t s = 0; s < COUNT(sizes); s++)
             for (int noise = 0; noise < 2; noise++) {
                 arena *a = arena_new(0);
-                tools_problem p = noisy(cases[i].law, sizes[s], 0.01 * noise, 1, a);
-                tools_explanation x;
+                regress_problem p = noisy(cases[i].law, sizes[s], 0.01 * noise, 1, a);
+                regress_explanation x;
                 expr e = parse(cases[i].formula, &p.names, a);
-                assert_int_equal(tools_explain(&x, e, &p, t, &how, a, NULL), SNIP_OK);
+                assert_int_equal(regress_explain(&x, e, &p, t, &how, a, NULL), SNIP_OK);
                 if (!x.evidence.supported || x.evidence.cross[1] > 0.0003)
                     fail_msg("%s of %s, %zu rows: p %g, error %g, was %g", cases[i].formula,
                              cases[i].law, sizes[s], x.evidence.p, x.evidence.cross[1],
@@ -693,8 +694,8 @@ static void planted_errors_are_found(void **state)
 static void formulas_that_cannot_be_explained_are_refused(void **state)
 {
     arena *a = *state;
-    tools_problem p = ranked_problem(a);
-    const tools_model *t = small_model(a);
+    regress_problem p = ranked_problem(a);
+    const model_opened *t = small_model(a);
     const struct {
         expr e;
         const char *says;
@@ -705,18 +706,18 @@ static void formulas_that_cannot_be_explained_are_refused(void **state)
         { long_sum("a", "x2", 250, &p.names, a), "501 nodes, at most 500" },
     };
     for (size_t i = 0; i < COUNT(cases); i++) {
-        tools_explanation x;
+        regress_explanation x;
         snip_status st = { 0 };
-        const tools_explain_how how = { .list = 1, .threads = 1 };
-        assert_int_equal(tools_explain(&x, cases[i].e, &p, t, &how, a, &st), SNIP_UNSUPPORTED);
+        const regress_explain_how how = { .list = 1, .threads = 1 };
+        assert_int_equal(regress_explain(&x, cases[i].e, &p, t, &how, a, &st), SNIP_UNSUPPORTED);
         if (!strstr(st.msg, cases[i].says))
             fail_msg("says '%s', expected '%s'", st.msg, cases[i].says);
     }
     /* 301 nodes that are few words, as their constants join. */
-    tools_explanation x;
+    regress_explanation x;
     expr e = long_sum("a", "0.5", 150, &p.names, a);
-    const tools_explain_how how = { .list = 0, .threads = 1 };
-    assert_int_equal(tools_explain(&x, e, &p, t, &how, a, NULL), SNIP_OK);
+    const regress_explain_how how = { .list = 0, .threads = 1 };
+    assert_int_equal(regress_explain(&x, e, &p, t, &how, a, NULL), SNIP_OK);
     assert_true(x.e.count == 301 && x.edits > 2000 && x.listed == 0);
 }
 

@@ -6,15 +6,15 @@
 #include <string.h>
 
 #include "base/rng.h"
-#include "tools/textbook.h"
+#include "library/textbook.h"
 
 enum { ROWS = 40 };
 
-static tools_textbook builtin(arena *a)
+static library_textbook builtin(arena *a)
 {
-    tools_textbook book;
+    library_textbook book;
     snip_status st;
-    if (tools_textbook_builtin(&book, a, &st) != SNIP_OK)
+    if (library_textbook_builtin(&book, a, &st) != SNIP_OK)
         fail_msg("%s", st.msg);
     return book;
 }
@@ -26,7 +26,7 @@ typedef struct signature {
     size_t constants;
 } signature;
 
-static signature sign(const tools_textbook_law *law, arena *a)
+static signature sign(const library_textbook_law *law, arena *a)
 {
     expr_form form;
     snip_status st;
@@ -40,7 +40,7 @@ static void no_law_is_listed_twice(void **state)
 {
     (void)state;
     arena *a = arena_new(0);
-    tools_textbook book = builtin(a);
+    library_textbook book = builtin(a);
     signature *s = arena_array(a, book.count, sizeof *s);
     assert_true(book.count >= 200);
     for (size_t i = 0; i < book.count; i++) {
@@ -61,7 +61,7 @@ static const double **points(size_t roles, arena *a)
 {
     rng r;
     rng_init(&r, 7, RNG_FIT, 0);
-    const double **x = arena_array(a, TOOLS_ROLES_MAX, sizeof *x);
+    const double **x = arena_array(a, LIBRARY_ROLES_MAX, sizeof *x);
     for (size_t j = 0; j < roles; j++) {
         double *column = arena_array(a, ROWS, sizeof *column);
         for (size_t i = 0; i < ROWS; i++)
@@ -74,13 +74,13 @@ static const double **points(size_t roles, arena *a)
 static void every_law_has_values_and_every_unit(void **state)
 {
     (void)state;
-    static const double unit[TOOLS_ROLES_MAX] = { 1e-9, 1e6, 3e4, 0.7 };
+    static const double unit[LIBRARY_ROLES_MAX] = { 1e-9, 1e6, 3e4, 0.7 };
     const double target = 4e7;
     arena *a = arena_new(0);
-    tools_textbook book = builtin(a);
+    library_textbook book = builtin(a);
     for (size_t k = 0; k < book.count; k++) {
-        const tools_textbook_law *law = &book.law[k];
-        const double **x = points(law->roles, a), *wide[TOOLS_ROLES_MAX] = { 0 };
+        const library_textbook_law *law = &book.law[k];
+        const double **x = points(law->roles, a), *wide[LIBRARY_ROLES_MAX] = { 0 };
         double y[ROWS], there[ROWS];
         unsigned used = 0;
         for (size_t i = 0; i < law->e.count; i++)
@@ -104,7 +104,7 @@ static void every_law_has_values_and_every_unit(void **state)
             wide[j] = column;
         }
         expr e = { arena_copy(a, law->e.node, law->e.count * sizeof *law->e.node), law->e.count };
-        if (!tools_law_carry(e, unit, target))
+        if (!library_law_carry(e, unit, target))
             fail_msg("%s has no other units", law->name);
         assert_int_equal(expr_eval(e, wide, ROWS, there, a), ROWS);
         for (size_t i = 0; i < ROWS; i++)
@@ -126,7 +126,7 @@ static void what_has_no_other_unit_says_so(void **state)
         assert_int_equal(expr_parse(&e, text[k], &names, a, NULL), SNIP_OK);
         for (size_t i = 0; i < e.count; i++)
             e.node[i].fixed = e.node[i].integer;
-        assert_false(tools_law_carry(e, (double[]){ 3, 5 }, 7));
+        assert_false(library_law_carry(e, (double[]){ 3, 5 }, 7));
     }
     arena_free(a);
 }
@@ -145,9 +145,9 @@ static void bad_lists_are_refused(void **state)
                 { "a\tb\t1.0*x4\n", "line 1" } };
     arena *a = arena_new(0);
     for (size_t k = 0; k < sizeof bad / sizeof *bad; k++) {
-        tools_textbook book;
+        library_textbook book;
         snip_status st;
-        assert_int_not_equal(tools_textbook_parse(&book, "list", bad[k].text, a, &st), SNIP_OK);
+        assert_int_not_equal(library_textbook_parse(&book, "list", bad[k].text, a, &st), SNIP_OK);
         if (!strstr(st.msg, bad[k].why))
             fail_msg("says '%s', not '%s'", st.msg, bad[k].why);
     }
@@ -161,7 +161,7 @@ static void the_answer_is_the_same_in_all_units_and_with_all_threads(void **stat
     static const double units[][2] = { { 1, 1 }, { 1e-9, 1e6 }, { 1e6, 1e-12 } };
     static const char *const names[] = { "p" };
     arena *a = arena_new(0);
-    tools_textbook book = builtin(a);
+    library_textbook book = builtin(a);
     const double **x = points(1, a);
     for (size_t u = 0; u < sizeof units / sizeof *units; u++)
         for (int threads = 1; threads <= 2; threads++) {
@@ -171,14 +171,14 @@ static void the_answer_is_the_same_in_all_units_and_with_all_threads(void **stat
                 in[i] = x[0][i] * units[u][0];
                 y[i] = units[u][1] * 2.5 * x[0][i] / (0.6 + x[0][i]);
             }
-            const tools_table table = { 1, ROWS, names, columns, y };
-            tools_problem p;
-            tools_candidate *c;
+            const regress_table table = { 1, ROWS, names, columns, y };
+            regress_problem p;
+            regress_candidate *c;
             size_t found;
             snip_status st;
-            assert_int_equal(tools_problem_make(&p, &table, 0, a, &st), SNIP_OK);
-            const tools_textbook_how how = { .k = 3, .threads = threads };
-            assert_int_equal(tools_textbook_find(&c, &found, &p, &book, NULL, &how, a, &st),
+            assert_int_equal(regress_problem_make(&p, &table, 0, a, &st), SNIP_OK);
+            const library_textbook_how how = { .k = 3, .threads = threads };
+            assert_int_equal(library_textbook_find(&c, &found, &p, &book, NULL, &how, a, &st),
                              SNIP_OK);
             assert_int_equal(found, 3);
             assert_string_equal(c[0].name, "Michaelis-Menten, Langmuir, Monod");

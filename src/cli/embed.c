@@ -65,7 +65,7 @@ static int readable(const cli_command *self, expr *out, const cli_task *task, co
     data_tokens tokens;
     expr_form as_form;
     const expr_domain domain = { NULL, NULL, 0, 1 };
-    snip_code code = form ? tools_model_form(&as_form, line->e, task->t, task->a, &st)
+    snip_code code = form ? model_form(&as_form, line->e, task->t, task->a, &st)
                           : expr_normal(out, line->e, &domain, task->a, &st);
     if (code == SNIP_OK && form)
         *out = as_form.core;
@@ -135,13 +135,13 @@ static int embed_table(const cli_command *self, cli_task *task, sink *out, const
     arena_pos mark = arena_mark(task->a);
     if (!cli_task_table(self, task, path))
         return 0;
-    tools_problem_keep_order(&task->p);
-    for (tools_view v = form ? TOOLS_FORM : TOOLS_EXACT;
-         v <= (form ? TOOLS_FORM_TURNED : TOOLS_EXACT); v++) {
-        if (tools_problem_embed(&task->p, ~(tools_inputs)0, v, task->t, task->cores, z, &st) !=
+    regress_problem_keep_order(&task->p);
+    for (regress_view v = form ? REGRESS_FORM : REGRESS_EXACT;
+         v <= (form ? REGRESS_FORM_TURNED : REGRESS_EXACT); v++) {
+        if (regress_problem_embed(&task->p, ~(regress_inputs)0, v, task->t, task->cores, z, &st) !=
             SNIP_OK)
             return cli_fail(self, 0, "%s: %s", path, st.msg);
-        put_line(out, out->rows, path, 0, NULL, -1, v == TOOLS_FORM_TURNED ? "-y" : "");
+        put_line(out, out->rows, path, 0, NULL, -1, v == REGRESS_FORM_TURNED ? "-y" : "");
         put_rows(out, z, 1);
     }
     arena_reset(task->a, mark);

@@ -8,7 +8,7 @@
 
 #include "base/file.h"
 #include "cli/task.h"
-#include "tools/explain.h"
+#include "regress/explain.h"
 
 /* What a node is called in the tree. */
 static const char *label(const expr_node *n, const expr_names *names, char *buf, size_t size)
@@ -34,7 +34,7 @@ static const char *label(const expr_node *n, const expr_names *names, char *buf,
 }
 
 /* How much of the largest gain a node has, 0 .. 1. */
-static double share(const tools_explanation *x, size_t i)
+static double share(const regress_explanation *x, size_t i)
 {
     double top = 0;
     for (size_t k = 0; k < x->e.count; k++)
@@ -64,8 +64,8 @@ static int continued(const char *s)
     return n;
 }
 
-static void print_node(const tools_explanation *x, const tools_problem *p, size_t i, char *indent,
-                       int last, int coloured, arena *a)
+static void print_node(const regress_explanation *x, const regress_problem *p, size_t i,
+                       char *indent, int last, int coloured, arena *a)
 {
     char buf[48];
     const expr_node *n = &x->e.node[i];
@@ -84,7 +84,7 @@ static void print_node(const tools_explanation *x, const tools_problem *p, size_
         bar[BAR] = 0;
         printf(" %+.4f %s", x->gain[i], bar);
         if (s > .5) {
-            const char *what = tools_edit_text(&x->edit[x->best[i]], x->e, &p->names, a);
+            const char *what = regress_edit_text(&x->edit[x->best[i]], x->e, &p->names, a);
             printf(" %s", what ? what : "");
         }
     }
@@ -100,13 +100,13 @@ static void print_node(const tools_explanation *x, const tools_problem *p, size_
 }
 
 /* The edit that the data support, or (size_t)-1. */
-static size_t supported(const tools_explanation *x)
+static size_t supported(const regress_explanation *x)
 {
     return x->evidence.supported ? x->evidence.best : (size_t)-1;
 }
 
 /* The share of y's variance that a cross-validated error leaves explained. */
-static double r2_cross(double cross, const tools_problem *p)
+static double r2_cross(double cross, const regress_problem *p)
 {
     double mean = 0, variance = 0;
     for (size_t i = 0; i < p->rows; i++)
@@ -116,18 +116,18 @@ static double r2_cross(double cross, const tools_problem *p)
     return 1 - cross / variance;
 }
 
-static const char *judged_on(const tools_problem *p)
+static const char *judged_on(const regress_problem *p)
 {
     return p->rows > p->train ? "the rows held out" : "all rows";
 }
 
-static void print_edit(const tools_explanation *x, size_t k, const cli_task *task)
+static void print_edit(const regress_explanation *x, size_t k, const cli_task *task)
 {
     char b[2][32];
-    const tools_edit *e = &x->edit[k];
-    const tools_problem *p = &task->p;
+    const regress_edit *e = &x->edit[k];
+    const regress_problem *p = &task->p;
     int part = p->rows > p->train;
-    const char *what = tools_edit_text(e, x->e, &p->names, task->a);
+    const char *what = regress_edit_text(e, x->e, &p->names, task->a);
     printf("%+9.4f %9s %9s  %s\n", e->gain, cli_short_number(b[0], e->errors.r2[part]),
            cli_short_number(b[1], isnan(e->refitted.cross) ? e->refitted.r2[part]
                                                            : r2_cross(e->refitted.cross, p)),
@@ -157,13 +157,13 @@ static const char *chance(char buf[32], double p)
 }
 
 /* The verdict with its evidence, in plain words. */
-static void print_verdict(const tools_explanation *x, const cli_task *task)
+static void print_verdict(const regress_explanation *x, const cli_task *task)
 {
-    const tools_evidence *v = &x->evidence;
+    const regress_evidence *v = &x->evidence;
     if (v->best == (size_t)-1)
         return;
     char b[2][32];
-    const char *what = tools_edit_text(&x->edit[v->best], x->e, &task->p.names, task->a);
+    const char *what = regress_edit_text(&x->edit[v->best], x->e, &task->p.names, task->a);
     double less = 100 * (1 - v->cross[1] / v->cross[0]);
     if (v->supported)
         printf(
@@ -180,11 +180,11 @@ static void print_verdict(const tools_explanation *x, const cli_task *task)
                v->tried);
 }
 
-static void print_explanation(const tools_explanation *x, const cli_task *task, size_t top,
+static void print_explanation(const regress_explanation *x, const cli_task *task, size_t top,
                               int coloured)
 {
     char b[2][32], indent[512] = "";
-    const tools_problem *p = &task->p;
+    const regress_problem *p = &task->p;
     const char *text = expr_print(x->e, SNIP_INFIX, &p->names, 5, task->a);
     printf("formula     %s\n", text ? text : "");
     printf("similarity  %.4f\nR2          %s on %zu rows, %s on %zu held out\n", x->similarity,
@@ -197,8 +197,8 @@ static void print_explanation(const tools_explanation *x, const cli_task *task, 
     if (x->listed == 0)
         return;
     printf("\nSingle edits with the least error of %zu; R2 on %s%s:\n", x->listed, judged_on(p),
-           p->rows < TOOLS_FEW_ROWS ? " before, cross-validated after a refit"
-                                    : ", before and after a refit");
+           p->rows < REGRESS_FEW_ROWS ? " before, cross-validated after a refit"
+                                      : ", before and after a refit");
     printf("%9s %9s %9s  %s\n", "gain", "R2", "R2 refit", "edit");
     for (size_t k = 0; k < x->listed && k < top; k++)
         print_edit(x, k, task);
@@ -209,24 +209,24 @@ static void print_explanation(const tools_explanation *x, const cli_task *task, 
     printf("\nThe verdict's formula, its constants fitted to all rows:\n  %s\n", text ? text : "");
 }
 
-static json_t *errors_json(const tools_errors *e)
+static json_t *errors_json(const regress_errors *e)
 {
     return json_pack("{s:o,s:o,s:o,s:o,s:o}", "loss_train", cli_real(e->loss[0]), "loss_val",
                      cli_real(e->loss[1]), "r2_train", cli_real(e->r2[0]), "r2_val",
                      cli_real(e->r2[1]), "loss_cross", cli_real(e->cross));
 }
 
-static json_t *formula_json(expr e, const tools_problem *p, arena *a)
+static json_t *formula_json(expr e, const regress_problem *p, arena *a)
 {
     const char *s = expr_print(e, SNIP_SYMPY, &p->names, 0, a);
     return text_json(s ? s : "");
 }
 
-static json_t *edit_json(const tools_explanation *x, size_t k, const cli_task *task)
+static json_t *edit_json(const regress_explanation *x, size_t k, const cli_task *task)
 {
-    const tools_edit *e = &x->edit[k];
-    const tools_problem *p = &task->p;
-    const char *what = tools_edit_text(e, x->e, &p->names, task->a);
+    const regress_edit *e = &x->edit[k];
+    const regress_problem *p = &task->p;
+    const char *what = regress_edit_text(e, x->e, &p->names, task->a);
     return json_pack("{s:I,s:o,s:f,s:o,s:o,s:o,s:o}", "node", (json_int_t)e->node, "edit",
                      text_json(what ? what : ""), "gain", score(e->gain), "equation",
                      formula_json(e->e, p, task->a), "errors", errors_json(&e->errors),
@@ -234,9 +234,9 @@ static json_t *edit_json(const tools_explanation *x, size_t k, const cli_task *t
                      errors_json(&e->refitted));
 }
 
-static json_t *evidence_json(const tools_explanation *x, const cli_task *task)
+static json_t *evidence_json(const regress_explanation *x, const cli_task *task)
 {
-    const tools_evidence *v = &x->evidence;
+    const regress_evidence *v = &x->evidence;
     if (v->best == (size_t)-1)
         return json_null();
     return json_pack("{s:b,s:I,s:i,s:o,s:o,s:o,s:o,s:o}", "supported", v->supported, "tried",
@@ -246,10 +246,10 @@ static json_t *evidence_json(const tools_explanation *x, const cli_task *task)
                      formula_json(v->fitted, &task->p, task->a));
 }
 
-static json_t *explanation_json(const tools_explanation *x, const cli_task *task, size_t top)
+static json_t *explanation_json(const regress_explanation *x, const cli_task *task, size_t top)
 {
     json_t *nodes = json_array(), *edits = json_array();
-    const tools_problem *p = &task->p;
+    const regress_problem *p = &task->p;
     size_t best = supported(x);
     for (size_t i = 0; i < x->e.count; i++)
         json_array_append_new(nodes, json_pack("{s:I,s:o,s:o}", "node", (json_int_t)i, "part",
@@ -291,7 +291,7 @@ static void put_colour(FILE *f, double s)
     fprintf(f, "#%02x%02x%02x", r, g, b);
 }
 
-static void draw(FILE *f, const tools_explanation *x, const cli_task *task, const place *at,
+static void draw(FILE *f, const regress_explanation *x, const cli_task *task, const place *at,
                  int leaves, int depth)
 {
     int wide = 2 * EDGE + ACROSS * (leaves - 1), high = 2 * EDGE + DOWN * depth;
@@ -311,8 +311,8 @@ static void draw(FILE *f, const tools_explanation *x, const cli_task *task, cons
     for (size_t i = 0; i < x->e.count; i++) {
         char buf[48];
         int y = EDGE + DOWN * at[i].depth;
-        const tools_edit *best = x->best[i] == (size_t)-1 ? NULL : &x->edit[x->best[i]];
-        const char *what = best ? tools_edit_text(best, x->e, &task->p.names, task->a) : NULL;
+        const regress_edit *best = x->best[i] == (size_t)-1 ? NULL : &x->edit[x->best[i]];
+        const char *what = best ? regress_edit_text(best, x->e, &task->p.names, task->a) : NULL;
         fprintf(f, "<g><title>");
         if (what)
             cli_put_escaped(f, what);
@@ -333,7 +333,7 @@ static void draw(FILE *f, const tools_explanation *x, const cli_task *task, cons
     fputs("</svg>\n", f);
 }
 
-static int write_svg(const cli_command *self, const char *path, const tools_explanation *x,
+static int write_svg(const cli_command *self, const char *path, const regress_explanation *x,
                      const cli_task *task)
 {
     place *at = arena_array(task->a, x->e.count, sizeof *at);
@@ -404,7 +404,7 @@ int cli_explain(const cli_command *self, int argc, char **argv)
 
     expr e;
     snip_status st;
-    tools_explanation x;
+    regress_explanation x;
     code = CLI_FAILED;
     if (!cli_task_open(self, &task, argv[0]) ||
         !cli_formula(self, &e, argv[1], &task.p.names, task.a))
@@ -415,11 +415,11 @@ int cli_explain(const cli_command *self, int argc, char **argv)
         goto done;
     }
     const uint64_t some = tried ? tried : 40;
-    const tools_explain_how how = { .refit = !as_given,
-                                    .list = (size_t)(some > top ? some : top),
-                                    .all = tried == 0,
-                                    .threads = task.cores };
-    if (tools_explain(&x, e, &task.p, task.t, &how, task.a, &st) != SNIP_OK) {
+    const regress_explain_how how = { .refit = !as_given,
+                                      .list = (size_t)(some > top ? some : top),
+                                      .all = tried == 0,
+                                      .threads = task.cores };
+    if (regress_explain(&x, e, &task.p, task.t, &how, task.a, &st) != SNIP_OK) {
         cli_fail_status(self, &st);
         goto done;
     }

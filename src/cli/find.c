@@ -6,11 +6,11 @@
 
 #include "base/progress.h"
 #include "cli/ranking.h"
-#include "tools/find.h"
-#include "tools/textbook.h"
+#include "library/find.h"
+#include "library/textbook.h"
 
 /* The nearest formulas to one. */
-static int near_formula(const cli_command *self, const cli_task *task, tools_index *ix,
+static int near_formula(const cli_command *self, const cli_task *task, library_file *ix,
                         const char *argument, size_t k, int json)
 {
     expr e, normal;
@@ -18,7 +18,7 @@ static int near_formula(const cli_command *self, const cli_task *task, tools_ind
     const expr_domain domain = { .assume_positive = 1 };
     size_t latent = (size_t)task->t->m->config.latent, found = 0;
     float *z = arena_array(task->a, latent, sizeof *z);
-    tools_hit *hit = arena_array(task->a, k, sizeof *hit);
+    library_hit *hit = arena_array(task->a, k, sizeof *hit);
     model_space *s = model_space_new(task->t->m, task->t->tree, task->cores);
     if (!z || !hit || !s) {
         model_space_free(s);
@@ -31,18 +31,18 @@ static int near_formula(const cli_command *self, const cli_task *task, tools_ind
     uint64_t hash;
     snip_code code = expr_normal(&normal, e, &domain, task->a, &st);
     if (code == SNIP_OK)
-        code = tools_model_entry(&normal, &hash, normal, task->t, task->a, &st);
+        code = model_entry(&normal, &hash, normal, task->t, task->a, &st);
     const model_item item = { .e = normal, .node = MODEL_WHOLE, .form = task->t->m->config.forms };
     if (code == SNIP_OK)
         code = model_space_embed(s, &item, 1, z, NULL, &st);
     if (code == SNIP_OK)
-        code = tools_index_search(ix, z, k, task->t->m->config.dims, task->cores, hit, &found, &st);
+        code = library_search(ix, z, k, task->t->m->config.dims, task->cores, hit, &found, &st);
     model_space_free(s);
     if (code == SNIP_OK && !json)
         printf("%4s %10s %10s %6s %6s  %s\n", "", "similarity", "id", "inputs", "nodes", "formula");
     for (size_t i = 0; i < found && code == SNIP_OK; i++) {
-        tools_index_row row;
-        code = tools_index_formula(&row, ix, hit[i].id, task->a, &st);
+        library_row row;
+        code = library_formula(&row, ix, hit[i].id, task->a, &st);
         if (code != SNIP_OK)
             break;
         double cosine = fmin(1, hit[i].score); /* stored vectors are of length 1 up to rounding */
@@ -71,12 +71,12 @@ static int open_forms(const cli_command *self, cli_task *task)
     const char *path = cli_model_path(task->model, task->a);
     if (!path)
         return 1;
-    if (tools_model_open(&task->t, path, &st) != SNIP_OK) {
+    if (model_open(&task->t, path, &st) != SNIP_OK) {
         task->t = NULL;
         return task->model ? cli_fail(self, 0, "%s", st.msg) : 1;
     }
     if (!task->t->m->config.forms || task->p.dim > (size_t)task->t->m->config.dims) {
-        tools_model_close(task->t);
+        model_close(task->t);
         task->t = NULL;
     }
     return 1;
@@ -93,8 +93,8 @@ static int name_law(const cli_command *self, cli_task *task, const cli_ranking *
                     const char *path, size_t k)
 {
     snip_status st;
-    tools_textbook book;
-    tools_candidate *c;
+    library_textbook book;
+    regress_candidate *c;
     size_t found;
     progress p;
     task->cores = cli_threads(task->threads);
@@ -102,15 +102,16 @@ static int name_law(const cli_command *self, cli_task *task, const cli_ranking *
         return cli_fail(self, CLI_FAILED, "out of memory");
     if (!cli_task_table(self, task, path) || !open_forms(self, task))
         return CLI_FAILED;
-    if (tools_textbook_builtin(&book, task->a, &st) != SNIP_OK)
+    if (library_textbook_builtin(&book, task->a, &st) != SNIP_OK)
         return cli_fail_status(self, &st);
     progress_start(&p, "laws", book.count, task->quiet);
-    const tools_textbook_how how = { .k = k,
-                                     .starts = (int)show->starts,
-                                     .threads = task->cores,
-                                     .step = show_progress,
-                                     .context = &p };
-    snip_code code = tools_textbook_find(&c, &found, &task->p, &book, task->t, &how, task->a, &st);
+    const library_textbook_how how = { .k = k,
+                                       .starts = (int)show->starts,
+                                       .threads = task->cores,
+                                       .step = show_progress,
+                                       .context = &p };
+    snip_code code =
+        library_textbook_find(&c, &found, &task->p, &book, task->t, &how, task->a, &st);
     progress_end(&p);
     if (code != SNIP_OK)
         return cli_fail_status(self, &st);
@@ -174,30 +175,31 @@ int cli_find(const cli_command *self, int argc, char **argv)
         return code;
     }
     snip_status st;
-    tools_index *ix = NULL;
+    library_file *ix = NULL;
     code = CLI_FAILED;
     int ready = formula ? cli_task_start(self, &task) : cli_task_open(self, &task, argv[0]);
-    if (ready && tools_index_open(&ix, library, task.t, &st) != SNIP_OK)
+    if (ready && library_open(&ix, library, task.t, &st) != SNIP_OK)
         ready = cli_fail(self, 0, "%s", st.msg);
     if (ready && formula) {
         code = near_formula(self, &task, ix, formula, (size_t)k, show.format == CLI_RANKING_JSON);
     } else if (ready) {
         refit |= task.t->m->config.forms; /* a form has no constants before they are fitted */
-        const tools_find_how how = { (size_t)k,
-                                     { .refit = refit,
-                                       .starts = (int)show.starts,
-                                       .order = refit ? TOOLS_BY_BALANCE : TOOLS_BY_SIMILARITY,
-                                       .threads = task.cores } };
-        tools_candidate *c;
+        const library_find_how how = { (size_t)k,
+                                       { .refit = refit,
+                                         .starts = (int)show.starts,
+                                         .order =
+                                             refit ? REGRESS_BY_BALANCE : REGRESS_BY_SIMILARITY,
+                                         .threads = task.cores } };
+        regress_candidate *c;
         size_t found;
         if (!refit)
             show.note = "errors with the library's own constants; --refit fits them to the table";
-        if (tools_find(&c, &found, &task.p, task.t, ix, &how, task.a, &st) != SNIP_OK)
+        if (library_find(&c, &found, &task.p, task.t, ix, &how, task.a, &st) != SNIP_OK)
             cli_fail_status(self, &st);
         else
             code = cli_ranking_print(self, &show, c, found, &task);
     }
-    tools_index_close(ix);
+    library_close(ix);
     cli_task_close(&task);
     return code;
 }

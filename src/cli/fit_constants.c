@@ -29,8 +29,8 @@ typedef struct request {
     size_t size;
     table head;                         /* the table's names */
     size_t target_column, scale_column; /* scale: of weights or sigmas, or TABLE_NO_TARGET */
-    tools_law law;
-    tools_estimate_data d;
+    regress_law law;
+    regress_estimate_data d;
     file_out rows, picture; /* f is NULL where they are not wanted */
     int code;               /* how a failure ends: the call may have been wrong */
 } request;
@@ -187,8 +187,8 @@ static int read_law(request *q)
     if (cli_formula_text(&text, q->formula, q->a, &st) != SNIP_OK)
         return cli_fail(q->self, 0, "%s", st.msg);
     q->formula = text;
-    if (tools_law_parse(&q->law, text, &columns, &given, (tools_numbers)q->numbers, q->a, &st) !=
-        SNIP_OK) {
+    if (regress_law_parse(&q->law, text, &columns, &given, (regress_numbers)q->numbers, q->a,
+                          &st) != SNIP_OK) {
         cli_fail_formula(q->self, text, &st);
         return 0;
     }
@@ -204,9 +204,9 @@ static int read_law(request *q)
 /* ---- starts, fixed values, bounds ---- */
 
 /* The parameter that an entry is about, or NULL after saying that there is none. */
-static tools_parameter *parameter(request *q, const char *option, const char *name)
+static regress_parameter *parameter(request *q, const char *option, const char *name)
 {
-    size_t k = tools_law_find(&q->law, name);
+    size_t k = regress_law_find(&q->law, name);
     if (k < q->law.params)
         return &q->law.param[k];
     text t = { .a = q->a };
@@ -226,12 +226,12 @@ static int is_start(request *q, const char *option, const entry *e, double *out)
                     e->name, e->length > 40 ? 40 : (int)e->length, e->value ? e->value : "");
 }
 
-static int set_param(request *q, tools_parameter *p, const entry *e)
+static int set_param(request *q, regress_parameter *p, const entry *e)
 {
     return is_start(q, "param", e, &p->start);
 }
 
-static int set_fix(request *q, tools_parameter *p, const entry *e)
+static int set_fix(request *q, regress_parameter *p, const entry *e)
 {
     p->fixed = 1;
     if (!e->value && isnan(p->start))
@@ -240,7 +240,7 @@ static int set_fix(request *q, tools_parameter *p, const entry *e)
     return !e->value || is_start(q, "fix", e, &p->start);
 }
 
-static int set_bounds(request *q, tools_parameter *p, const entry *e)
+static int set_bounds(request *q, regress_parameter *p, const entry *e)
 {
     const char *colon = e->value ? memchr(e->value, ':', e->length) : NULL;
     size_t before = colon ? (size_t)(colon - e->value) : 0;
@@ -260,7 +260,7 @@ static int set_bounds(request *q, tools_parameter *p, const entry *e)
 
 /* Applies an option's lists, a parameter at most once. Returns 0 after saying what is wrong. */
 static int apply(request *q, const char *option, const cli_list *list,
-                 int (*set)(request *q, tools_parameter *p, const entry *e))
+                 int (*set)(request *q, regress_parameter *p, const entry *e))
 {
     char *seen = arena_zero(q->a, q->law.params + 1);
     if (!seen)
@@ -268,7 +268,7 @@ static int apply(request *q, const char *option, const cli_list *list,
     entry e;
     for (size_t i = 0; i < list->count; i++)
         for (const char *s = list->value[i]; next_entry(q, option, &s, &e) > 0;) {
-            tools_parameter *p = parameter(q, option, e.name);
+            regress_parameter *p = parameter(q, option, e.name);
             if (!p)
                 return 0;
             if (seen[p - q->law.param]++)
@@ -298,7 +298,7 @@ static int alike(const char *a, const char *b)
 static void warn(const request *q)
 {
     for (size_t k = 0; k < q->law.params && !q->quiet; k++) {
-        const tools_parameter *p = &q->law.param[k];
+        const regress_parameter *p = &q->law.param[k];
         for (size_t j = 0; j < q->head.columns && isnan(p->start); j++)
             if (alike(p->name, q->head.name[j])) {
                 cli_fail(q->self, 0, "%s is taken for a parameter; the table has a column '%.60s'",
@@ -340,7 +340,7 @@ static int read_rows(request *q)
         cli_table_notes(q->self, &t, &how);
     for (size_t k = 0; k < n; k++)
         x[k] = t.column[take[k]];
-    q->d = (tools_estimate_data){ .x = x, .y = t.column[q->target_column], .rows = t.rows };
+    q->d = (regress_estimate_data){ .x = x, .y = t.column[q->target_column], .rows = t.rows };
     if (apart && q->sigma)
         q->d.sigma = t.column[q->scale_column];
     else if (apart)
@@ -372,13 +372,15 @@ static int close_file(const request *q, file_out *o, const char *path, int keep)
 static int estimate(request *q)
 {
     snip_status st;
-    tools_estimate r;
-    tools_validation v;
-    const tools_estimate_how how = { .starts = (int)q->starts, .seed = q->seed, .level = q->level };
+    regress_estimate r;
+    regress_validation v;
+    const regress_estimate_how how = { .starts = (int)q->starts,
+                                       .seed = q->seed,
+                                       .level = q->level };
     int validate = q->holdout > 0 || q->folds > 0;
-    if (tools_estimate_law(&r, &q->law, &q->d, &how, q->a, &st) != SNIP_OK ||
-        (validate && tools_validate_law(&v, &q->law, &q->d, &how, q->holdout, (size_t)q->folds,
-                                        q->a, &st) != SNIP_OK))
+    if (regress_estimate_law(&r, &q->law, &q->d, &how, q->a, &st) != SNIP_OK ||
+        (validate && regress_validate_law(&v, &q->law, &q->d, &how, q->holdout, (size_t)q->folds,
+                                          q->a, &st) != SNIP_OK))
         return cli_fail_status(q->self, &st);
     const cli_fitted f = { .given = q->formula,
                            .target = q->head.name[q->target_column],

@@ -14,7 +14,7 @@ const char *cli_fitted_formula(const cli_fitted *f, snip_format format, int roun
         value[k] = f->r->param[k].value;
     expr e = { 0 };
     if (value)
-        e = tools_law_with(f->law, value, rounded ? f->r->digits : 0, f->a);
+        e = regress_law_with(f->law, value, rounded ? f->r->digits : 0, f->a);
     const expr_names inputs = { f->law->names.name, f->law->inputs };
     const char *s = e.node ? expr_print(e, format, &inputs, 0, f->a) : NULL;
     return s ? s : "";
@@ -93,8 +93,8 @@ static void put_parameters(const cli_fitted *f)
     snprintf(g.cell[0][3], CELL, "%.10g %% from", 100 * f->level);
     snprintf(g.cell[0][4], CELL, "to");
     for (size_t k = 0; k < n; k++) {
-        const tools_estimated *e = &f->r->param[k];
-        const tools_parameter *p = &f->law->param[k];
+        const regress_estimated *e = &f->r->param[k];
+        const regress_parameter *p = &f->law->param[k];
         char(*row)[CELL] = g.cell[k + 1];
         snprintf(row[0], CELL, "%.48s", p->name);
         snprintf(row[1], CELL, "%s", number(b[0], 8, e->value));
@@ -102,9 +102,9 @@ static void put_parameters(const cli_fitted *f)
         snprintf(row[3], CELL, "%s", number(b[2], 6, e->low));
         snprintf(row[4], CELL, "%s", number(b[3], 6, e->high));
         snprintf(row[5], CELL, "%s", number(b[4], 4, e->t));
-        snprintf(row[6], CELL, "%s", e->state == TOOLS_FIXED ? "" : number(b[5], 6, e->start));
-        if (e->state != TOOLS_FREE)
-            snprintf(row[7], CELL, "%s", tools_state_names[e->state]);
+        snprintf(row[6], CELL, "%s", e->state == REGRESS_FIXED ? "" : number(b[5], 6, e->start));
+        if (e->state != REGRESS_FREE)
+            snprintf(row[7], CELL, "%s", regress_state_names[e->state]);
     }
     put_grid(&g);
 }
@@ -116,7 +116,7 @@ static void put_correlations(const cli_fitted *f)
     size_t n = f->r->params, count = 0;
     size_t *at = arena_array(f->a, n + 1, sizeof *at);
     for (size_t k = 0; k < n && at; k++)
-        if (f->r->param[k].state == TOOLS_FREE && !isnan(f->r->correlation[k * n + k]))
+        if (f->r->param[k].state == REGRESS_FREE && !isnan(f->r->correlation[k * n + k]))
             at[count++] = k;
     if (count < 2)
         return;
@@ -151,7 +151,7 @@ static void put_correlations(const cli_fitted *f)
 static void put_validation(const cli_fitted *f)
 {
     char b[2][32], how[64];
-    const tools_validation *v = f->validation;
+    const regress_validation *v = f->validation;
     if (!v)
         return;
     if (f->share > 0)
@@ -164,7 +164,7 @@ static void put_validation(const cli_fitted *f)
 static void put_quality(const cli_fitted *f)
 {
     char b[4][32];
-    const tools_estimate *r = f->r;
+    const regress_estimate *r = f->r;
     if (f->d->sigma) {
         printf("%-28s %s, probability %s\n", "chi-square", number(b[0], 8, r->rss),
                number(b[1], 4, r->chance));
@@ -183,11 +183,11 @@ static void put_quality(const cli_fitted *f)
 /* The k-th thing that the numbers do not say of themselves, in `a`; NULL after the last. */
 static const char *note(const cli_fitted *f, int k)
 {
-    const tools_estimate *r = f->r;
+    const regress_estimate *r = f->r;
     text t = { .a = f->a };
     size_t unknown = 0;
     for (size_t j = 0; j < r->params; j++)
-        if (r->param[j].state != TOOLS_FIXED && isnan(f->law->param[j].start))
+        if (r->param[j].state != REGRESS_FIXED && isnan(f->law->param[j].start))
             text_add(&t, "%s%s", unknown++ ? ", " : "", f->law->param[j].name);
     text_add(&t,
              ": no starting value was given, so the search began as shown and at %d drawn points",
@@ -251,30 +251,30 @@ static void as_csv(const cli_fitted *f)
 {
     puts("parameter,estimate,std_error,low,high,t,start,state");
     for (size_t k = 0; k < f->r->params; k++) {
-        const tools_estimated *e = &f->r->param[k];
+        const regress_estimated *e = &f->r->param[k];
         char b[6][32];
         put_quoted(stdout, f->law->param[k].name);
         printf(",%s,%s,%s,%s,%s,%s,%s\n", cell(b[0], e->value), cell(b[1], e->error),
                cell(b[2], e->low), cell(b[3], e->high), cell(b[4], e->t), cell(b[5], e->start),
-               tools_state_names[e->state]);
+               regress_state_names[e->state]);
     }
 }
 
 static json_t *parameter_json(const cli_fitted *f, size_t k)
 {
-    const tools_estimated *e = &f->r->param[k];
-    const tools_parameter *p = &f->law->param[k];
+    const regress_estimated *e = &f->r->param[k];
+    const regress_parameter *p = &f->law->param[k];
     return json_pack("{s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:b,s:o,s:o,s:s}", "name", text_json(p->name),
                      "estimate", cli_real(e->value), "std_error", cli_real(e->error), "low",
                      cli_real(e->low), "high", cli_real(e->high), "t", cli_real(e->t), "start",
                      cli_real(e->start), "start_given", !isnan(p->start), "lower_bound",
                      cli_real(p->low), "upper_bound", cli_real(p->high), "state",
-                     tools_state_names[e->state]);
+                     regress_state_names[e->state]);
 }
 
 static json_t *validation_json(const cli_fitted *f)
 {
-    const tools_validation *v = f->validation;
+    const regress_validation *v = f->validation;
     if (!v)
         return json_null();
     return json_pack("{s:s,s:I,s:I,s:o,s:o}", "kind", f->share > 0 ? "holdout" : "folds", "folds",
@@ -284,7 +284,7 @@ static json_t *validation_json(const cli_fitted *f)
 
 static int as_json(const cli_command *self, const cli_fitted *f)
 {
-    const tools_estimate *r = f->r;
+    const regress_estimate *r = f->r;
     size_t n = r->params;
     json_t *params = json_array(), *matrix = json_array(), *notes = json_array();
     for (size_t k = 0; k < n; k++) {
@@ -324,12 +324,12 @@ static void as_latex(const cli_fitted *f)
     fputs("\\begin{tabular}{lrrrr}\n\\hline\nparameter & estimate & standard error & ", stdout);
     printf("\\multicolumn{2}{c}{%.10g \\%% interval} \\\\\n\\hline\n", 100 * f->level);
     for (size_t k = 0; k < f->r->params; k++) {
-        const tools_estimated *e = &f->r->param[k];
+        const regress_estimated *e = &f->r->param[k];
         char b[4][32];
         printf("$%s$ & %s & %s & %s & %s \\\\\n",
                name_in(f, &f->law->names, f->law->inputs + k, SNIP_LATEX),
                number(b[0], 8, e->value),
-               e->state == TOOLS_FREE ? number(b[1], 5, e->error) : tools_state_names[e->state],
+               e->state == REGRESS_FREE ? number(b[1], 5, e->error) : regress_state_names[e->state],
                number(b[2], 6, e->low), number(b[3], 6, e->high));
     }
     fputs("\\hline\n\\end{tabular}\n", stdout);

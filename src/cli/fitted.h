@@ -3,7 +3,7 @@
 #define CLI_FITTED_H
 
 #include "cli/cli.h"
-#include "tools/estimate.h"
+#include "regress/estimate.h"
 
 typedef enum cli_fitted_format {
     CLI_FITTED_TABLE,
@@ -17,13 +17,13 @@ typedef enum cli_fitted_format {
 typedef struct cli_fitted {
     const char *given;  /* the formula's text */
     const char *target; /* its column's name */
-    const tools_law *law;
-    const tools_estimate_data *d;
-    const tools_estimate *r;
+    const regress_law *law;
+    const regress_estimate_data *d;
+    const regress_estimate *r;
     double level;
-    const tools_validation *validation; /* or NULL */
-    double share;                       /* of the rows held out for it, or 0 */
-    size_t folds;                       /* or parts that it was done by */
+    const regress_validation *validation; /* or NULL */
+    double share;                         /* of the rows held out for it, or 0 */
+    size_t folds;                         /* or parts that it was done by */
     arena *a;
 } cli_fitted;
 

@@ -178,7 +178,7 @@ static int trace(const cli_fitted *f, double low, double high, double **x, doubl
     for (int i = 0; i < CURVE; i++)
         (*x)[i] = low + (high - low) * i / (CURVE - 1);
     const double *columns[] = { *x };
-    return tools_estimate_at(f->r, f->law, columns, CURVE, *y, *band, f->a);
+    return regress_estimate_at(f->r, f->law, columns, CURVE, *y, *band, f->a);
 }
 
 static void put_head(FILE *to, const cli_fitted *f)
@@ -211,7 +211,7 @@ static void put_head(FILE *to, const cli_fitted *f)
 
 int cli_fitted_draw(FILE *to, const cli_fitted *f)
 {
-    const tools_estimate *r = f->r;
+    const regress_estimate *r = f->r;
     size_t n = f->d->rows;
     int curve = f->law->inputs == 1;
     const double *across = curve ? f->d->x[0] : r->fitted;

@@ -6,7 +6,7 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "cli/cli.h"
-#include "tools/index.h"
+#include "library/file.h"
 
 /* What the options choose. */
 typedef struct request {
@@ -16,9 +16,9 @@ typedef struct request {
 } request;
 
 /* Opens the model that is asked for or usual. Returns NULL after a message. */
-static tools_model *open_model(const cli_command *self, const char *asked)
+static model_opened *open_model(const cli_command *self, const char *asked)
 {
-    tools_model *m = NULL;
+    model_opened *m = NULL;
     snip_status st;
     arena *a = arena_new(0);
     const char *path = a ? cli_model_path(asked, a) : NULL;
@@ -26,13 +26,13 @@ static tools_model *open_model(const cli_command *self, const char *asked)
         cli_fail(self, CLI_FAILED, "out of memory");
     else if (!path)
         cli_fail(self, CLI_FAILED, "there is no default model here: name one with --model FILE");
-    else if (tools_model_open(&m, path, &st) != SNIP_OK)
+    else if (model_open(&m, path, &st) != SNIP_OK)
         cli_fail_status(self, &st);
     arena_free(a);
     return m;
 }
 
-static int show_built(const cli_command *self, const request *q, const tools_index_built *b,
+static int show_built(const cli_command *self, const request *q, const library_built *b,
                       double seconds)
 {
     int finished = b->count >= q->count;
@@ -53,20 +53,20 @@ static int show_built(const cli_command *self, const request *q, const tools_ind
 
 static int build(const cli_command *self, const request *q)
 {
-    tools_model *m = open_model(self, q->model);
+    model_opened *m = open_model(self, q->model);
     if (!m)
         return CLI_FAILED;
-    const tools_index_how how = { .count = q->count,
-                                  .seed = q->seed,
-                                  .gen = { m->m->config.dims, DATA_POINTS },
-                                  .threads = q->threads,
-                                  .quiet = q->quiet,
-                                  .stop = cli_stop_on_signals() };
-    tools_index_built built;
+    const library_how how = { .count = q->count,
+                              .seed = q->seed,
+                              .gen = { m->m->config.dims, DATA_POINTS },
+                              .threads = q->threads,
+                              .quiet = q->quiet,
+                              .stop = cli_stop_on_signals() };
+    library_built built;
     snip_status st;
     double start = clock_now();
-    snip_code code = tools_index_build(&built, q->out, m, &how, &st);
-    tools_model_close(m);
+    snip_code code = library_build(&built, q->out, m, &how, &st);
+    model_close(m);
     return code == SNIP_OK ? show_built(self, q, &built, clock_now() - start)
                            : cli_fail_status(self, &st);
 }
@@ -91,7 +91,7 @@ static char *trimmed(char *s)
 }
 
 /* Reads a line's formula; *count is how many there are so far. */
-static void read_line(line *l, char *s, tools_index_own_formula *own, size_t *count, arena *a)
+static void read_line(line *l, char *s, library_own_formula *own, size_t *count, arena *a)
 {
     char *tab = strchr(s, '\t'), *formula = s;
     if (tab) {
@@ -117,7 +117,7 @@ static size_t lines_of(const char *text)
 
 /* The lines of a text that are neither empty nor comments. Returns their number, or (size_t)-1 when
  * memory is out. */
-static size_t read_lines(line **lines, tools_index_own_formula **own, size_t *count, char *text,
+static size_t read_lines(line **lines, library_own_formula **own, size_t *count, char *text,
                          arena *a)
 {
     size_t room = lines_of(text), n = 0, number = 1;
@@ -142,36 +142,36 @@ static size_t read_lines(line **lines, tools_index_own_formula **own, size_t *co
     return n;
 }
 
-static json_t *outcome_json(const line *l, const tools_index_outcome *o)
+static json_t *outcome_json(const line *l, const library_outcome *o)
 {
     static const char *const fates[] = { "added", "duplicate", "unusable" };
     json_t *out = json_pack("{s:I,s:o,s:s}", "line", (json_int_t)l->number, "name",
                             text_json(l->name), "fate", fates[o->fate]);
-    if (o->fate == TOOLS_UNUSABLE)
+    if (o->fate == LIBRARY_UNUSABLE)
         json_object_set_new(out, "why", text_json(o->why.msg));
     else
         json_object_set_new(out, "id", json_integer((json_int_t)o->id));
     return out;
 }
 
-static void print_outcome(const line *l, const tools_index_outcome *o)
+static void print_outcome(const line *l, const library_outcome *o)
 {
-    if (o->fate == TOOLS_UNUSABLE)
+    if (o->fate == LIBRARY_UNUSABLE)
         printf("line %zu: unusable: %s: %s\n", l->number, l->name, o->why.msg);
     else
         printf("line %zu: %s %llu: %s\n", l->number,
-               o->fate == TOOLS_ADDED ? "added as" : "the same as", (unsigned long long)o->id,
+               o->fate == LIBRARY_ADDED ? "added as" : "the same as", (unsigned long long)o->id,
                l->name);
 }
 
 /* Tells what became of each line. Nothing usable at all is a failure. */
 static int show_added(const cli_command *self, const request *q, const char *path,
-                      const line *lines, size_t n, const tools_index_outcome *outcome)
+                      const line *lines, size_t n, const library_outcome *outcome)
 {
     size_t fates[3] = { 0, 0, 0 };
     json_t *list = json_array();
     for (size_t i = 0; i < n; i++) {
-        tools_index_outcome o = { .fate = TOOLS_UNUSABLE, .why = lines[i].why };
+        library_outcome o = { .fate = LIBRARY_UNUSABLE, .why = lines[i].why };
         if (lines[i].readable)
             o = outcome[lines[i].formula];
         fates[o.fate]++;
@@ -182,34 +182,35 @@ static int show_added(const cli_command *self, const request *q, const char *pat
     }
     int code;
     if (q->json) {
-        code = cli_print_json(self, json_pack("{s:o,s:I,s:I,s:I,s:o}", "library", text_json(path),
-                                              "added", (json_int_t)fates[TOOLS_ADDED], "duplicates",
-                                              (json_int_t)fates[TOOLS_DUPLICATE], "unusable",
-                                              (json_int_t)fates[TOOLS_UNUSABLE], "formulas", list));
+        code =
+            cli_print_json(self, json_pack("{s:o,s:I,s:I,s:I,s:o}", "library", text_json(path),
+                                           "added", (json_int_t)fates[LIBRARY_ADDED], "duplicates",
+                                           (json_int_t)fates[LIBRARY_DUPLICATE], "unusable",
+                                           (json_int_t)fates[LIBRARY_UNUSABLE], "formulas", list));
     } else {
         json_decref(list);
-        printf("%zu added, %zu duplicates, %zu unusable\n", fates[TOOLS_ADDED],
-               fates[TOOLS_DUPLICATE], fates[TOOLS_UNUSABLE]);
+        printf("%zu added, %zu duplicates, %zu unusable\n", fates[LIBRARY_ADDED],
+               fates[LIBRARY_DUPLICATE], fates[LIBRARY_UNUSABLE]);
         code = cli_finish(self);
     }
-    return code == CLI_DONE && n && fates[TOOLS_UNUSABLE] == n ? CLI_FAILED : code;
+    return code == CLI_DONE && n && fates[LIBRARY_UNUSABLE] == n ? CLI_FAILED : code;
 }
 
 static int add_text(const cli_command *self, const request *q, const char *path, char *text,
                     arena *a)
 {
     line *lines;
-    tools_index_own_formula *own;
+    library_own_formula *own;
     size_t count, n = read_lines(&lines, &own, &count, text, a);
-    tools_index_outcome *outcome = arena_array(a, count + 1, sizeof *outcome);
+    library_outcome *outcome = arena_array(a, count + 1, sizeof *outcome);
     if (n == (size_t)-1 || !outcome)
         return cli_fail(self, CLI_FAILED, "out of memory");
     snip_status st;
-    tools_model *m = open_model(self, q->model);
+    model_opened *m = open_model(self, q->model);
     if (!m)
         return CLI_FAILED;
-    snip_code code = tools_index_add(outcome, path, m, own, count, q->threads, &st);
-    tools_model_close(m);
+    snip_code code = library_add(outcome, path, m, own, count, q->threads, &st);
+    model_close(m);
     return code == SNIP_OK ? show_added(self, q, path, lines, n, outcome)
                            : cli_fail_status(self, &st);
 }
@@ -238,7 +239,7 @@ static int add(const cli_command *self, const request *q, const char *path, cons
 }
 
 /* Formulas by dimension, as a JSON object. */
-static json_t *dimensions_json(const tools_rows *rows)
+static json_t *dimensions_json(const library_matrix *rows)
 {
     size_t count[UINT8_MAX + 1] = { 0 };
     json_t *o = json_object();
@@ -253,15 +254,16 @@ static json_t *dimensions_json(const tools_rows *rows)
     return o;
 }
 
-static int show_info(const cli_command *self, const request *q, const tools_index *ix, uint64_t own)
+static int show_info(const cli_command *self, const request *q, const library_file *ix,
+                     uint64_t own)
 {
-    const tools_index_facts *f = tools_index_about(ix);
-    json_t *dimensions = dimensions_json(tools_index_rows(ix));
+    const library_facts *f = library_about(ix);
+    json_t *dimensions = dimensions_json(library_rows(ix));
     if (q->json)
         return cli_print_json(
             self, json_pack("{s:I,s:I,s:o,s:i,s:s,s:I,s:b,s:I,s:I,s:i,s:I,s:b}", "formulas",
                             (json_int_t)f->count, "own", (json_int_t)own, "dimensions", dimensions,
-                            "format", TOOLS_INDEX_FORMAT, "model", f->model, "latent",
+                            "format", LIBRARY_FORMAT, "model", f->model, "latent",
                             (json_int_t)f->latent, "tree", f->tree, "seed", (json_int_t)f->seed,
                             "next", (json_int_t)f->next, "dims", f->gen.dims, "points",
                             (json_int_t)f->gen.points, "checked", q->check));
@@ -281,16 +283,16 @@ static int show_info(const cli_command *self, const request *q, const tools_inde
 
 static int info(const cli_command *self, const request *q, const char *path)
 {
-    tools_index *ix;
+    library_file *ix;
     uint64_t own = 0;
     snip_status st;
-    snip_code code = tools_index_open(&ix, path, NULL, &st);
+    snip_code code = library_open(&ix, path, NULL, &st);
     if (code == SNIP_OK)
-        code = tools_index_own(&own, ix, &st);
+        code = library_own(&own, ix, &st);
     if (code == SNIP_OK && q->check)
-        code = tools_index_check(ix, &st);
+        code = library_check(ix, &st);
     int shown = code == SNIP_OK ? show_info(self, q, ix, own) : cli_fail_status(self, &st);
-    tools_index_close(ix);
+    library_close(ix);
     return shown;
 }
 

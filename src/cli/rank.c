@@ -9,8 +9,8 @@
 #include "cli/task.h"
 
 /* The candidates: formulas given by --formula, then those of the file. */
-static tools_candidate *candidates(const cli_command *self, size_t *count, cli_task *task,
-                                   const char *path, const cli_list *given, int skip)
+static regress_candidate *candidates(const cli_command *self, size_t *count, cli_task *task,
+                                     const char *path, const cli_list *given, int skip)
 {
     cli_line *line = NULL;
     size_t n = 0;
@@ -19,7 +19,7 @@ static tools_candidate *candidates(const cli_command *self, size_t *count, cli_t
         if (n == (size_t)-1)
             return NULL;
     }
-    tools_candidate *c = arena_zero(task->a, (n + given->count) * sizeof *c);
+    regress_candidate *c = arena_zero(task->a, (n + given->count) * sizeof *c);
     if (!c) {
         cli_fail(self, CLI_FAILED, "out of memory");
         return NULL;
@@ -51,7 +51,7 @@ int cli_rank(const cli_command *self, int argc, char **argv)
     cli_task task = { 0 };
     cli_list given = { 0 };
     cli_ranking show = { .starts = 4 };
-    tools_rank_how how = { 0 };
+    regress_rank_how how = { 0 };
     const cli_option options[] = {
         { .name = "formula",
           .kind = CLI_LIST,
@@ -67,7 +67,7 @@ int cli_rank(const cli_command *self, int argc, char **argv)
           .to = &how.order,
           .value = "ORDER",
           .help = "similarity, loss (below 100 rows cross-validated) or balance",
-          .choices = tools_order_names },
+          .choices = regress_order_names },
         { .name = "skip-bad",
           .kind = CLI_FLAG,
           .to = &skip,
@@ -95,8 +95,9 @@ int cli_rank(const cli_command *self, int argc, char **argv)
         how.refit = !as_given;
         how.starts = (int)show.starts;
         how.threads = task.cores;
-        tools_candidate *c = candidates(self, &count, &task, n == 2 ? argv[1] : NULL, &given, skip);
-        if (c && tools_rank(c, count, &task.p, task.t, &how, task.a, &st) != SNIP_OK)
+        regress_candidate *c =
+            candidates(self, &count, &task, n == 2 ? argv[1] : NULL, &given, skip);
+        if (c && regress_rank(c, count, &task.p, task.t, &how, task.a, &st) != SNIP_OK)
             cli_fail_status(self, &st);
         else if (c)
             code = cli_ranking_print(self, &show, c, count, &task);

@@ -8,11 +8,11 @@
 #include <unistd.h>
 
 #include "base/file.h"
-#include "tools/evidence.h"
+#include "regress/evidence.h"
 
 const char *const cli_ranking_formats[] = { "table", "csv", "json", "latex", "sympy", "c", NULL };
 
-static char *formula(const tools_candidate *c, snip_format format, const expr_names *names,
+static char *formula(const regress_candidate *c, snip_format format, const expr_names *names,
                      int digits, arena *a)
 {
     char *s = expr_print(c->fitted, format, names, digits, a);
@@ -20,15 +20,16 @@ static char *formula(const tools_candidate *c, snip_format format, const expr_na
 }
 
 /* The same for people: no more digits than it takes. */
-static const char *shown_formula(const tools_candidate *c, snip_format format, const cli_task *task)
+static const char *shown_formula(const regress_candidate *c, snip_format format,
+                                 const cli_task *task)
 {
     int digits;
-    const char *s = tools_shown(c, format, &task->p, &digits, task->a);
+    const char *s = regress_shown(c, format, &task->p, &digits, task->a);
     return s ? s : "";
 }
 
 /* Whether some formula was cross-validated: the table has few rows. */
-static int is_crossed(const tools_candidate *c, size_t n)
+static int is_crossed(const regress_candidate *c, size_t n)
 {
     for (size_t i = 0; i < n; i++)
         if (!isnan(c[i].errors.cross))
@@ -37,13 +38,13 @@ static int is_crossed(const tools_candidate *c, size_t n)
 }
 
 /* Whether the formulas are named laws: all or none are. */
-static int named(const tools_candidate *c, size_t n)
+static int named(const regress_candidate *c, size_t n)
 {
     return n > 0 && c[0].name;
 }
 
 /* Laws with their names and fields; similarities only if a model gave some. */
-static void as_law_table(FILE *f, const tools_candidate *c, size_t n, const cli_task *task)
+static void as_law_table(FILE *f, const regress_candidate *c, size_t n, const cli_task *task)
 {
     int name = 3, field = 5;
     for (size_t i = 0; i < n; i++) {
@@ -69,9 +70,9 @@ static void as_law_table(FILE *f, const tools_candidate *c, size_t n, const cli_
     }
 }
 
-static void as_table(FILE *f, const tools_candidate *c, size_t n, const cli_task *task)
+static void as_table(FILE *f, const regress_candidate *c, size_t n, const cli_task *task)
 {
-    int few = task->p.rows < TOOLS_FEW_ROWS && is_crossed(c, n);
+    int few = task->p.rows < REGRESS_FEW_ROWS && is_crossed(c, n);
     if (named(c, n)) {
         as_law_table(f, c, n, task);
         return;
@@ -83,25 +84,25 @@ static void as_table(FILE *f, const tools_candidate *c, size_t n, const cli_task
         fprintf(f, "%4zu %10s %9s %9s %10s %5zu %6zu %5s  %s\n", i + 1,
                 cli_short_number(b[0], c[i].similarity), cli_short_number(b[1], c[i].errors.r2[0]),
                 cli_short_number(b[2], c[i].errors.r2[1]),
-                cli_short_number(b[3],
-                                 few ? tools_judged(&c[i].errors, &task->p) : c[i].errors.loss[1]),
+                cli_short_number(b[3], few ? regress_judged(&c[i].errors, &task->p)
+                                           : c[i].errors.loss[1]),
                 c[i].complexity, c[i].constants, c[i].front ? "*" : "",
                 shown_formula(&c[i], SNIP_INFIX, task));
     }
 }
 
 /* What the table does not say of itself: `shown` of n candidates are in it. */
-static void put_notes(FILE *f, const tools_candidate *c, size_t shown, size_t n,
+static void put_notes(FILE *f, const regress_candidate *c, size_t shown, size_t n,
                       const cli_task *task)
 {
     char b[32];
     size_t first = 0, without = 0, least = 0;
     for (size_t i = 1; i < n; i++)
-        if (tools_judged(&c[i].errors, &task->p) < tools_judged(&c[least].errors, &task->p))
+        if (regress_judged(&c[i].errors, &task->p) < regress_judged(&c[least].errors, &task->p))
             least = i;
     if (least >= shown && least < n)
         fprintf(f, "not shown: number %zu, with the least loss (%s): %s\n", least + 1,
-                cli_short_number(b, tools_judged(&c[least].errors, &task->p)),
+                cli_short_number(b, regress_judged(&c[least].errors, &task->p)),
                 shown_formula(&c[least], SNIP_INFIX, task));
     for (size_t i = shown; i-- > 0;)
         if (c[i].why) {
@@ -116,8 +117,8 @@ static void put_notes(FILE *f, const tools_candidate *c, size_t shown, size_t n,
     for (size_t i = shown; i-- > 0;) {
         arena_pos mark = arena_mark(task->a);
         int digits;
-        if (tools_shown(&c[i], SNIP_INFIX, &task->p, &digits, task->a) &&
-            digits > TOOLS_DIGITS_MANY) {
+        if (regress_shown(&c[i], SNIP_INFIX, &task->p, &digits, task->a) &&
+            digits > REGRESS_DIGITS_MANY) {
             first = i;
             most = digits;
             long_ones++;
@@ -129,10 +130,10 @@ static void put_notes(FILE *f, const tools_candidate *c, size_t shown, size_t n,
             f,
             "%zu of them %s more than %d digits to be the same; number %zu: %d. Large terms cancel "
             "there\n",
-            long_ones, long_ones == 1 ? "needs" : "need", TOOLS_DIGITS_MANY, first + 1, most);
+            long_ones, long_ones == 1 ? "needs" : "need", REGRESS_DIGITS_MANY, first + 1, most);
     size_t full = 0;
     for (size_t i = shown; i-- > 0;)
-        if (tools_saturated(&c[i])) {
+        if (regress_saturated(&c[i])) {
             first = i;
             full++;
         }
@@ -146,9 +147,9 @@ static void put_notes(FILE *f, const tools_candidate *c, size_t shown, size_t n,
         fprintf(f,
                 "few rows: loss and front are judged by cross-validation in %d parts, each by "
                 "constants of the others\n",
-                tools_folds(task->p.rows));
+                regress_folds(task->p.rows));
     if (task->p.train == task->p.rows)
-        fprintf(f, "no rows held out: the table has fewer than %d\n", TOOLS_HOLD_OUT_MIN);
+        fprintf(f, "no rows held out: the table has fewer than %d\n", REGRESS_HOLD_OUT_MIN);
 }
 
 /* A number of a CSV cell: empty where there is none. */
@@ -171,7 +172,7 @@ static void put_quoted(FILE *f, const char *s)
     fputc('"', f);
 }
 
-static void as_csv(FILE *f, const tools_candidate *c, size_t n, const cli_task *task)
+static void as_csv(FILE *f, const regress_candidate *c, size_t n, const cli_task *task)
 {
     fprintf(f,
             "Complexity,Loss,Equation,Score,similarity,r2_train,r2_val,loss_val,model_size,"
@@ -196,7 +197,7 @@ static void as_csv(FILE *f, const tools_candidate *c, size_t n, const cli_task *
     }
 }
 
-json_t *cli_candidate_json(const tools_candidate *c, const expr_names *names, arena *a)
+json_t *cli_candidate_json(const regress_candidate *c, const expr_names *names, arena *a)
 {
     json_t *o = json_object();
     if (c->name) {
@@ -224,7 +225,7 @@ json_t *cli_candidate_json(const tools_candidate *c, const expr_names *names, ar
     return o;
 }
 
-static void as_json(FILE *f, const tools_candidate *c, size_t n, const cli_task *task)
+static void as_json(FILE *f, const regress_candidate *c, size_t n, const cli_task *task)
 {
     json_t *all = json_array();
     for (size_t i = 0; i < n; i++)
@@ -239,7 +240,7 @@ static void as_json(FILE *f, const tools_candidate *c, size_t n, const cli_task 
     json_decref(o);
 }
 
-static void as_latex(FILE *f, const tools_candidate *c, size_t n, const cli_task *task)
+static void as_latex(FILE *f, const regress_candidate *c, size_t n, const cli_task *task)
 {
     int laws = named(c, n);
     fprintf(f,
@@ -258,7 +259,7 @@ static void as_latex(FILE *f, const tools_candidate *c, size_t n, const cli_task
 }
 
 /* Column j's name as C takes it. */
-static const char *c_name(const tools_problem *p, size_t j, arena *a)
+static const char *c_name(const regress_problem *p, size_t j, arena *a)
 {
     expr_node leaf = { .op = EXPR_VARIABLE, .var = (uint16_t)j, .len = 1 };
     const char *s = expr_print((expr){ &leaf, 1 }, SNIP_C, &p->names, 0, a);
@@ -273,7 +274,7 @@ static int uses(expr e, size_t j)
     return 0;
 }
 
-static void as_c(FILE *f, const tools_candidate *c, size_t n, const cli_task *task)
+static void as_c(FILE *f, const regress_candidate *c, size_t n, const cli_task *task)
 {
     fputs("#include <math.h>\n", f);
     for (size_t i = 0; i < n; i++) {
@@ -291,16 +292,16 @@ static void as_c(FILE *f, const tools_candidate *c, size_t n, const cli_task *ta
     }
 }
 
-static void as_sympy(FILE *f, const tools_candidate *c, size_t n, const cli_task *task)
+static void as_sympy(FILE *f, const regress_candidate *c, size_t n, const cli_task *task)
 {
     for (size_t i = 0; i < n; i++)
         fprintf(f, "%s\n", formula(&c[i], SNIP_SYMPY, &task->p.names, 0, task->a));
 }
 
-static void put_ranking(FILE *f, const cli_ranking *how, const tools_candidate *c, size_t n,
+static void put_ranking(FILE *f, const cli_ranking *how, const regress_candidate *c, size_t n,
                         const cli_task *task)
 {
-    static void (*const print[])(FILE * f, const tools_candidate *c, size_t n,
+    static void (*const print[])(FILE * f, const regress_candidate *c, size_t n,
                                  const cli_task *task) = { as_table, as_csv,   as_json,
                                                            as_latex, as_sympy, as_c };
     size_t shown = how->top && how->top < n ? (size_t)how->top : n;
@@ -312,7 +313,7 @@ static void put_ranking(FILE *f, const cli_ranking *how, const tools_candidate *
         fprintf(f, "%s\n", how->note);
 }
 
-int cli_ranking_print(const cli_command *self, const cli_ranking *how, const tools_candidate *c,
+int cli_ranking_print(const cli_command *self, const cli_ranking *how, const regress_candidate *c,
                       size_t n, const cli_task *task)
 {
     if (!how->out) {

@@ -3,7 +3,7 @@
 #define CLI_RANKING_H
 
 #include "cli/task.h"
-#include "tools/rank.h"
+#include "regress/rank.h"
 
 typedef enum cli_ranking_format {
     CLI_RANKING_TABLE,
@@ -55,10 +55,10 @@ typedef struct cli_ranking {
     }
 
 /* Returns an exit code. */
-int cli_ranking_print(const cli_command *self, const cli_ranking *how, const tools_candidate *c,
+int cli_ranking_print(const cli_command *self, const cli_ranking *how, const regress_candidate *c,
                       size_t n, const cli_task *task);
 
 /* A candidate as JSON; the formula's text is made in `a`. */
-json_t *cli_candidate_json(const tools_candidate *c, const expr_names *names, arena *a);
+json_t *cli_candidate_json(const regress_candidate *c, const expr_names *names, arena *a);
 
 #endif

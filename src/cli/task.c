@@ -29,14 +29,14 @@ int cli_task_start(const cli_command *self, cli_task *task)
     const char *path = cli_model_path(task->model, task->a);
     if (!path)
         return cli_fail(self, 0, "no model found; name one with --model FILE or $SNIP_MODEL");
-    if (tools_model_open(&task->t, path, &st) != SNIP_OK)
+    if (model_open(&task->t, path, &st) != SNIP_OK)
         return cli_fail(self, 0, "%s", st.msg);
     return 1;
 }
 
 void cli_task_close(cli_task *task)
 {
-    tools_model_close(task->t);
+    model_close(task->t);
     arena_free(task->a);
 }
 
@@ -63,8 +63,8 @@ int cli_task_table(const cli_command *self, cli_task *task, const char *path)
                         path, t.inputs, task->t->m->config.dims);
     if (!task->quiet)
         cli_table_notes(self, &t, &task->table);
-    const tools_table data = { t.inputs, t.rows, names, x, t.column[t.target] };
-    if (tools_problem_make(&task->p, &data, task->seed, task->a, &st) != SNIP_OK)
+    const regress_table data = { t.inputs, t.rows, names, x, t.column[t.target] };
+    if (regress_problem_make(&task->p, &data, task->seed, task->a, &st) != SNIP_OK)
         return cli_fail(self, 0, "%s: %s", path, st.msg);
     for (size_t j = 0; j < t.inputs && !task->quiet; j++)
         if (task->p.low[j] == task->p.high[j])

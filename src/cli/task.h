@@ -4,7 +4,7 @@
 #define CLI_TASK_H
 
 #include "cli/cli.h"
-#include "tools/problem.h"
+#include "regress/problem.h"
 
 typedef struct cli_task {
     /* Set by options. */
@@ -14,8 +14,8 @@ typedef struct cli_task {
     int quiet;
     /* Set by cli_task_open. */
     arena *a;
-    tools_model *t;
-    tools_problem p;
+    model_opened *t;
+    regress_problem p;
     int cores;
 } cli_task;
 

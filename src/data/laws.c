@@ -330,7 +330,7 @@ static verdict standardise(attempt *t)
     return KEEP;
 }
 
-/* The law in standardised inputs and SNIP's operators, as tools_problem_rewrite makes it of a
+/* The law in standardised inputs and SNIP's operators, as regress_problem_rewrite makes it of a
  * user's formula; whether it is the same function is seen by its values. */
 static verdict rewrite(attempt *t)
 {

@@ -9,8 +9,8 @@
  * The SNIP generator's expressions are long and wild, over inputs of mean 0 and deviation 1. Tables
  * that people measure show short laws over positive ranges far from 0. A law is drawn in raw units,
  * then read as the tools read a user's formula: inputs standardised, operators SNIP's, constants
- * gathered (tools_problem_rewrite). Law i of a stream under a seed is a pure function of the three,
- * and shares no random numbers with sample i of the SNIP generator. */
+ * gathered (regress_problem_rewrite). Law i of a stream under a seed is a pure function of the
+ * three, and shares no random numbers with sample i of the SNIP generator. */
 #ifndef DATA_LAWS_H
 #define DATA_LAWS_H
 

@@ -10,7 +10,7 @@
 #define EVAL_FORMS_H
 
 #include "eval/suites.h"
-#include "tools/rank.h"
+#include "regress/rank.h"
 
 enum {
     FORMS_TABLE = 200, /* rows of the larger tables */
@@ -36,11 +36,11 @@ extern const forms_condition forms_conditions[FORMS_CONDITIONS];
 typedef struct forms_context {
     model_space *s;
     const eval_how *how;
-    tools_model model; /* a view of s->m */
-    int form;          /* the view: forms, or exact */
-    arena *a;          /* for results of the whole suite */
-    arena **keep;      /* per thread: what lives as long as a batch */
-    arena **tmp;       /* per thread: scratch */
+    model_opened model; /* a view of s->m */
+    int form;           /* the view: forms, or exact */
+    arena *a;           /* for results of the whole suite */
+    arena **keep;       /* per thread: what lives as long as a batch */
+    arena **tmp;        /* per thread: scratch */
 } forms_context;
 
 /* Forgets the batch. */
@@ -109,15 +109,16 @@ snip_code forms_problem_draw(forms_problem *out, const forms_set *set, size_t in
                              const eval_how *how, arena *a, arena *tmp);
 
 /* The table of the problem in a condition. SNIP_FORMAT where it is none: y does not vary. */
-snip_code forms_table(tools_problem *out, const forms_problem *p, int condition,
+snip_code forms_table(regress_problem *out, const forms_problem *p, int condition,
                       const eval_how *how, arena *a);
 
 /* a + b * core, in `to`. node is NULL when memory is out. */
 expr forms_line(expr core, double a, double b, arena *to);
 
-/* Fits a + b * core on the table's rows. `starts` as in tools_fit_constants. NaN constants never
+/* Fits a + b * core on the table's rows. `starts` as in regress_fit_constants. NaN constants never
  * come out: where nothing is finite, *out is core as given. */
-snip_code forms_fit(expr *out, expr core, const tools_problem *p, int starts, arena *a, arena *tmp);
+snip_code forms_fit(expr *out, expr core, const regress_problem *p, int starts, arena *a,
+                    arena *tmp);
 
 /* -log10(1 - R^2) on the problem's judging rows, at most FORMS_DIGITS; -infinity where e is not
  * finite. NaN when memory is out. */
@@ -129,8 +130,8 @@ double forms_correlation(expr e, const double *const *x, const double *y, size_t
 
 /* A formula and a table that it is held against. */
 typedef struct forms_match {
-    const tools_problem *p;
-    tools_inputs matter;             /* tools_inputs_that_matter(p), 0 in the exact view */
+    const regress_problem *p;
+    regress_inputs matter;           /* regress_inputs_that_matter(p), 0 in the exact view */
     expr e;                          /* in p's raw inputs */
     const char *label, *table_label; /* for the dump */
     double similarity;               /* the result: NaN where the model has no words for e */

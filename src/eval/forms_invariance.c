@@ -208,8 +208,8 @@ static int change(expr *e, forms_problem *q, const forms_problem *p, int what, a
 
 /* The suite's part ---------------------------------------------------------------------------- */
 
-static snip_code prepare(forms_match *m, tools_problem *table, const forms_set *laws, size_t index,
-                         const forms_context *c, arena *a, arena *tmp)
+static snip_code prepare(forms_match *m, regress_problem *table, const forms_set *laws,
+                         size_t index, const forms_context *c, arena *a, arena *tmp)
 {
     forms_problem p, q;
     snip_code code = forms_problem_draw(&p, laws, index, c->how, a, tmp);
@@ -226,7 +226,7 @@ static snip_code prepare(forms_match *m, tools_problem *table, const forms_set *
         if (code != SNIP_OK)
             return code;
         m[k].p = &table[k];
-        m[k].matter = c->form ? tools_inputs_that_matter(&table[k]) : 0;
+        m[k].matter = c->form ? regress_inputs_that_matter(&table[k]) : 0;
         text_add(&label, "\"part\":\"invariance\",\"problem\":%zu,\"change\":\"%s\"", index,
                  names[k]);
         m[k].label = m[k].table_label = c->s->seen ? text_end(&label) : NULL;
@@ -262,7 +262,7 @@ snip_code forms_invariance(json_t **out, const forms_set *laws, forms_context *c
            used = 0;
     forms_batch(c);
     arena *a = c->keep[0];
-    tools_problem *table = arena_array(a, all + 1, sizeof *table);
+    regress_problem *table = arena_array(a, all + 1, sizeof *table);
     forms_match *m = arena_zero(a, (all + 1) * sizeof *m);
     forms_match *asked = arena_array(a, all + 1, sizeof *asked);
     double *similarity = arena_array(a, all + n + 1, sizeof *similarity);

@@ -40,7 +40,7 @@ typedef struct library {
 /* A table and what is chosen for it. */
 typedef struct lookup {
     forms_problem p;
-    tools_problem table;
+    regress_problem table;
     const double **x,
         **judge;         /* standardised inputs in the problem's order: of the table, of all */
     const float *values; /* its vector; among forms two */
@@ -236,7 +236,7 @@ static double digits_of(lookup *u, const library *l, int way, size_t which, aren
         for (size_t k = 0; k < u->count; k++)
             if (u->chosen[before][k] == u->chosen[way][which])
                 return u->digits[before][k];
-    tools_problem table = u->table;
+    regress_problem table = u->table;
     forms_problem p = u->p;
     expr fitted;
     table.x = u->x;

@@ -8,8 +8,8 @@
 #include "data/corpora.h"
 #include "data/laws.h"
 #include "eval/forms.h"
-#include "tools/explain.h"
-#include "tools/fit.h"
+#include "regress/explain.h"
+#include "regress/constants.h"
 
 enum {
     POOL = 600,       /* laws to take rivals from */
@@ -305,8 +305,8 @@ static int add_rivals(forms_problem *p, const forms_set *set, rng *r, arena *a, 
 static int add_edits(forms_problem *p, expr truth, rng *r, arena *a, arena *tmp)
 {
     arena_pos mark = arena_mark(tmp);
-    tools_edit *edit;
-    size_t n = tools_edits_list(&edit, truth, (size_t)p->dim, tmp), before = p->n;
+    regress_edit *edit;
+    size_t n = regress_edits_list(&edit, truth, (size_t)p->dim, tmp), before = p->n;
     int *order = n != (size_t)-1 ? arena_array(tmp, n + 1, sizeof *order) : NULL, failed = !order;
     for (size_t i = 0; order && i < n; i++)
         order[i] = (int)i;
@@ -394,7 +394,7 @@ snip_code forms_problem_draw(forms_problem *out, const forms_set *set, size_t in
         out->n = 0;
     for (int k = 0; k < FORMS_CONDITIONS && out->n; k++) {
         arena_pos mark = arena_mark(tmp);
-        tools_problem t;
+        regress_problem t;
         code = forms_table(&t, out, k, how, tmp);
         arena_reset(tmp, mark);
         if (code == SNIP_NOMEM)
@@ -407,7 +407,7 @@ snip_code forms_problem_draw(forms_problem *out, const forms_set *set, size_t in
 
 /* Tables, fits -------------------------------------------------------------------------------- */
 
-snip_code forms_table(tools_problem *out, const forms_problem *p, int condition,
+snip_code forms_table(regress_problem *out, const forms_problem *p, int condition,
                       const eval_how *how, arena *a)
 {
     static const char *const names[DATA_DIMS_MAX] = { "x0", "x1", "x2", "x3", "x4",
@@ -418,8 +418,8 @@ snip_code forms_table(tools_problem *out, const forms_problem *p, int condition,
     const double *y = data_noisy(p->y, FORMS_TABLE, c->noise, &r, a);
     if (!y)
         return SNIP_NOMEM;
-    const tools_table t = { (size_t)p->dim, c->rows, names, p->x, y };
-    return tools_problem_whole(out, &t, how->seed, a, NULL);
+    const regress_table t = { (size_t)p->dim, c->rows, names, p->x, y };
+    return regress_problem_whole(out, &t, how->seed, a, NULL);
 }
 
 /* a + b * core for the best a and b; 0 and 1 where there are none. */
@@ -455,14 +455,15 @@ expr forms_line(expr core, double a, double b, arena *to)
     return e;
 }
 
-snip_code forms_fit(expr *out, expr core, const tools_problem *p, int starts, arena *a, arena *tmp)
+snip_code forms_fit(expr *out, expr core, const regress_problem *p, int starts, arena *a,
+                    arena *tmp)
 {
     const double *const *x = (const double *const *)p->x;
     arena_pos mark = arena_mark(tmp);
     double *v = arena_array(tmp, p->train, sizeof *v), from = 0, slope = 1;
     size_t *node = arena_array(tmp, core.count, sizeof *node);
     size_t finite = v && node ? expr_eval(core, x, p->train, v, tmp) : (size_t)-1;
-    tools_fit fit;
+    regress_fit fit;
     if (finite == (size_t)-1)
         return SNIP_NOMEM;
     if (finite == p->train)
@@ -475,7 +476,7 @@ snip_code forms_fit(expr *out, expr core, const tools_problem *p, int starts, ar
     *out = e;
     if (constants == 0)
         return SNIP_OK;
-    snip_code code = tools_fit_constants(out, &fit, e, x, p->y, p->fit, starts, p->seed, a, NULL);
+    snip_code code = regress_fit_constants(out, &fit, e, x, p->y, p->fit, starts, p->seed, a, NULL);
     if (code == SNIP_UNSUPPORTED)
         *out = e;
     return code == SNIP_NOMEM ? code : SNIP_OK;
@@ -525,13 +526,13 @@ double forms_correlation(expr e, const double *const *x, const double *y, size_t
 /* A match on its way. */
 typedef struct half {
     expr words; /* node is NULL where there are none */
-    tools_inputs inputs;
+    regress_inputs inputs;
     size_t table; /* of the first of its tables' rows */
     snip_code code;
 } half;
 
 /* For the dump: a match's label with its inputs, and which way up its table is (-1: a formula). */
-static const char *labelled(const char *label, tools_inputs inputs, int turned, arena *a)
+static const char *labelled(const char *label, regress_inputs inputs, int turned, arena *a)
 {
     text t = { .a = a };
     if (!label)
@@ -543,10 +544,10 @@ static const char *labelled(const char *label, tools_inputs inputs, int turned, 
 }
 
 /* The table that a match is held against, as it is and, among forms, upside down. */
-static snip_code add_tables(model_item *item, const forms_match *m, tools_inputs inputs, int form,
+static snip_code add_tables(model_item *item, const forms_match *m, regress_inputs inputs, int form,
                             arena *a)
 {
-    const tools_problem *p = m->p;
+    const regress_problem *p = m->p;
     const double **x = arena_array(a, p->dim, sizeof *x);
     double *turned = form ? arena_array(a, p->train, sizeof *turned) : NULL;
     int dim = 0;
@@ -614,9 +615,9 @@ snip_code forms_compare(forms_match *m, size_t n, forms_context *c, snip_status 
 #pragma omp parallel for schedule(dynamic, 8) num_threads(c->s->threads)
         for (size_t i = 0; i < n; i++) {
             int t = omp_get_thread_num();
-            h[i].inputs = tools_inputs_held(m[i].e, m[i].p, m[i].matter, &c->model);
-            h[i].code = tools_words(&h[i].words, m[i].e, h[i].inputs, m[i].p, &c->model, c->keep[t],
-                                    c->tmp[t], NULL);
+            h[i].inputs = regress_inputs_held(m[i].e, m[i].p, m[i].matter, &c->model);
+            h[i].code = regress_words(&h[i].words, m[i].e, h[i].inputs, m[i].p, &c->model,
+                                      c->keep[t], c->tmp[t], NULL);
             if (h[i].code != SNIP_OK)
                 h[i].words.node = NULL;
         }

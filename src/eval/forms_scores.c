@@ -27,7 +27,7 @@ typedef struct work {
     const forms_problem *p;
     int condition;
     forms_task *task;
-    tools_problem table;
+    regress_problem table;
     forms_match *match; /* of its candidates */
     snip_code code;
 } work;
@@ -73,7 +73,7 @@ static snip_code judge(work *w, const forms_context *c, arena *a, arena *tmp)
     if (code != SNIP_OK)
         return code;
     const double *const *x = (const double *const *)w->table.x;
-    tools_inputs matter = c->form ? tools_inputs_that_matter(&w->table) : 0;
+    regress_inputs matter = c->form ? regress_inputs_that_matter(&w->table) : 0;
     const char *label = c->s->seen ? table_label(w, a) : NULL;
     t->n = p->n;
     for (size_t i = 0; i < p->n && code == SNIP_OK; i++) {

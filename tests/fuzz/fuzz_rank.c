@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "base/table.h"
-#include "tools/explain.h"
+#include "regress/explain.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -22,9 +22,9 @@ static void check(int good)
 }
 
 /* A small untrained model, made once: it would take most of the time. */
-static const tools_model *the_model(void)
+static const model_opened *the_model(void)
 {
-    static tools_model t;
+    static model_opened t;
     model_config c;
     model *m;
     if (t.m)
@@ -47,11 +47,11 @@ static int in_range(double cosine)
     return cosine >= -1 - 1e-5 && cosine <= 1 + 1e-5;
 }
 
-static void check_ranking(const tools_candidate *c, size_t n, const tools_problem *p)
+static void check_ranking(const regress_candidate *c, size_t n, const regress_problem *p)
 {
     double last = -INFINITY;
     for (size_t i = 0; i < n; i++) {
-        double loss = tools_judged(&c[i].errors, p);
+        double loss = regress_judged(&c[i].errors, p);
         check(c[i].complexity == c[i].fitted.count && expr_measure(c[i].fitted));
         check(isnan(c[i].similarity) ? c[i].why != NULL : in_range(c[i].similarity));
         check(!c[i].front || isfinite(loss));
@@ -60,26 +60,26 @@ static void check_ranking(const tools_candidate *c, size_t n, const tools_proble
     }
 }
 
-static void explain(expr e, const tools_problem *p, arena *a)
+static void explain(expr e, const regress_problem *p, arena *a)
 {
-    tools_explanation x;
+    regress_explanation x;
     snip_status st = { 0 };
-    const tools_explain_how how = { .refit = 1, .list = 2, .threads = 1 };
-    snip_code code = tools_explain(&x, e, p, the_model(), &how, a, &st);
+    const regress_explain_how how = { .refit = 1, .list = 2, .threads = 1 };
+    snip_code code = regress_explain(&x, e, p, the_model(), &how, a, &st);
     check(code == SNIP_OK || st.msg[0]);
     for (size_t i = 0; code == SNIP_OK && i < x.edits; i++) {
         check(in_range(x.edit[i].similarity) && expr_measure(x.edit[i].e));
         /* Those that were refitted come first, by error; the others by gain, which a freed exponent
          * has none of. */
-        check(i <= x.listed || x.edit[i].kind == TOOLS_FREE ||
+        check(i <= x.listed || x.edit[i].kind == REGRESS_FREE ||
               x.edit[i].gain <= x.edit[i - 1].gain);
-        check(i > 0 || tools_edit_text(&x.edit[i], x.e, &p->names, a) != NULL);
+        check(i > 0 || regress_edit_text(&x.edit[i], x.e, &p->names, a) != NULL);
     }
 }
 
-static void rank(char *formulas, const tools_problem *p, int order, arena *a)
+static void rank(char *formulas, const regress_problem *p, int order, arena *a)
 {
-    tools_candidate c[FORMULAS] = { 0 };
+    regress_candidate c[FORMULAS] = { 0 };
     snip_status st = { 0 };
     size_t n = 0;
     for (char *line = formulas, *next; line && n < FORMULAS; line = next) {
@@ -91,10 +91,10 @@ static void rank(char *formulas, const tools_problem *p, int order, arena *a)
             n++;
     }
     expr first = n ? c[0].e : (expr){ 0 };
-    const tools_rank_how how = { .refit = 1, .starts = 1, .order = order, .threads = 1 };
-    snip_code code = tools_rank(c, n, p, the_model(), &how, a, &st);
+    const regress_rank_how how = { .refit = 1, .starts = 1, .order = order, .threads = 1 };
+    snip_code code = regress_rank(c, n, p, the_model(), &how, a, &st);
     check(code == SNIP_OK || st.msg[0]);
-    if (code == SNIP_OK && order == TOOLS_BY_LOSS)
+    if (code == SNIP_OK && order == REGRESS_BY_LOSS)
         check_ranking(c, n, p);
     for (size_t i = 0; code == SNIP_OK && i < n; i++)
         for (int f = SNIP_INFIX; f <= SNIP_C; f++)
@@ -121,11 +121,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         if (table_parse(&t, "t.csv", text, strlen(text), &how, a, &st) == SNIP_OK &&
             t.columns > 1 && t.columns <= 5) {
             table_inputs(&t, &names, &x, a);
-            const tools_table task = { t.inputs, t.rows < ROWS ? t.rows : ROWS, names, x,
-                                       t.column[t.target] };
-            tools_problem p;
-            if (tools_problem_make(&p, &task, 1, a, &st) == SNIP_OK)
-                rank(formulas, &p, order % TOOLS_ORDERS, a);
+            const regress_table task = { t.inputs, t.rows < ROWS ? t.rows : ROWS, names, x,
+                                         t.column[t.target] };
+            regress_problem p;
+            if (regress_problem_make(&p, &task, 1, a, &st) == SNIP_OK)
+                rank(formulas, &p, order % REGRESS_ORDERS, a);
             else
                 check(st.msg[0]);
         }

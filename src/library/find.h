@@ -1,0 +1,22 @@
+/* find.h - formulas of a library for a table. */
+#ifndef LIBRARY_FIND_H
+#define LIBRARY_FIND_H
+
+#include "library/file.h"
+#include "regress/rank.h"
+
+typedef struct library_find_how {
+    size_t k;
+    regress_rank_how rank; /* how what is found is judged and ordered */
+} library_find_how;
+
+/* The k formulas of the library whose vectors are nearest to the table's, in the user's own inputs
+ * and units, judged and sorted as regress_rank does; in `a`. Inputs may be irrelevant, so the table
+ * is looked up with all of them and with those sets that tell hardly less of y: of up to four
+ * inputs every set is tried, else all but one and each alone. place is the formula's id in the
+ * library, text its own form there. *found may be less than k. */
+snip_code library_find(regress_candidate **out, size_t *found, const regress_problem *p,
+                       const model_opened *t, library_file *ix, const library_find_how *how,
+                       arena *a, snip_status *st);
+
+#endif

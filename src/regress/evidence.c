@@ -1,0 +1,242 @@
+/* evidence.c - see evidence.h. */
+#include "regress/evidence.h"
+
+#include <math.h>
+#include <omp.h>
+#include <stdlib.h>
+
+#include "base/special.h"
+#include "regress/constants.h"
+
+enum { FINALISTS = 8 }; /* that are cross-validated: those with the least error per freedom */
+
+static const double CHANCE = 0.05; /* of a false verdict */
+static const double LESS = 0.95;   /* of an error: what is above is no better */
+
+int regress_folds(size_t rows)
+{
+    int most = rows < REGRESS_FEW_ROWS ? 10 : 5;
+    return rows < (size_t)most ? (int)rows : most;
+}
+
+/* The table without the rows of fold k, or those rows alone. Row i is in fold i % folds: the rows
+ * are in random order. Returns how many. */
+static size_t gather(double **x, double *y, const regress_problem *p, size_t rows, size_t k,
+                     size_t folds, int inside)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < rows; i++) {
+        if ((i % folds == k) != inside)
+            continue;
+        for (size_t j = 0; j < p->dim; j++)
+            x[j][n] = p->x[j][i];
+        y[n++] = p->y[i];
+    }
+    return n;
+}
+
+/* The sum of squares of e on the table; +infinity if it is not finite. Returns 0 when memory is
+ * out. */
+static int squares(double *out, expr e, const double *const *x, const double *y, size_t n,
+                   arena *tmp)
+{
+    arena_pos mark = arena_mark(tmp);
+    double *v = arena_array(tmp, n + 1, sizeof *v), sum = 0;
+    int good = v && expr_eval(e, x, n, v, tmp) != (size_t)-1;
+    for (size_t i = 0; i < n && good; i++)
+        sum += (v[i] - y[i]) * (v[i] - y[i]);
+    *out = isfinite(sum) ? sum : INFINITY;
+    arena_reset(tmp, mark);
+    return good;
+}
+
+int regress_cross_validate(double *out, expr e, const regress_problem *p, size_t rows, int starts,
+                           arena *tmp)
+{
+    arena_pos mark = arena_mark(tmp);
+    size_t folds = (size_t)regress_folds(rows);
+    double **x = arena_array(tmp, p->dim, sizeof *x), *y = arena_array(tmp, rows, sizeof *y);
+    int good = x && y;
+    for (size_t j = 0; j < p->dim && good; j++)
+        good = (x[j] = arena_array(tmp, rows, sizeof *x[j])) != NULL;
+    const double *const *columns = (const double *const *)x;
+    double sum = 0;
+    for (size_t k = 0; k < folds && good; k++) {
+        arena_pos here = arena_mark(tmp);
+        expr fitted;
+        regress_fit fit;
+        double part = 0;
+        size_t n = gather(x, y, p, rows, k, folds, 0);
+        snip_code code =
+            regress_fit_constants(&fitted, &fit, e, columns, y, n, starts, p->seed, tmp, NULL);
+        if (code == SNIP_UNSUPPORTED)
+            fitted = e;
+        n = gather(x, y, p, rows, k, folds, 1);
+        good = code != SNIP_NOMEM && squares(&part, fitted, columns, y, n, tmp);
+        sum += part;
+        arena_reset(tmp, here);
+    }
+    *out = sum / (double)rows;
+    arena_reset(tmp, mark);
+    return good;
+}
+
+/* A formula on its way through the judges. */
+typedef struct contender {
+    expr e;        /* fitted to all rows */
+    double rss;    /* there */
+    size_t free;   /* constants */
+    double spread; /* the mean square per degree of freedom */
+    size_t place;
+    double cross;
+} contender;
+
+static int by_spread(const void *left, const void *right)
+{
+    const contender *a = left, *b = right;
+    if (a->spread != b->spread)
+        return a->spread < b->spread ? -1 : 1;
+    return a->place < b->place ? -1 : a->place > b->place;
+}
+
+/* Fits e to the first `rows` rows, in `a`. */
+static snip_code fit_all(contender *c, expr e, const regress_problem *p, size_t rows, int starts,
+                         arena *a, snip_status *st)
+{
+    regress_fit fit = { 0 };
+    const double *const *x = (const double *const *)p->x;
+    snip_code code = regress_fit_constants(&c->e, &fit, e, x, p->y, rows, starts, p->seed, a, st);
+    if (code == SNIP_UNSUPPORTED) { /* too much to fit: judged as it is */
+        c->e = e;
+        code = SNIP_OK;
+    }
+    c->free = fit.constants;
+    if (code == SNIP_OK && !squares(&c->rss, c->e, x, p->y, rows, a))
+        code = status_nomem(st);
+    c->rss = fmax(c->rss, 1e-20 * p->variance[0] * (double)rows); /* less is rounding */
+    c->spread = c->free < rows ? c->rss / (double)(rows - c->free) : INFINITY;
+    return code;
+}
+
+/* The chance that noise makes the second sum of squares so much smaller than the first. Where one
+ * is not a special case of the other, all constants of the second are charged: what both explain
+ * together lies in a space of as many more dimensions at most. (The survival function of F, written
+ * with the ratio of the sums.) */
+static double chance(const contender *before, const contender *after, int nested, size_t rows)
+{
+    size_t more = nested || after->free == 0 ? 1 : after->free;
+    double left = (double)rows - (double)before->free - (double)more;
+    if (!(after->rss < before->rss) || left <= 0)
+        return 1;
+    if (!isfinite(before->rss))
+        return 0;
+    return special_beta(after->rss / before->rss, left / 2, (double)more / 2);
+}
+
+typedef struct work {
+    const regress_problem *p;
+    const regress_tried *tried;
+    contender *c;
+    size_t rows;
+    int cross; /* what to do: cross-validate, else fit */
+} work;
+
+static snip_code step(const work *w, size_t i, arena *a, snip_status *st)
+{
+    if (!w->cross)
+        return fit_all(&w->c[i], w->tried[i].e, w->p, w->rows, 1, a, st);
+    return regress_cross_validate(&w->c[i].cross, w->c[i].e, w->p, w->rows, 1, a)
+               ? SNIP_OK
+               : status_nomem(st);
+}
+
+/* The step for each of n, each by one thread; trees are copied into `a`. */
+static snip_code all(const work *w, size_t n, int threads, arena *a, snip_status *st)
+{
+    threads = threads > 0 ? threads : 1;
+    arena **own = calloc((size_t)threads, sizeof *own);
+    snip_status failed = { 0 };
+    for (int k = 0; k < threads && own; k++)
+        if (!(own[k] = arena_new(0)))
+            status_nomem(&failed);
+    if (!own)
+        status_nomem(&failed);
+    if (failed.code == SNIP_OK) {
+#pragma omp parallel for schedule(dynamic, 1) num_threads(threads)
+        for (size_t i = 0; i < n; i++) {
+            snip_status here;
+            if (step(w, i, own[omp_get_thread_num()], &here) != SNIP_OK)
+#pragma omp critical(regress_evidence_failed)
+                failed = here;
+        }
+    }
+    for (size_t i = 0; i < n && failed.code == SNIP_OK && !w->cross; i++) {
+        expr *e = &w->c[i].e;
+        if (!(e->node = arena_copy(a, e->node, e->count * sizeof *e->node)))
+            status_nomem(&failed);
+    }
+    for (int k = 0; k < threads && own; k++)
+        arena_free(own[k]);
+    free(own);
+    if (failed.code != SNIP_OK && st)
+        *st = failed;
+    return failed.code;
+}
+
+/* The rows that all fits are on. */
+static size_t rows_of(expr e, const regress_tried *tried, size_t n, const regress_problem *p)
+{
+    size_t most = e.count;
+    for (size_t i = 0; i < n; i++)
+        most = tried[i].e.count > most ? tried[i].e.count : most;
+    size_t rows = p->rows < REGRESS_FIT_ROWS ? p->rows : REGRESS_FIT_ROWS;
+    size_t bearable = REGRESS_FIT_JACOBIAN_MAX / (most ? most : 1);
+    return rows < bearable ? rows : bearable;
+}
+
+snip_code regress_evidence_weigh(regress_evidence *out, expr e, const regress_tried *tried,
+                                 size_t n, const regress_problem *p, int starts, int threads,
+                                 arena *a, snip_status *st)
+{
+    size_t rows = rows_of(e, tried, n, p);
+    contender first = { .place = 0 }, *c = arena_zero(a, (n + 1) * sizeof *c);
+    *out =
+        (regress_evidence){ .tried = n, .best = (size_t)-1, .p = 1, .folds = regress_folds(rows) };
+    out->cross[0] = out->cross[1] = NAN;
+    if (!c)
+        return status_nomem(st);
+    for (size_t i = 0; i < n; i++)
+        c[i].place = i;
+    work w = { .p = p, .tried = tried, .c = c, .rows = rows };
+    snip_code code = fit_all(&first, e, p, rows, starts, a, st);
+    if (code == SNIP_OK)
+        code = all(&w, n, threads, a, st);
+    if (code != SNIP_OK)
+        return code;
+    qsort(c, n, sizeof *c, by_spread);
+    size_t finalists = n < FINALISTS ? n : FINALISTS;
+    w.cross = 1;
+    if (!regress_cross_validate(&out->cross[0], first.e, p, rows, 1, a))
+        return status_nomem(st);
+    if ((code = all(&w, finalists, threads, a, st)) != SNIP_OK)
+        return code;
+    /* Supported ones first, then by their error in rows not seen. */
+    const double least = 1e-20 * p->variance[0];
+    out->cross[0] = fmax(out->cross[0], least);
+    for (size_t i = 0; i < finalists; i++) {
+        double p_all = fmin(1, (double)n * chance(&first, &c[i], tried[c[i].place].nested, rows));
+        double cross = fmax(c[i].cross, least);
+        int supported = p_all < CHANCE && cross < LESS * out->cross[0];
+        if (!isfinite(c[i].rss) || !isfinite(cross))
+            continue;
+        if (out->best == (size_t)-1 || supported > out->supported ||
+            (supported == out->supported && cross < out->cross[1] * (1 - 1e-6))) {
+            out->best = c[i].place;
+            out->supported = supported;
+            out->p = p_all;
+            out->cross[1] = cross;
+            out->fitted = c[i].e;
+        }
+    }
+    return SNIP_OK;
+}

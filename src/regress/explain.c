@@ -1,0 +1,495 @@
+/* explain.c - see explain.h. */
+#include "regress/explain.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "regress/constants.h"
+
+/* What a node may become: the model's own operators. */
+static const uint8_t unary[] = { EXPR_ABS,    EXPR_INV,  EXPR_SQRT, EXPR_LOG,    EXPR_EXP,
+                                 EXPR_SIN,    EXPR_COS,  EXPR_TAN,  EXPR_ARCSIN, EXPR_ARCCOS,
+                                 EXPR_ARCTAN, EXPR_POW2, EXPR_POW3 };
+static const uint8_t binary[] = { EXPR_ADD, EXPR_SUB, EXPR_MUL, EXPR_DIV };
+enum { UNARY = sizeof unary, BINARY = sizeof binary };
+
+/* Edits of one node at most, besides variables: exchanges, a swap, two drops, wraps, an exponent.
+ */
+enum { EACH = UNARY + BINARY + 1 + 2 + UNARY + 1 };
+
+/* Node visits, edits times rows times nodes, that refits of all edits are made for. */
+static const double WORK_MAX = 3e7;
+
+typedef struct list {
+    regress_edit *edit;
+    size_t count;
+    expr e;
+    arena *a;
+    int failed;
+} list;
+
+static void add(list *l, size_t node, regress_edit_kind kind, int to, expr e)
+{
+    if (!e.node)
+        l->failed = 1;
+    else
+        l->edit[l->count++] = (regress_edit){ .node = node, .kind = kind, .to = to, .e = e };
+}
+
+/* A copy of the whole formula, to change a node of. */
+static expr copy(list *l)
+{
+    return (expr){ arena_copy(l->a, l->e.node, l->e.count * sizeof *l->e.node), l->e.count };
+}
+
+static void exchange_operator(list *l, size_t i, const uint8_t *ops, size_t n)
+{
+    for (size_t k = 0; k < n; k++) {
+        expr e;
+        if (ops[k] == l->e.node[i].op)
+            continue;
+        e = copy(l);
+        if (e.node)
+            e.node[i].op = ops[k];
+        add(l, i, REGRESS_EXCHANGE, ops[k], e);
+    }
+}
+
+static void exchange_variable(list *l, size_t i, size_t inputs)
+{
+    for (size_t v = 0; v < inputs; v++) {
+        expr e;
+        if (v == l->e.node[i].var)
+            continue;
+        e = copy(l);
+        if (e.node)
+            e.node[i].var = (uint16_t)v;
+        add(l, i, REGRESS_EXCHANGE, (int)v, e);
+    }
+}
+
+static void swap(list *l, size_t i)
+{
+    expr left = expr_sub(l->e, expr_child(l->e, i, 0));
+    expr right = expr_sub(l->e, expr_child(l->e, i, 1));
+    if (expr_same(left, right))
+        return;
+    expr e = copy(l);
+    if (e.node) {
+        memcpy(e.node + i + 1, right.node, right.count * sizeof *e.node);
+        memcpy(e.node + i + 1 + right.count, left.node, left.count * sizeof *e.node);
+    }
+    add(l, i, REGRESS_SWAP, 0, e);
+}
+
+static void wrap(list *l, size_t i)
+{
+    expr inside = expr_sub(l->e, i), outside = { NULL, inside.count + 1 };
+    for (int k = 0; k < UNARY; k++) {
+        outside.node = arena_zero(l->a, outside.count * sizeof *outside.node);
+        if (outside.node) {
+            outside.node[0].op = unary[k];
+            memcpy(outside.node + 1, inside.node, inside.count * sizeof *inside.node);
+            expr_measure(outside);
+        }
+        add(l, i, REGRESS_WRAP, unary[k],
+            outside.node ? expr_splice(l->e, i, outside, l->a) : (expr){ 0 });
+    }
+}
+
+/* The power that a node raises its first operand to; NaN if it raises none. */
+static double power_of(expr e, size_t i)
+{
+    switch (e.node[i].op) {
+    case EXPR_VARIABLE:
+        return 1;
+    case EXPR_INV:
+        return -1;
+    case EXPR_SQRT:
+        return .5;
+    case EXPR_POW2:
+        return 2;
+    case EXPR_POW3:
+        return 3;
+    case EXPR_POW: {
+        const expr_node *n = &e.node[expr_child(e, i, 1)];
+        return n->op == EXPR_NUMBER && n->value == floor(n->value) ? n->value : NAN;
+    }
+    default:
+        return NAN;
+    }
+}
+
+/* u^2 becomes u^c, with c to be fitted. A whole c would be taken for a shape (expr_constants), so
+ * it starts a little beside. */
+static void free_exponent(list *l, size_t i)
+{
+    const double beside = 1e-6;
+    double power = power_of(l->e, i);
+    if (isnan(power))
+        return;
+    expr base = expr_sub(l->e, l->e.node[i].op == EXPR_VARIABLE ? i : i + 1);
+    expr e = { arena_zero(l->a, (base.count + 2) * sizeof *e.node), base.count + 2 };
+    if (e.node) {
+        e.node[0].op = EXPR_POW;
+        memcpy(e.node + 1, base.node, base.count * sizeof *e.node);
+        e.node[base.count + 1] =
+            (expr_node){ .op = EXPR_NUMBER, .value = power * (1 + beside), .len = 1 };
+        expr_measure(e);
+    }
+    add(l, i, REGRESS_FREE, 0, e.node ? expr_splice(l->e, i, e, l->a) : (expr){ 0 });
+}
+
+static void edit_node(list *l, size_t i, size_t inputs)
+{
+    const expr_node *n = &l->e.node[i];
+    int arity = expr_ops[n->op].arity;
+    if (n->op == EXPR_VARIABLE)
+        exchange_variable(l, i, inputs);
+    if (arity == 0 && n->op != EXPR_VARIABLE)
+        return; /* constants are for the fit */
+    if (arity == 1)
+        exchange_operator(l, i, unary, UNARY);
+    if (arity == 2) {
+        exchange_operator(l, i, binary, BINARY);
+        if (n->op == EXPR_SUB || n->op == EXPR_DIV || n->op == EXPR_POW)
+            swap(l, i);
+    }
+    for (int k = 0; k < arity; k++) {
+        expr kept = expr_sub(l->e, expr_child(l->e, i, k));
+        if (k == 0 || !expr_same(kept, expr_sub(l->e, expr_child(l->e, i, 0))))
+            add(l, i, REGRESS_DROP, k, expr_splice(l->e, i, kept, l->a));
+    }
+    wrap(l, i);
+    free_exponent(l, i);
+}
+
+size_t regress_edits_list(regress_edit **out, expr e, size_t inputs, arena *a)
+{
+    list l = { .e = e, .a = a };
+    l.edit = *out = arena_array(a, e.count * (EACH + inputs), sizeof *l.edit);
+    for (size_t i = 0; i < e.count && l.edit && !l.failed; i++)
+        edit_node(&l, i, inputs);
+    return l.edit && !l.failed ? l.count : (size_t)-1;
+}
+
+static char *shortened(expr e, const expr_names *names, arena *a)
+{
+    enum { MOST = 40 };
+    char *s = expr_print(e, SNIP_INFIX, names, 4, a);
+    if (s && strlen(s) > MOST) {
+        size_t end = MOST - 3;
+        while (end && ((unsigned char)s[end] & 0xC0) == 0x80) /* not inside a letter of UTF-8 */
+            end--;
+        memcpy(s + end, "...", 4);
+    }
+    return s;
+}
+
+const char *regress_edit_text(const regress_edit *edit, expr e, const expr_names *names, arena *a)
+{
+    const expr_node *n = &e.node[edit->node];
+    text t = { .a = a };
+    const char *here = shortened(expr_sub(e, edit->node), names, a);
+    expr_node leaf = { .op = EXPR_VARIABLE, .var = (uint16_t)edit->to, .len = 1 };
+    const char *leaf_text;
+    if (!here)
+        return NULL;
+    switch (edit->kind) {
+    case REGRESS_EXCHANGE:
+        if (n->op == EXPR_VARIABLE) {
+            leaf_text = expr_print((expr){ &leaf, 1 }, SNIP_INFIX, names, 0, a);
+            text_add(&t, "%s -> %s", here, leaf_text ? leaf_text : "");
+        } else {
+            text_add(&t, "%s -> %s at %s", expr_ops[n->op].name, expr_ops[edit->to].name, here);
+        }
+        break;
+    case REGRESS_SWAP:
+        text_add(&t, "operands swapped at %s", here);
+        break;
+    case REGRESS_DROP: {
+        const char *kept = shortened(expr_sub(e, expr_child(e, edit->node, edit->to)), names, a);
+        text_add(&t, "%s -> %s", here, kept ? kept : "");
+        break;
+    }
+    case REGRESS_WRAP:
+        text_add(&t, "%s -> %s(%s)", here, expr_ops[edit->to].name, here);
+        break;
+    case REGRESS_FREE:
+        text_add(&t, "exponent fitted at %s", here);
+        break;
+    }
+    return text_end(&t);
+}
+
+/* Whether values differ by more than rounding. */
+static int differ(const double *a, const double *b, size_t n)
+{
+    double size = 0, most = 0;
+    for (size_t i = 0; i < n; i++) {
+        size = fmax(size, fabs(a[i]));
+        most = fmax(most, fabs(a[i] - b[i]));
+    }
+    return most > 1e-12 * size;
+}
+
+/* Keeps the edits that have finite values in all rows of the fit, and others than e has. Returns 0
+ * when memory is out. */
+static int keep_real(regress_edit *edit, size_t *count, expr e, const regress_problem *p, arena *a)
+{
+    size_t kept = 0;
+    arena_pos mark = arena_mark(a);
+    const double *const *x = (const double *const *)p->x;
+    double *y = arena_array(a, p->fit, sizeof *y), *before = arena_array(a, p->fit, sizeof *y);
+    if (!y || !before || expr_eval(e, x, p->fit, before, a) == (size_t)-1)
+        y = NULL;
+    for (size_t i = 0; i < *count && y; i++) {
+        size_t finite = expr_eval(edit[i].e, x, p->fit, y, a);
+        if (finite == (size_t)-1)
+            y = NULL;
+        else if (finite == p->fit && (edit[i].kind == REGRESS_FREE || differ(y, before, p->fit)))
+            edit[kept++] = edit[i];
+    }
+    arena_reset(a, mark);
+    *count = kept;
+    return y != NULL;
+}
+
+/* What an edit is sorted by: its gain. A freed exponent changes no value, so the cosine tells
+ * nothing about it; it comes after all others but NaN. */
+static double gain_key(const regress_edit *e)
+{
+    return isnan(e->gain) ? -INFINITY : e->kind == REGRESS_FREE ? -DBL_MAX : e->gain;
+}
+
+/* Best first. Where gains are equal the order of the list decides. */
+static int by_gain(const void *left, const void *right)
+{
+    const regress_edit *a = left, *b = right;
+    double x = gain_key(a), y = gain_key(b);
+    if (x != y)
+        return x > y ? -1 : 1;
+    if (a->node != b->node)
+        return a->node < b->node ? -1 : 1;
+    return a->kind != b->kind ? (int)a->kind - (int)b->kind : a->to - b->to;
+}
+
+/* The formula's own cosine, before there are edits. */
+static snip_code measure_whole(regress_explanation *x, const regress_problem *p,
+                               const model_opened *t, int threads, arena *a, snip_status *st)
+{
+    const char *why = NULL;
+    snip_code code = regress_similarities(&x->similarity, &why, &x->e, 1, p, t, threads, a, st);
+    if (code != SNIP_OK || !isnan(x->similarity))
+        return code;
+    return status_fail(st, SNIP_UNSUPPORTED, 0, "the model cannot read the formula: %s",
+                       why ? why : "it has no words for it");
+}
+
+/* Cosines of all edits; those without words are dropped. */
+static snip_code measure(regress_explanation *x, const regress_problem *p, const model_opened *t,
+                         int threads, arena *a, snip_status *st)
+{
+    size_t n = x->edits;
+    expr *e = arena_array(a, n, sizeof *e);
+    double *similarity = arena_array(a, n, sizeof *similarity);
+    const char **why = arena_zero(a, n * sizeof *why);
+    if (!e || !similarity || !why)
+        return status_nomem(st);
+    for (size_t i = 0; i < n; i++)
+        e[i] = x->edit[i].e;
+    snip_code code = regress_similarities(similarity, why, e, n, p, t, threads, a, st);
+    if (code != SNIP_OK)
+        return code;
+    for (size_t i = 0; i < n; i++) {
+        if (x->edit[i].kind == REGRESS_FREE && !isnan(similarity[i]))
+            similarity[i] = x->similarity; /* another spelling of the same values */
+        x->edit[i].similarity = similarity[i];
+        x->edit[i].gain = similarity[i] - x->similarity;
+    }
+    qsort(x->edit, x->edits, sizeof *x->edit, by_gain);
+    while (x->edits && isnan(x->edit[x->edits - 1].gain))
+        x->edits--;
+    return SNIP_OK;
+}
+
+/* The least error first; where errors are equal the larger gain. */
+static int by_error(const void *left, const void *right)
+{
+    const regress_edit *a = *(const regress_edit *const *)left,
+                       *b = *(const regress_edit *const *)right;
+    return a->judged != b->judged ? (a->judged < b->judged ? -1 : 1) : by_gain(a, b);
+}
+
+/* Sorts the edits refitted. Returns 0 when memory is out. */
+static int sort_listed(regress_explanation *x, arena *a)
+{
+    arena_pos mark = arena_mark(a);
+    const regress_edit **at = arena_array(a, x->listed + 1, sizeof *at);
+    regress_edit *sorted = arena_array(a, x->listed + 1, sizeof *sorted);
+    int good = at && sorted;
+    for (size_t i = 0; i < x->listed && good; i++)
+        at[i] = &x->edit[i];
+    if (good)
+        qsort(at, x->listed, sizeof *at, by_error);
+    for (size_t i = 0; i < x->listed && good; i++)
+        sorted[i] = *at[i];
+    if (good && x->listed)
+        memcpy(x->edit, sorted, x->listed * sizeof *sorted);
+    arena_reset(a, mark);
+    return good;
+}
+
+/* How many edits to refit. */
+static size_t to_refit(const regress_explanation *x, const regress_problem *p,
+                       const regress_explain_how *how)
+{
+    double visits = (double)x->edits * (double)p->fit * (double)x->e.count;
+    if (how->list > 0 && how->all && visits <= WORK_MAX)
+        return x->edits;
+    return x->edits < how->list ? x->edits : how->list;
+}
+
+/* The listed edits' real errors, before and after a refit. It begins at the constants fitted to the
+ * unedited formula and, in a second candidate, at those given: the data may have drawn the former
+ * far away from what the edit needs. */
+static snip_code try_edits(regress_explanation *x, const regress_problem *p,
+                           const regress_explain_how *what, arena *a, snip_status *st)
+{
+    x->listed = to_refit(x, p, what);
+    regress_candidate *c = arena_zero(a, (2 * x->listed + 1) * sizeof *c);
+    size_t n = 0;
+    if (!c)
+        return status_nomem(st);
+    for (size_t i = 0; i < x->listed; i++) {
+        c[n++] = (regress_candidate){ .e = x->edit[i].e, .place = 2 * i };
+        if (x->edit[i].given.count)
+            c[n++] = (regress_candidate){ .e = x->edit[i].given, .place = 2 * i + 1 };
+    }
+    const regress_rank_how how = { .refit = 1,
+                                   .order = REGRESS_BY_LOSS,
+                                   .starts = what->starts,
+                                   .parts = 1, /* they are many, and the constants nearly right */
+                                   .threads = what->threads };
+    snip_code code = regress_rank(c, n, p, NULL, &how, a, st);
+    if (code != SNIP_OK)
+        return code;
+    for (size_t second = 0; second < 2; second++)
+        for (size_t i = 0; i < n; i++) {
+            regress_edit *edit = &x->edit[c[i].place / 2];
+            if (c[i].place % 2 != second)
+                continue;
+            if (!second)
+                edit->errors = c[i].given;
+            /* Fitted rows choose, those held out judge. */
+            const double same = 1e-9;
+            if (second && !(c[i].errors.loss[0] < edit->refitted.loss[0] * (1 - same)) &&
+                !(isnan(edit->refitted.loss[0]) && !isnan(c[i].errors.loss[0])))
+                continue;
+            edit->fitted = c[i].fitted;
+            edit->refitted = c[i].errors;
+            edit->judged = regress_judged(&edit->refitted, p);
+        }
+    return sort_listed(x, a) ? SNIP_OK : status_nomem(st);
+}
+
+/* Whether formulas differ in their numbers only. */
+static int same_structure(expr a, expr b)
+{
+    if (a.count != b.count)
+        return 0;
+    for (size_t i = 0; i < a.count; i++)
+        if (a.node[i].op != b.node[i].op ||
+            (a.node[i].op == EXPR_VARIABLE && a.node[i].var != b.node[i].var))
+            return 0;
+    return 1;
+}
+
+/* All edits of x->e, and beside them those of the formula as given, if that is another. */
+static int list_edits(regress_explanation *x, expr given, const regress_problem *p, arena *a)
+{
+    regress_edit *other;
+    x->edits = regress_edits_list(&x->edit, x->e, p->dim, a);
+    if (x->edits == (size_t)-1)
+        return 0;
+    if (!same_structure(x->e, given) || expr_same(x->e, given))
+        return 1;
+    size_t n = regress_edits_list(&other, given, p->dim, a);
+    for (size_t i = 0; i < x->edits && n == x->edits; i++)
+        if (same_structure(x->edit[i].e, other[i].e))
+            x->edit[i].given = other[i].e;
+    return n != (size_t)-1;
+}
+
+/* Weighs the refitted edits against the formula, whose constants are fitted for that. */
+static snip_code weigh(regress_explanation *x, const regress_candidate *fitted,
+                       const regress_problem *p, const regress_explain_how *how, arena *a,
+                       snip_status *st)
+{
+    enum { STARTS = 16 };
+    regress_tried *tried = arena_array(a, x->listed + 1, sizeof *tried);
+    x->evidence = (regress_evidence){ .best = (size_t)-1, .p = 1 };
+    if (x->listed == 0)
+        return SNIP_OK;
+    if (!tried)
+        return status_nomem(st);
+    for (size_t i = 0; i < x->listed; i++)
+        tried[i] =
+            (regress_tried){ .e = x->edit[i].fitted, .nested = x->edit[i].kind == REGRESS_FREE };
+    return regress_evidence_weigh(&x->evidence, fitted->fitted, tried, x->listed, p,
+                                  how->starts > STARTS ? how->starts : STARTS, how->threads, a, st);
+}
+
+snip_code regress_explain(regress_explanation *out, expr e, const regress_problem *p,
+                          const model_opened *t, const regress_explain_how *how, arena *a,
+                          snip_status *st)
+{
+    regress_explanation x = { .e = e };
+    regress_candidate whole = { .e = e };
+    const regress_rank_how first = { .refit = how->refit || how->list,
+                                     .order = REGRESS_BY_LOSS,
+                                     .starts = how->starts,
+                                     .threads = 1 };
+    if (e.count > REGRESS_EXPLAIN_NODES_MAX)
+        return status_fail(st, SNIP_UNSUPPORTED, 0,
+                           "the formula has %zu nodes, at most %d can be explained", e.count,
+                           REGRESS_EXPLAIN_NODES_MAX);
+    snip_code code = regress_rank(&whole, 1, p, NULL, &first, a, st);
+    if (code != SNIP_OK)
+        return code;
+    x.e = how->refit ? whole.fitted : e;
+    x.errors = how->refit ? whole.errors : whole.given;
+    if (isnan(x.errors.loss[0]))
+        return status_fail(st, SNIP_UNSUPPORTED, 0,
+                           "the formula has no finite value in some row of the table");
+    if ((code = measure_whole(&x, p, t, how->threads, a, st)) != SNIP_OK)
+        return code;
+    int listed = list_edits(&x, e, p, a);
+    x.gain = arena_array(a, x.e.count, sizeof *x.gain);
+    x.best = arena_array(a, x.e.count, sizeof *x.best);
+    if (!listed || !x.gain || !x.best || !keep_real(x.edit, &x.edits, x.e, p, a))
+        return status_nomem(st);
+    code = measure(&x, p, t, how->threads, a, st);
+    if (code == SNIP_OK)
+        code = try_edits(&x, p, how, a, st);
+    for (size_t i = 0; i < x.e.count; i++) {
+        x.gain[i] = NAN;
+        x.best[i] = (size_t)-1;
+    }
+    for (size_t k = 0; k < x.edits && code == SNIP_OK; k++) {
+        size_t node = x.edit[k].node;
+        if (x.edit[k].kind == REGRESS_FREE)
+            continue;
+        if (x.best[node] == (size_t)-1 || by_gain(&x.edit[k], &x.edit[x.best[node]]) < 0) {
+            x.gain[node] = x.edit[k].gain;
+            x.best[node] = k;
+        }
+    }
+    if (code == SNIP_OK)
+        code = weigh(&x, &whole, p, how, a, st);
+    *out = x;
+    return code;
+}

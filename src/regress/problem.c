@@ -1,0 +1,475 @@
+/* problem.c - see problem.h. */
+#include "regress/problem.h"
+
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+#include "base/rng.h"
+#include "data/gen.h"
+
+enum { DRAWS = 4 }; /* of rows for the table's vector, where there are more than it takes */
+
+/* The rows' order: drawn, so that the rows held out are like the others. */
+static int *order(size_t rows, uint64_t seed, arena *a)
+{
+    int *at = arena_array(a, rows, sizeof *at);
+    for (size_t i = 0; i < rows && at; i++)
+        at[i] = (int)i;
+    if (at) {
+        rng r;
+        rng_init(&r, seed, RNG_ROWS, 0);
+        rng_shuffle(&r, at, (int)rows);
+    }
+    return at;
+}
+
+static const double *permuted(const double *v, const int *at, size_t rows, arena *a)
+{
+    double *out = arena_array(a, rows, sizeof *out);
+    for (size_t i = 0; i < rows && out; i++)
+        out[i] = v[at[i]];
+    return out;
+}
+
+/* Exact where all values are the same, so that they have no variance. */
+static double mean_of(const double *v, size_t n)
+{
+    double sum = 0;
+    int same = n > 0;
+    for (size_t i = 0; i < n; i++) {
+        sum += v[i] / (double)n; /* divided first: values may be near the largest double */
+        same &= v[i] == v[0];
+    }
+    return same ? v[0] : sum;
+}
+
+/* The variance in units of 4^*exponent: a power of two changes no digit, and no square over- or
+ * underflows. It is 0 only where all values are the same, whatever they round to on the way. */
+static double scaled_variance(const double *v, size_t n, int *exponent)
+{
+    double big = 0, sum = 0;
+    int same = 1;
+    for (size_t i = 0; i < n; i++) {
+        big = fmax(big, fabs(v[i]));
+        same &= v[i] == v[0];
+    }
+    *exponent = 0;
+    if (same)
+        return 0;
+    frexp(big, exponent);
+    double mean = ldexp(mean_of(v, n), -*exponent);
+    for (size_t i = 0; i < n; i++) {
+        double d = ldexp(v[i], -*exponent) - mean;
+        sum += d * (d / (double)n);
+    }
+    return sum;
+}
+
+static double deviation_of(const double *v, size_t n)
+{
+    int exponent;
+    double variance = scaled_variance(v, n, &exponent);
+    return ldexp(sqrt(variance), exponent);
+}
+
+static double variance_of(const double *v, size_t n)
+{
+    int exponent;
+    double variance = scaled_variance(v, n, &exponent);
+    return ldexp(variance, 2 * exponent);
+}
+
+/* Whether y's values are so far apart that squares of differences come near to the largest double.
+ * It looks at all rows: whether a table is refused must not depend on which of them are held out.
+ */
+static int too_large(const double *y, size_t rows)
+{
+    const double most = 1e150;
+    double low = y[0], high = y[0];
+    for (size_t i = 1; i < rows; i++) {
+        low = fmin(low, y[i]);
+        high = fmax(high, y[i]);
+    }
+    return !(high - low <= most);
+}
+
+/* Sets what is known of input j. Returns 0 when memory is out. */
+static int standardise(regress_problem *p, size_t j, arena *a)
+{
+    double *s = arena_array(a, p->rows, sizeof *s);
+    if (!s)
+        return 0;
+    double deviation = deviation_of(p->x[j], p->train);
+    /* A column that does not vary is moved to 0 and left there. */
+    int varies = deviation >= DBL_MIN;
+    p->mean[j] = varies ? mean_of(p->x[j], p->train) : p->x[j][0];
+    p->deviation[j] = varies ? deviation : 1;
+    p->low[j] = INFINITY;
+    p->high[j] = -INFINITY;
+    for (size_t i = 0; i < p->rows; i++) {
+        double d = p->x[j][i] - p->mean[j];
+        s[i] = isfinite(d) ? d / p->deviation[j]
+                           : p->x[j][i] / p->deviation[j] - p->mean[j] / p->deviation[j];
+        p->low[j] = fmin(p->low[j], s[i]);
+        p->high[j] = fmax(p->high[j], s[i]);
+    }
+    p->standard[j] = s;
+    return 1;
+}
+
+/* Sets the order of the inputs: by the size of their correlation with y. */
+static int sort_inputs(regress_problem *p, arena *a)
+{
+    p->order = arena_array(a, p->dim, sizeof *p->order);
+    double *closeness = arena_array(a, p->dim, sizeof *closeness);
+    double *y = arena_array(a, p->train, sizeof *y);
+    if (!p->order || !closeness || !y)
+        return 0;
+    model_standardise(y, p->y, p->train);
+    for (size_t j = 0; j < p->dim; j++) {
+        double sum = 0;
+        for (size_t i = 0; i < p->train; i++)
+            sum += p->standard[j][i] * y[i];
+        closeness[j] = fabs(sum);
+        size_t at = j; /* insertion: of equal ones the first stays first */
+        while (at > 0 && closeness[p->order[at - 1]] < closeness[j]) {
+            p->order[at] = p->order[at - 1];
+            at--;
+        }
+        p->order[at] = j;
+    }
+    return 1;
+}
+
+static int copy_names(regress_problem *p, const regress_table *t, arena *a)
+{
+    const char **copy = arena_array(a, t->dim + 1, sizeof *copy);
+    for (size_t j = 0; j < t->dim && copy; j++)
+        if (!(copy[j] = arena_text(a, t->names[j], strlen(t->names[j]))))
+            return 0;
+    p->names = (expr_names){ copy, t->dim };
+    return copy != NULL;
+}
+
+/* `train` of the rows are for fitting. */
+static snip_code make(regress_problem *out, const regress_table *t, size_t train, uint64_t seed,
+                      arena *a, snip_status *st)
+{
+    if (t->rows < REGRESS_ROWS_MIN || t->rows > INT32_MAX)
+        return status_fail(st, SNIP_FORMAT, 0, "the table has %zu rows; at least %d are needed",
+                           t->rows, REGRESS_ROWS_MIN);
+    if (t->dim == 0)
+        return status_fail(st, SNIP_FORMAT, 0, "the table has a target but no inputs");
+    if (too_large(t->y, t->rows))
+        return status_fail(st, SNIP_FORMAT, 0,
+                           "the target's squares are too large: take another unit");
+    regress_problem p = { .dim = t->dim, .rows = t->rows, .train = train, .seed = seed };
+    p.fit = p.train < REGRESS_FIT_ROWS ? p.train : REGRESS_FIT_ROWS;
+    const int *at = order(t->rows, seed, a);
+    p.x = arena_array(a, t->dim, sizeof *p.x);
+    p.standard = arena_array(a, t->dim, sizeof *p.standard);
+    double *numbers = arena_array(a, 4 * t->dim, sizeof *numbers);
+    if (!at || !p.x || !p.standard || !numbers || !copy_names(&p, t, a) ||
+        !(p.y = permuted(t->y, at, t->rows, a)))
+        return status_nomem(st);
+    p.mean = numbers;
+    p.deviation = numbers + t->dim;
+    p.low = numbers + 2 * t->dim;
+    p.high = numbers + 3 * t->dim;
+    for (size_t j = 0; j < t->dim; j++)
+        if (!(p.x[j] = permuted(t->x[j], at, t->rows, a)) || !standardise(&p, j, a))
+            return status_nomem(st);
+    if (!sort_inputs(&p, a))
+        return status_nomem(st);
+    p.variance[0] = variance_of(p.y, p.train);
+    p.variance[1] = variance_of(p.y + p.train, p.rows - p.train);
+    if (deviation_of(p.y, p.train) == 0)
+        return status_fail(st, SNIP_FORMAT, 0,
+                           "the target is the same in all rows%s: there is nothing to explain",
+                           deviation_of(p.y, p.rows) == 0 ? "" : " that are not held out");
+    if (p.variance[0] < DBL_MIN)
+        return status_fail(st, SNIP_FORMAT, 0,
+                           "the target's squares are too small: take another unit");
+    *out = p;
+    return SNIP_OK;
+}
+
+snip_code regress_problem_make(regress_problem *out, const regress_table *t, uint64_t seed,
+                               arena *a, snip_status *st)
+{
+    size_t held_out = t->rows < REGRESS_HOLD_OUT_MIN ? 0 : t->rows / 4;
+    return make(out, t, t->rows - held_out, seed, a, st);
+}
+
+snip_code regress_problem_whole(regress_problem *out, const regress_table *t, uint64_t seed,
+                                arena *a, snip_status *st)
+{
+    return make(out, t, t->rows, seed, a, st);
+}
+
+void regress_problem_keep_order(regress_problem *p)
+{
+    for (size_t j = 0; j < p->dim; j++)
+        p->order[j] = j;
+}
+
+double regress_inputs_left_open(const regress_problem *p, regress_inputs set)
+{
+    enum { NEIGHBOURS = 500 };
+    size_t n = p->train < NEIGHBOURS ? p->train : NEIGHBOURS;
+    double sum = 0;
+    for (size_t i = 0; i < n; i++) {
+        double nearest = INFINITY, y = 0;
+        for (size_t k = 0; k < n; k++) {
+            double far = 0;
+            for (size_t j = 0; j < p->dim; j++) {
+                double d = set >> j & 1 ? p->standard[j][i] - p->standard[j][k] : 0;
+                far += d * d;
+            }
+            if (k != i && far < nearest) {
+                nearest = far;
+                y = p->y[k];
+            }
+        }
+        sum += (p->y[i] - y) * ((p->y[i] - y) / p->variance[0]);
+    }
+    return sum / (2 * (double)n);
+}
+
+regress_inputs regress_inputs_that_matter(const regress_problem *p)
+{
+    regress_inputs set = ((regress_inputs)1 << p->dim) - 1;
+    double open = regress_inputs_left_open(p, set);
+    for (size_t left = p->dim; left > 1; left--) {
+        size_t least = p->dim;
+        double best = INFINITY;
+        for (size_t k = 0; k < p->dim; k++) { /* of equal ones the last in the order goes first */
+            size_t j = p->order[k];
+            if (!(set >> j & 1))
+                continue;
+            double without = regress_inputs_left_open(p, set & ~((regress_inputs)1 << j));
+            if (without <= best) {
+                best = without;
+                least = j;
+            }
+        }
+        if (least == p->dim || best > open)
+            break;
+        set &= ~((regress_inputs)1 << least);
+        open = best;
+    }
+    return set;
+}
+
+regress_inputs regress_inputs_of(expr e, const regress_problem *p)
+{
+    regress_inputs used = 0;
+    for (size_t i = 0; i < e.count; i++)
+        if (e.node[i].op == EXPR_VARIABLE)
+            used |= (regress_inputs)1 << e.node[i].var;
+    return used ? used : ((regress_inputs)1 << p->dim) - 1;
+}
+
+/* Draw k: `take` training rows, the k-th of an order of its own. */
+static int draw_rows(model_item *item, const regress_problem *p, regress_inputs inputs,
+                     regress_view view, size_t take, int k, arena *a)
+{
+    const double **x = arena_array(a, p->dim, sizeof *x);
+    const int *at = order(p->train, p->seed + (uint64_t)k + 1, a);
+    if (!x || !at)
+        return 0;
+    int whole = take == p->train, dim = 0;
+    for (size_t i = 0; i < p->dim; i++) {
+        size_t j = p->order[i];
+        if (inputs >> j & 1 &&
+            !(x[dim++] = whole ? p->standard[j] : permuted(p->standard[j], at, take, a)))
+            return 0;
+    }
+    double *y = arena_array(a, take, sizeof *y);
+    for (size_t i = 0; i < take && y; i++)
+        y[i] = (view == REGRESS_FORM_TURNED ? -1 : 1) * p->y[whole ? i : (size_t)at[i]];
+    *item = (model_item){ .x = x, .dim = dim, .rows = take, .y = y, .form = view != REGRESS_EXACT };
+    return y != NULL;
+}
+
+snip_code regress_problem_embed(const regress_problem *p, regress_inputs inputs, regress_view view,
+                                const model_opened *t, int threads, float *z, snip_status *st)
+{
+    size_t latent = (size_t)t->m->config.latent;
+    int dim = __builtin_popcount(inputs & (((regress_inputs)1 << p->dim) - 1));
+    if (dim > t->m->config.dims)
+        return status_fail(st, SNIP_UNSUPPORTED, 0,
+                           "the table has %d inputs and the model reads %d; choose with --columns",
+                           dim, t->m->config.dims);
+    if (view != REGRESS_EXACT && !t->m->config.forms)
+        return status_fail(st, SNIP_UNSUPPORTED, 0, "the model was not trained to read forms");
+    size_t take = p->train < DATA_POINTS ? p->train : DATA_POINTS;
+    int draws = take < p->train ? DRAWS : 1;
+    arena *a = arena_new(0);
+    model_space *s = model_space_new(t->m, t->tree, threads);
+    float *rows = a ? arena_array(a, (size_t)draws * latent, sizeof *rows) : NULL;
+    model_item item[DRAWS];
+    int good = s && rows;
+    for (int k = 0; k < draws && good; k++)
+        good = draw_rows(&item[k], p, inputs, view, take, k, a);
+    snip_code code =
+        good ? model_space_embed(s, item, (size_t)draws, NULL, rows, st) : status_nomem(st);
+    if (code == SNIP_UNSUPPORTED)
+        status_set(st, code, 0, "the table holds a value that the model has no words for");
+    if (code == SNIP_OK) {
+        memset(z, 0, latent * sizeof *z);
+        for (int k = 0; k < draws; k++)
+            for (size_t i = 0; i < latent; i++)
+                z[i] += rows[(size_t)k * latent + i];
+        model_unit_rows(z, 1, latent);
+    }
+    model_space_free(s);
+    arena_free(a);
+    return code;
+}
+
+/* e with each input replaced by an affine function of it: of the standardised one, or back. The
+ * standardised ones are those in `inputs`, numbered from 0. */
+static expr replace_inputs(expr e, regress_inputs inputs, const regress_problem *p, int back,
+                           arena *a)
+{
+    expr *by = arena_array(a, p->dim, sizeof *by);
+    size_t k = 0; /* inputs met so far */
+    for (size_t i = 0; i < p->dim && by; i++) {
+        size_t j = p->order[i];
+        if (!(inputs >> j & 1))
+            continue;
+        expr to = back ? expr_affine(-p->mean[j] / p->deviation[j], 1 / p->deviation[j], j, a)
+                       : expr_affine(p->mean[j], p->deviation[j], k, a);
+        by[back ? k : j] = to;
+        k++;
+        if (!to.node)
+            by = NULL;
+    }
+    /* What e does not use is never looked at, but must not be empty. */
+    for (size_t j = 0; j < p->dim && by && !back; j++)
+        if (!(inputs >> j & 1))
+            by[j] = expr_affine(0, 1, j, a);
+    return by ? expr_substitute(e, by, back ? k : p->dim, a) : (expr){ 0 };
+}
+
+/* Whether a formula rewritten with positive bases taken for granted is finite where e is, but for a
+ * few rows. A base of 0 is no offence: 0^b is 0 and exp(b*log(0)) is not, but just beside it is. */
+static snip_code check_rewritten(expr read, expr e, regress_inputs inputs, const regress_problem *p,
+                                 arena *a, snip_status *st)
+{
+    enum { ROWS = 1000, FEW = 20 };
+    static const double beside[] = { 0, 1e-6, -1e-6 };
+    arena_pos mark = arena_mark(a);
+    size_t n = p->train < ROWS ? p->train : ROWS, lost = 0;
+    double *y = arena_array(a, n, sizeof *y), *again = arena_array(a, n, sizeof *again);
+    char *finite = arena_zero(a, n);
+    double **x = arena_array(a, p->dim, sizeof *x);
+    int good = y && again && finite && x &&
+               expr_eval(e, (const double *const *)p->x, n, y, a) != (size_t)-1;
+    for (size_t k = 0; good && k < sizeof beside / sizeof *beside; k++) {
+        size_t dim = 0;
+        for (size_t o = 0; good && o < p->dim; o++) {
+            size_t j = p->order[o];
+            if (!(inputs >> j & 1))
+                continue;
+            double *moved = arena_array(a, n, sizeof *moved);
+            good = moved != NULL;
+            for (size_t i = 0; good && i < n; i++) /* each on its own way: x0 - x1 must move, too */
+                moved[i] = p->standard[j][i] + beside[k] * (double)(dim + 1);
+            x[dim++] = moved;
+        }
+        good = good && expr_eval(read, (const double *const *)x, n, again, a) != (size_t)-1;
+        for (size_t i = 0; good && i < n; i++)
+            finite[i] |= isfinite(again[i]) != 0;
+    }
+    for (size_t i = 0; good && i < n; i++)
+        lost += isfinite(y[i]) && !finite[i];
+    arena_reset(a, mark);
+    if (!good)
+        return status_nomem(st);
+    if (lost * FEW > n)
+        return status_fail(st, SNIP_UNSUPPORTED, 0,
+                           "no exact rewriting in the model's operators: the base of a power is "
+                           "negative in some rows");
+    return SNIP_OK;
+}
+
+/* `gathered`: with constants gathered before and after, as training expressions have them; else
+ * free and fixed ones stay apart, for a form. */
+static snip_code rewrite(expr *out, expr e, regress_inputs inputs, const regress_problem *p,
+                         int gathered, arena *a, snip_status *st)
+{
+    expr replaced = replace_inputs(e, inputs, p, 0, a), tidy = replaced, normal;
+    double *range = arena_array(a, 2 * p->dim, sizeof *range);
+    if (!replaced.node || !range)
+        return status_nomem(st);
+    size_t dim = 0;
+    for (size_t i = 0; i < p->dim; i++) {
+        size_t j = p->order[i];
+        if (inputs >> j & 1) {
+            range[dim] = p->low[j];
+            range[p->dim + dim++] = p->high[j];
+        }
+    }
+    expr_domain domain = { range, range + p->dim, dim, 0 };
+    snip_code code = gathered ? expr_tidy(&tidy, replaced, a, st) : SNIP_OK;
+    /* Only where there is no exact form are bases taken for positive. */
+    if (code == SNIP_OK)
+        domain.assume_positive = expr_normal(&normal, tidy, &domain, a, NULL) != SNIP_OK;
+    if (domain.assume_positive)
+        code = expr_normal(&normal, tidy, &domain, a, st);
+    *out = normal;
+    if (code == SNIP_OK && gathered)
+        code = expr_tidy(out, normal, a, st);
+    return code == SNIP_OK && domain.assume_positive ? check_rewritten(*out, e, inputs, p, a, st)
+                                                     : code;
+}
+
+snip_code regress_problem_rewrite(expr *out, expr e, regress_inputs inputs,
+                                  const regress_problem *p, arena *a, snip_status *st)
+{
+    return rewrite(out, e, inputs, p, 1, a, st);
+}
+
+snip_code regress_problem_form(expr_form *out, expr e, regress_inputs inputs,
+                               const regress_problem *p, arena *a, snip_status *st)
+{
+    expr standard;
+    snip_code code = rewrite(&standard, e, inputs, p, 0, a, st);
+    return code == SNIP_OK ? expr_canonical(out, standard, a, st) : code;
+}
+
+snip_code regress_problem_restore(expr *out, expr e, regress_inputs inputs,
+                                  const regress_problem *p, arena *a, snip_status *st)
+{
+    expr replaced = replace_inputs(e, inputs, p, 1, a);
+    if (!replaced.node)
+        return status_nomem(st);
+    expr_set_fixed(replaced, 0); /* in the user's units every number is one to fit */
+    return expr_tidy(out, replaced, a, st);
+}
+
+int regress_problem_errors(regress_errors *out, expr e, const regress_problem *p, arena *tmp)
+{
+    arena_pos mark = arena_mark(tmp);
+    double *y = arena_array(tmp, p->rows, sizeof *y);
+    if (!y || expr_eval(e, (const double *const *)p->x, p->rows, y, tmp) == (size_t)-1) {
+        arena_reset(tmp, mark);
+        return 0;
+    }
+    const size_t from[3] = { 0, p->train, p->rows };
+    out->cross = NAN;
+    for (int part = 0; part < 2; part++) {
+        double sum = 0;
+        size_t n = from[part + 1] - from[part];
+        for (size_t i = from[part]; i < from[part + 1]; i++)
+            sum += (y[i] - p->y[i]) * ((y[i] - p->y[i]) / (double)n);
+        int known = n > 0 && isfinite(sum);
+        out->loss[part] = known ? sum : NAN;
+        out->r2[part] = known && p->variance[part] > 0 ? 1 - sum / p->variance[part] : NAN;
+    }
+    arena_reset(tmp, mark);
+    return 1;
+}

@@ -1,0 +1,486 @@
+/* rank.c - see rank.h. */
+#include "regress/rank.h"
+
+#include <float.h>
+#include <math.h>
+#include <omp.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "data/tokens.h"
+#include "regress/evidence.h"
+#include "regress/constants.h"
+
+enum { STARTS = 4, BATCH = 1024 }; /* of a fit; formulas that are in memory as words at a time */
+
+const char *const regress_order_names[REGRESS_ORDERS + 1] = { "similarity", "loss", "balance",
+                                                              NULL };
+
+double regress_judged(const regress_errors *e, const regress_problem *p)
+{
+    int part = p->rows > p->train;
+    double loss = e->loss[part], least = 1e-20 * p->variance[0];
+    if (isnan(loss) || isnan(e->loss[0]))
+        return INFINITY;
+    return fmax(isnan(e->cross) ? loss : e->cross, least);
+}
+
+/* The tables that formulas are held against, one for each set of inputs met: as it is in the exact
+ * view, and both ways up among forms. */
+typedef struct table_vector {
+    regress_inputs inputs;
+    float *z; /* one row, or two */
+    struct table_vector *next;
+} table_vector;
+
+static snip_code table_of(const float **out, table_vector **all, regress_inputs inputs,
+                          const regress_problem *p, const model_opened *t, int threads, arena *a,
+                          snip_status *st)
+{
+    for (const table_vector *v = *all; v; v = v->next)
+        if (v->inputs == inputs) {
+            *out = v->z;
+            return SNIP_OK;
+        }
+    table_vector *v = arena_alloc(a, sizeof *v);
+    size_t latent = (size_t)t->m->config.latent;
+    float *z = arena_array(a, 2 * latent, sizeof *z);
+    if (!v || !z)
+        return status_nomem(st);
+    *v = (table_vector){ inputs, z, *all };
+    *all = v;
+    *out = z;
+    if (!t->m->config.forms)
+        return regress_problem_embed(p, inputs, REGRESS_EXACT, t, threads, z, st);
+    snip_code code = regress_problem_embed(p, inputs, REGRESS_FORM, t, threads, z, st);
+    return code == SNIP_OK
+               ? regress_problem_embed(p, inputs, REGRESS_FORM_TURNED, t, threads, z + latent, st)
+               : code;
+}
+
+snip_code regress_words(expr *out, expr e, regress_inputs inputs, const regress_problem *p,
+                        const model_opened *t, arena *a, arena *tmp, snip_status *st)
+{
+    data_tokens tokens;
+    arena_pos mark = arena_mark(tmp);
+    snip_code code;
+    if (t->m->config.forms) {
+        expr_form form;
+        code = regress_problem_form(&form, e, inputs, p, tmp, st);
+        if (code == SNIP_OK && form.core.count == 0)
+            code = status_fail(st, SNIP_UNSUPPORTED, 0, "a constant has no form");
+        *out = form.core;
+        if (code == SNIP_OK)
+            code = data_tokens_form(&tokens, *out, t->m->vocab, tmp, st);
+    } else {
+        code = regress_problem_rewrite(out, e, inputs, p, tmp, st);
+        if (code == SNIP_OK)
+            code = data_tokens_make(&tokens, *out, t->m->vocab, tmp, st);
+    }
+    if (code == SNIP_OK && !(out->node = arena_copy(a, out->node, out->count * sizeof *out->node)))
+        code = status_nomem(st);
+    arena_reset(tmp, mark);
+    return code;
+}
+
+regress_inputs regress_inputs_held(expr e, const regress_problem *p, regress_inputs matter,
+                                   const model_opened *t)
+{
+    regress_inputs inputs = regress_inputs_of(e, p), more = inputs | matter;
+    return __builtin_popcount(more) <= t->m->config.dims ? more : inputs;
+}
+
+/* What regress_similarities works with. */
+typedef struct comparison {
+    const regress_problem *p;
+    const model_opened *t;
+    int threads;
+    model_space *space;
+    regress_inputs matter; /* inputs that every formula is held against, beside its own */
+    table_vector *tables;
+    arena *keep, *batch, *tmp; /* tables; formulas of a batch; scratch */
+} comparison;
+
+/* The same for a few of the formulas; reasons live in `a`. */
+static snip_code compare_batch(double *out, const char **why, const expr *e, size_t n,
+                               comparison *c, arena *a, snip_status *st)
+{
+    size_t latent = (size_t)c->t->m->config.latent, count = 0;
+    arena_reset(c->batch, 0);
+    model_item *item = arena_array(c->batch, n, sizeof *item);
+    size_t *from = arena_array(c->batch, n, sizeof *from);
+    const float **table = arena_array(c->batch, n, sizeof *table);
+    float *rows = arena_array(c->batch, n * latent, sizeof *rows);
+    snip_code code = item && from && table && rows ? SNIP_OK : status_nomem(st);
+    for (size_t i = 0; i < n && code == SNIP_OK; i++) {
+        snip_status reason;
+        expr words;
+        regress_inputs inputs = regress_inputs_held(e[i], c->p, c->matter, c->t);
+        out[i] = NAN;
+        snip_code fits = regress_words(&words, e[i], inputs, c->p, c->t, c->batch, c->tmp, &reason);
+        if (fits == SNIP_OK) {
+            from[count] = i;
+            item[count] =
+                (model_item){ .e = words, .node = MODEL_WHOLE, .form = c->t->m->config.forms };
+            code =
+                table_of(&table[count++], &c->tables, inputs, c->p, c->t, c->threads, c->keep, st);
+        } else if (fits == SNIP_NOMEM ||
+                   !(why[i] = arena_text(a, reason.msg, strlen(reason.msg)))) {
+            code = status_nomem(st);
+        }
+    }
+    if (code == SNIP_OK && count)
+        code = model_space_embed(c->space, item, count, rows, NULL, st);
+    for (size_t k = 0; k < count && code == SNIP_OK; k++) {
+        const float *row = rows + k * latent;
+        out[from[k]] = model_dot(row, table[k], latent);
+        if (c->t->m->config.forms)
+            out[from[k]] = fmax(out[from[k]], model_dot(row, table[k] + latent, latent));
+    }
+    return code;
+}
+
+snip_code regress_similarities(double *out, const char **why, const expr *e, size_t n,
+                               const regress_problem *p, const model_opened *t, int threads,
+                               arena *a, snip_status *st)
+{
+    comparison c = { .p = p, .t = t, .threads = threads > 0 ? threads : 1 };
+    c.matter = regress_inputs_that_matter(p);
+    c.space = model_space_new(t->m, t->tree, c.threads);
+    c.keep = arena_new(0);
+    c.batch = arena_new(0);
+    c.tmp = arena_new(0);
+    snip_code code = c.space && c.keep && c.batch && c.tmp ? SNIP_OK : status_nomem(st);
+    for (size_t i = 0; i < n && code == SNIP_OK; i += BATCH)
+        code = compare_batch(out + i, why + i, e + i, n - i < BATCH ? n - i : BATCH, &c, a, st);
+    model_space_free(c.space);
+    arena_free(c.keep);
+    arena_free(c.batch);
+    arena_free(c.tmp);
+    return code;
+}
+
+/* How many constants of e can be fitted. Returns 0 when memory is out. */
+static int count_constants(size_t *out, expr e, arena *tmp)
+{
+    arena_pos mark = arena_mark(tmp);
+    size_t *node = arena_array(tmp, e.count, sizeof *node);
+    *out = node ? expr_constants(e, node) : 0;
+    arena_reset(tmp, mark);
+    return node != NULL;
+}
+
+/* The rows to fit e on: fewer where it has very many constants, since they are in random order. 0
+ * when memory is out. */
+static size_t rows_to_fit(expr e, const regress_problem *p, arena *tmp)
+{
+    size_t n;
+    if (!count_constants(&n, e, tmp))
+        return 0;
+    size_t most = REGRESS_FIT_JACOBIAN_MAX / (n ? n : 1);
+    return p->fit < most ? p->fit : most;
+}
+
+/* Whether e may lose a term that is there to be fitted: 0*x is nothing until it is. */
+static int has_zero(expr e)
+{
+    for (size_t i = 0; i < e.count; i++)
+        if (e.node[i].op == EXPR_NUMBER && e.node[i].value == 0)
+            return 1;
+    return 0;
+}
+
+/* A copy of e whose constants have values without any relation to each other. */
+static expr generic(expr e, arena *a)
+{
+    const double golden = 0.6180339887498949;
+    expr out = { arena_copy(a, e.node, e.count * sizeof *e.node), e.count };
+    size_t *node = arena_array(a, e.count, sizeof *node);
+    if (!out.node || !node)
+        return (expr){ 0 };
+    size_t n = expr_constants(e, node);
+    for (size_t k = 0; k < n; k++)
+        out.node[node[k]].value *= 1 + 0.1 * fmod((double)(k + 1) * golden, 1);
+    return out;
+}
+
+/* The canonical structure of e, if there is one, and its number of constants. */
+static snip_code canonical(expr *out, size_t *constants, expr e, arena *a, snip_status *st)
+{
+    expr_form form;
+    snip_code code = expr_canonical(&form, e, a, st);
+    *out = code == SNIP_OK ? form.e : e;
+    if (code == SNIP_NOMEM)
+        return code;
+    return count_constants(constants, *out, a) ? SNIP_OK : status_nomem(st);
+}
+
+/* The structure to fit: e's own, or its canonical one if that has fewer constants. With one too
+ * many the minimum is a valley, in which constants run away. Terms that are equal only as they were
+ * given, like two decays that begin at the same rate, must not be joined: so the constants must be
+ * as many for other values. */
+static snip_code structure(expr *out, expr e, const regress_problem *p, arena *a, snip_status *st)
+{
+    size_t own, fewer, others;
+    expr form, other;
+    *out = e;
+    if (!count_constants(&own, e, a))
+        return status_nomem(st);
+    if (own < 2 || own > REGRESS_FIT_CONSTANTS_MAX || has_zero(e))
+        return SNIP_OK;
+    snip_code code = canonical(&form, &fewer, e, a, st);
+    if (code != SNIP_OK || fewer >= own || regress_inputs_of(form, p) != regress_inputs_of(e, p))
+        return code;
+    if (!(other = generic(e, a)).node)
+        return status_nomem(st);
+    code = canonical(&other, &others, other, a, st);
+    if (code == SNIP_OK && others == fewer)
+        *out = form;
+    return code;
+}
+
+/* Fits `e`, a structure of the candidate's formula. */
+static snip_code refit(regress_candidate *c, expr e, const regress_problem *p,
+                       const regress_rank_how *how, arena *keep, snip_status *st)
+{
+    regress_fit fit = { 0 };
+    int starts = how->starts ? how->starts : STARTS;
+    size_t rows = rows_to_fit(e, p, keep);
+    if (rows == 0)
+        return status_nomem(st);
+    snip_code code = regress_fit_constants(&c->fitted, &fit, e, (const double *const *)p->x, p->y,
+                                           rows, starts, p->seed, keep, st);
+    if (code == SNIP_UNSUPPORTED) { /* too much to fit: judged as given */
+        c->fitted = c->e;
+        fit = (regress_fit){ 0 };
+    } else if (code != SNIP_OK)
+        return code;
+    c->constants = fit.constants;
+    c->fitted_rows = fit.constants ? rows : 0;
+    if (!regress_problem_errors(&c->errors, c->fitted, p, keep))
+        return status_nomem(st);
+    /* With few rows one split is a matter of luck. From the given constants: they know no row. */
+    if (p->rows < REGRESS_FEW_ROWS &&
+        !regress_cross_validate(&c->errors.cross, e, p, p->rows, how->parts ? how->parts : starts,
+                                keep))
+        return status_nomem(st);
+    if (isinf(c->errors.cross))
+        c->errors.cross = DBL_MAX; /* finite on the table, but not with the constants of a part */
+    return SNIP_OK;
+}
+
+/* Fits and measures one candidate; what it makes lives in `keep`. */
+static snip_code judge(regress_candidate *c, const regress_problem *p, const regress_rank_how *how,
+                       arena *keep, snip_status *st)
+{
+    c->fitted = c->e;
+    c->similarity = NAN;
+    c->why = NULL;
+    c->constants = c->fitted_rows = 0;
+    if (!regress_problem_errors(&c->given, c->e, p, keep))
+        return status_nomem(st);
+    c->errors = c->given;
+    if (how->refit) {
+        expr e;
+        snip_code code = structure(&e, c->e, p, keep, st);
+        if (code == SNIP_OK)
+            code = refit(c, e, p, how, keep, st);
+        /* Where rounding made another function of it, the given structure stays. */
+        const double slack = 1e-9, least = 1e-20 * p->variance[0];
+        if (code == SNIP_OK && e.node != c->e.node && !isnan(c->given.loss[0]) &&
+            !(c->errors.loss[0] <= c->given.loss[0] * (1 + slack) + least))
+            code = refit(c, c->e, p, how, keep, st);
+        if (code != SNIP_OK)
+            return code;
+    }
+    if (!c->fitted_rows && !count_constants(&c->constants, c->e, keep))
+        return status_nomem(st);
+    c->complexity = c->fitted.count;
+    c->size = expr_sympy_size(c->fitted);
+    return SNIP_OK;
+}
+
+/* All candidates, in parallel; each is fitted by one thread, so that the result is the same with
+ * any number of them. Trees are copied into `a` in the end. */
+static snip_code judge_all(regress_candidate *c, size_t n, const regress_problem *p,
+                           const regress_rank_how *how, arena *a, snip_status *st)
+{
+    int threads = how->threads > 0 ? how->threads : 1;
+    arena **keep = calloc((size_t)threads, sizeof *keep);
+    snip_code code = keep ? SNIP_OK : SNIP_NOMEM;
+    for (int k = 0; k < threads && keep; k++)
+        if (!(keep[k] = arena_new(0)))
+            code = SNIP_NOMEM;
+    snip_status failed = { 0 };
+    if (code == SNIP_NOMEM)
+        status_nomem(&failed);
+    else {
+#pragma omp parallel for schedule(dynamic, 1) num_threads(threads)
+        for (size_t i = 0; i < n; i++) {
+            snip_status own;
+            if (judge(&c[i], p, how, keep[omp_get_thread_num()], &own) != SNIP_OK)
+#pragma omp critical(regress_rank_failed)
+                failed = own;
+        }
+    }
+    for (size_t i = 0; i < n && failed.code == SNIP_OK; i++) {
+        c[i].fitted.node = arena_copy(a, c[i].fitted.node, c[i].fitted.count * sizeof(expr_node));
+        if (!c[i].fitted.node)
+            status_nomem(&failed);
+    }
+    for (int k = 0; k < threads && keep; k++)
+        arena_free(keep[k]);
+    free(keep);
+    if (failed.code != SNIP_OK && st)
+        *st = failed;
+    return failed.code;
+}
+
+static snip_code compare(regress_candidate *c, size_t n, const regress_problem *p,
+                         const model_opened *t, int threads, arena *a, snip_status *st)
+{
+    double *similarity = arena_array(a, n, sizeof *similarity);
+    const char **why = arena_zero(a, n * sizeof *why);
+    expr *e = arena_array(a, n, sizeof *e);
+    if (!similarity || !why || !e)
+        return status_nomem(st);
+    for (size_t i = 0; i < n; i++)
+        e[i] = c[i].fitted;
+    snip_code code = regress_similarities(similarity, why, e, n, p, t, threads, a, st);
+    for (size_t i = 0; i < n && code == SNIP_OK; i++) {
+        int finite = isfinite(regress_judged(&c[i].errors, p));
+        c[i].similarity = finite ? similarity[i] : NAN;
+        c[i].why = finite ? why[i] : "it has no finite value in some row";
+    }
+    return code;
+}
+
+/* What qsort compares: smaller is better, place decides where all is equal. */
+typedef struct sort_key {
+    double key[3];
+    regress_candidate c;
+} sort_key;
+
+static int by_key(const void *left, const void *right)
+{
+    const sort_key *a = left, *b = right;
+    for (int k = 0; k < 3; k++)
+        if (a->key[k] != b->key[k])
+            return a->key[k] < b->key[k] ? -1 : 1;
+    return a->c.place < b->c.place ? -1 : a->c.place > b->c.place;
+}
+
+int regress_saturated(const regress_candidate *c)
+{
+    return c->fitted_rows > 0 && c->constants >= c->fitted_rows;
+}
+
+/* The loss, unless it says nothing. */
+static double adjusted(const regress_candidate *c, const regress_problem *p)
+{
+    return regress_saturated(c) ? INFINITY : regress_judged(&c->errors, p);
+}
+
+static void set_key(sort_key *s, const regress_problem *p, int order)
+{
+    const regress_candidate *c = &s->c;
+    double loss = regress_judged(&c->errors, p);
+    double balance = (double)p->train * log(adjusted(c, p) / p->variance[0]) +
+                     (double)c->complexity * log((double)p->train);
+    s->key[0] = order == REGRESS_BY_SIMILARITY ? (isnan(c->similarity) ? 2 : -c->similarity)
+                : order == REGRESS_BY_LOSS     ? loss
+                                               : balance;
+    s->key[1] = loss;
+    s->key[2] = (double)c->complexity;
+}
+
+static void sort(sort_key *s, size_t n, const regress_problem *p, int order)
+{
+    for (size_t i = 0; i < n; i++)
+        set_key(&s[i], p, order);
+    qsort(s, n, sizeof *s, by_key);
+}
+
+/* Marks the front among s, sorted by loss, best first. */
+static void mark_front(sort_key *s, size_t n, const regress_problem *p)
+{
+    size_t simplest = (size_t)-1;
+    for (size_t i = 0; i < n; i++) {
+        regress_candidate *c = &s[i].c;
+        c->front = isfinite(regress_judged(&c->errors, p)) && c->complexity < simplest;
+        c->score = NAN;
+        if (c->front)
+            simplest = c->complexity;
+    }
+    /* From the simplest one on: what each added node brought. */
+    const regress_candidate *before = NULL;
+    for (size_t i = n; i-- > 0;) {
+        regress_candidate *c = &s[i].c;
+        if (!c->front)
+            continue;
+        c->score = before
+                       ? log(regress_judged(&before->errors, p) / regress_judged(&c->errors, p)) /
+                             (double)(c->complexity - before->complexity)
+                       : 0;
+        before = c;
+    }
+}
+
+snip_code regress_rank(regress_candidate *c, size_t n, const regress_problem *p,
+                       const model_opened *t, const regress_rank_how *how, arena *a,
+                       snip_status *st)
+{
+    sort_key *s = arena_array(a, n, sizeof *s);
+    snip_code code = s ? judge_all(c, n, p, how, a, st) : status_nomem(st);
+    if (code == SNIP_OK && t)
+        code = compare(c, n, p, t, how->threads, a, st);
+    if (code != SNIP_OK)
+        return code;
+    for (size_t i = 0; i < n; i++)
+        s[i].c = c[i];
+    sort(s, n, p, REGRESS_BY_LOSS);
+    mark_front(s, n, p);
+    sort(s, n, p, t || how->order != REGRESS_BY_SIMILARITY ? how->order : REGRESS_BY_LOSS);
+    for (size_t i = 0; i < n; i++)
+        c[i] = s[i].c;
+    return SNIP_OK;
+}
+
+/* Whether losses are the same to 1 %. */
+static int same_losses(const regress_errors *a, const regress_errors *b, const regress_problem *p)
+{
+    const double part = 0.01, least = 1e-16 * p->variance[0];
+    for (int k = 0; k < 2; k++) {
+        if (isnan(a->loss[k]) != isnan(b->loss[k]))
+            return 0;
+        double one = fmax(a->loss[k], least), other = fmax(b->loss[k], least);
+        if (fabs(one - other) > part * one)
+            return 0;
+    }
+    return 1;
+}
+
+char *regress_shown(const regress_candidate *c, snip_format format, const regress_problem *p,
+                    int *digits, arena *a)
+{
+    enum { FEWEST = 3, USUAL = 5, ALL = 17 };
+    if (!isfinite(c->errors.loss[0])) { /* nothing to hold on to */
+        *digits = USUAL;
+        return expr_print(c->fitted, format, &p->names, USUAL, a);
+    }
+    for (*digits = FEWEST; *digits < ALL; ++*digits) {
+        arena_pos mark = arena_mark(a);
+        char *text = expr_print(c->fitted, format, &p->names, *digits, a);
+        expr back;
+        regress_errors errors;
+        snip_code code = text ? expr_parse(&back, text, &p->names, a, NULL) : SNIP_NOMEM;
+        if (code == SNIP_OK && !regress_problem_errors(&errors, back, p, a))
+            code = SNIP_NOMEM;
+        if (code == SNIP_NOMEM)
+            return NULL;
+        if (code == SNIP_OK && same_losses(&c->errors, &errors, p))
+            return text;
+        arena_reset(a, mark);
+    }
+    return expr_print(c->fitted, format, &p->names, 0, a);
+}
