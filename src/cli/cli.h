@@ -84,6 +84,7 @@ int cli_corpora(const cli_command *self, int argc, char **argv);
 int cli_train(const cli_command *self, int argc, char **argv);
 int cli_evaluate(const cli_command *self, int argc, char **argv);
 int cli_embed(const cli_command *self, int argc, char **argv);
+int cli_fit(const cli_command *self, int argc, char **argv);
 int cli_fit_constants(const cli_command *self, int argc, char **argv);
 int cli_rank(const cli_command *self, int argc, char **argv);
 int cli_explain(const cli_command *self, int argc, char **argv);
