@@ -16,9 +16,12 @@
 
 enum { SNAPS_MAX = 6, SNAP_CONSTANTS_MAX = 12, DIGITS_MIN = 3, DIGITS_MAX = 17, FIT_STEPS = 200 };
 
-#define SNAP_WITHIN    0.05 /* a clean number may be this far away, relatively */
-#define ROUNDING_COSTS 0.1  /* added to the loss, relatively, times the rows: a third of an error  \
-                             */
+/* What clean numbers and rounding may add to the loss, relatively and times the rows: two standard
+ * errors, and a third of one. */
+#define SNAP_COSTS     4.0
+#define ROUNDING_COSTS 0.1
+
+#define SNAP_WITHIN        0.05  /* a clean number may be this far away, relatively */
 #define EXACT              1e-20 /* a loss below is rounding: it may grow, but stays below */
 #define NEARLY_EXACT       1e-9
 #define OUTLIER_DEVIATIONS 6
@@ -139,6 +142,7 @@ static void snap(draft *d, const search *s, arena *a)
         size_t *node = arena_array(a, d->e.count, sizeof *node);
         size_t n = node ? expr_constants(d->e, node) : 0;
         draft best = *d;
+        double most = d->all * (1 + SNAP_COSTS / (double)all_rows(s)) + EXACT;
         int found = 0;
         for (size_t k = 0; k < n && n <= SNAP_CONSTANTS_MAX; k++) {
             double clean[SNAPS_MAX];
@@ -147,7 +151,7 @@ static void snap(draft *d, const search *s, arena *a)
                 draft try = { .e = with_clean(d->e, node[k], clean[m], a) };
                 if (!try.e.node || !refit(&try, s, a))
                     continue;
-                if (try.bits <= best.bits) {
+                if (try.all <= most && try.bits <= best.bits) {
                     best = try;
                     found = 1;
                 }
