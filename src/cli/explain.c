@@ -13,15 +13,6 @@
 /* What a node is called in the tree. */
 static const char *label(const expr_node *n, const expr_names *names, char *buf, size_t size)
 {
-    static const struct {
-        uint8_t op;
-        const char *sign;
-    } signs[] = { { EXPR_ADD, "+" },  { EXPR_SUB, "-" },   { EXPR_MUL, "*" },   { EXPR_DIV, "/" },
-                  { EXPR_POW, "^" },  { EXPR_POW2, "^2" }, { EXPR_POW3, "^3" }, { EXPR_NEG, "-" },
-                  { EXPR_INV, "1/" }, { EXPR_ABS, "abs" } };
-    for (size_t i = 0; i < sizeof signs / sizeof *signs; i++)
-        if (signs[i].op == n->op)
-            return signs[i].sign;
     if (n->op == EXPR_NUMBER)
         snprintf(buf, size, "%.5g", n->value);
     else if (n->op == EXPR_VARIABLE && n->var < names->count)
@@ -29,7 +20,7 @@ static const char *label(const expr_node *n, const expr_names *names, char *buf,
     else if (n->op == EXPR_VARIABLE)
         snprintf(buf, size, "x%d", n->var);
     else
-        return expr_ops[n->op].name;
+        return expr_ops[n->op].sign[0] ? expr_ops[n->op].sign : expr_ops[n->op].name;
     return buf;
 }
 
