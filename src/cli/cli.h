@@ -15,9 +15,6 @@
 #include "base/text.h"
 #include "expr/expr.h"
 
-/* Choices of --preset and --stage, as they are numbered everywhere. */
-extern const char *const cli_presets[], *const cli_stages[];
-
 /* Exit codes. */
 enum {
     CLI_DONE = 0,
