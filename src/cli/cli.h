@@ -86,6 +86,7 @@ int cli_fit_constants(const cli_command *self, int argc, char **argv);
 int cli_rank(const cli_command *self, int argc, char **argv);
 int cli_explain(const cli_command *self, int argc, char **argv);
 int cli_find(const cli_command *self, int argc, char **argv);
+int cli_serve(const cli_command *self, int argc, char **argv);
 int cli_pack(const cli_command *self, int argc, char **argv);
 int cli_info(const cli_command *self, int argc, char **argv);
 int cli_index(const cli_command *self, int argc, char **argv);

@@ -239,6 +239,14 @@ const cli_command cli_commands[] = {
       "snip find data.csv --index lib.db --format csv --out found.csv\n"
       "snip find --formula 'sin(x0)/x0' --index lib.db\n",
       cli_find },
+    { "serve", "a page on your own machine: drop a table, watch a formula appear",
+      "[TABLE] [options]",
+      "Starts a local server and prints its address. The page needs no network; --open shows it in "
+      "the browser. Ctrl-C stops it, running searches included. docs/serve.md describes the JSON "
+      "API behind it.\n",
+      "snip serve --open\n"
+      "snip serve data.csv --port 8080\n",
+      cli_serve },
     { "info", "show what a model file is and where it comes from", "MODEL [options]",
       "Prints configuration, parameters by module, and provenance: stage, steps, seed, samples "
       "seen.\n",
