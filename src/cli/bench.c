@@ -53,26 +53,13 @@ static json_t *run_embed(const request *q, snip_status *st)
     return bench_embed(q->preset, q->stage, q->batch, q->threads, q->seconds, q->model, st);
 }
 
-static json_t *run_candidates(const request *q, snip_status *st)
-{
-    return bench_candidates(q->model, q->threads, st);
-}
-
-static json_t *run_explain(const request *q, snip_status *st)
-{
-    return bench_explain(q->model, q->threads, st);
-}
-
 static const struct {
     const char *name;
     json_t *(*run)(const request *q, snip_status *st);
     int only_by_name; /* not part of `snip bench` without a name */
-    int needs_model;
-} benches[] = { { "gen", run_gen, 0, 0 },        { "eval", run_eval, 0, 0 },
-                { "train", run_train, 0, 0 },    { "rank", run_rank, 0, 0 },
-                { "find", run_find, 0, 0 },      { "embed", run_embed, 0, 0 },
-                { "batch", run_batch, 1, 0 },    { "candidates", run_candidates, 1, 1 },
-                { "explain", run_explain, 1, 1 } };
+} benches[] = { { "gen", run_gen, 0 },    { "eval", run_eval, 0 }, { "train", run_train, 0 },
+                { "rank", run_rank, 0 },  { "find", run_find, 0 }, { "embed", run_embed, 0 },
+                { "batch", run_batch, 1 } };
 enum { BENCHES = sizeof benches / sizeof *benches };
 
 /* Runs one benchmark and prints its figures. */
@@ -80,8 +67,6 @@ static int run(const cli_command *self, int i, const request *q, int json)
 {
     if (benches[i].run == run_batch && !q->out)
         return cli_fail(self, CLI_MISUSED, "batch wants --out FILE");
-    if (benches[i].needs_model && !q->model)
-        return cli_fail(self, CLI_MISUSED, "%s wants --model FILE", benches[i].name);
     snip_status st;
     status_nomem(&st);
     json_t *figures = benches[i].run(q, &st);
@@ -148,7 +133,7 @@ int cli_bench(const cli_command *self, int argc, char **argv)
           .kind = CLI_TEXT,
           .to = &model,
           .value = "FILE",
-          .help = "candidates, explain: the model; default as for snip rank" },
+          .help = "embed: a model to measure as well; default as for snip rank" },
         { .name = "json",
           .kind = CLI_FLAG,
           .to = &json,
@@ -159,6 +144,10 @@ int cli_bench(const cli_command *self, int argc, char **argv)
         return code;
     if (n > 1)
         return cli_fail(self, CLI_MISUSED, "wants one benchmark; see snip bench --help");
+    if (n == 1 && (strcmp(argv[0], "explain") == 0 || strcmp(argv[0], "candidates") == 0))
+        return cli_fail(self, CLI_MISUSED,
+                        "%s measures quality, not speed: snip evaluate --suite %s --model FILE",
+                        argv[0], argv[0]);
     arena *a = arena_new(0);
     if (!a)
         return cli_fail(self, CLI_FAILED, "out of memory");
