@@ -14,9 +14,6 @@
 #include "base/file.h"
 #include "base/text.h"
 
-const char *const cli_presets[] = { "paper", "base", "small", "tiny", NULL };
-const char *const cli_stages[] = { "S0", "S1", "S2", "S3", "S4", "S5", NULL };
-
 int cli_fail(const cli_command *self, int exit_code, const char *format, ...)
 {
     char line[512];

@@ -15,9 +15,6 @@
 #include "base/text.h"
 #include "expr/expr.h"
 
-/* Choices of --preset and --stage, as they are numbered everywhere. */
-extern const char *const cli_presets[], *const cli_stages[];
-
 /* Exit codes. */
 enum {
     CLI_DONE = 0,
@@ -84,6 +81,7 @@ int cli_corpora(const cli_command *self, int argc, char **argv);
 int cli_train(const cli_command *self, int argc, char **argv);
 int cli_evaluate(const cli_command *self, int argc, char **argv);
 int cli_embed(const cli_command *self, int argc, char **argv);
+int cli_fit(const cli_command *self, int argc, char **argv);
 int cli_fit_constants(const cli_command *self, int argc, char **argv);
 int cli_rank(const cli_command *self, int argc, char **argv);
 int cli_explain(const cli_command *self, int argc, char **argv);

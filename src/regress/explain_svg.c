@@ -8,15 +8,6 @@ const char *regress_node_label(const regress_explanation *x, size_t i, const exp
                                char buf[48])
 {
     const expr_node *n = &x->e.node[i];
-    static const struct {
-        uint8_t op;
-        const char *sign;
-    } signs[] = { { EXPR_ADD, "+" },  { EXPR_SUB, "-" },   { EXPR_MUL, "*" },   { EXPR_DIV, "/" },
-                  { EXPR_POW, "^" },  { EXPR_POW2, "^2" }, { EXPR_POW3, "^3" }, { EXPR_NEG, "-" },
-                  { EXPR_INV, "1/" }, { EXPR_ABS, "abs" } };
-    for (size_t k = 0; k < sizeof signs / sizeof *signs; k++)
-        if (signs[k].op == n->op)
-            return signs[k].sign;
     if (n->op == EXPR_NUMBER)
         snprintf(buf, 48, "%.5g", n->value);
     else if (n->op == EXPR_VARIABLE && n->var < names->count)
@@ -24,7 +15,7 @@ const char *regress_node_label(const regress_explanation *x, size_t i, const exp
     else if (n->op == EXPR_VARIABLE)
         snprintf(buf, 48, "x%d", n->var);
     else
-        return expr_ops[n->op].name;
+        return expr_ops[n->op].sign[0] ? expr_ops[n->op].sign : expr_ops[n->op].name;
     return buf;
 }
 
