@@ -81,7 +81,7 @@ static int run(const cli_command *self, int i, const request *q, int json)
     return CLI_DONE;
 }
 
-int cli_bench(const cli_command *self, int argc, char **argv)
+static int command(const cli_command *self, int argc, char **argv)
 {
     uint64_t seconds = 3, batch = 0, rows = 1000000, threads = 0;
     int json = 0, code, found = 0, preset = 2, stage = 5;
@@ -176,3 +176,22 @@ int cli_bench(const cli_command *self, int argc, char **argv)
                         argv[0]);
     return cli_finish(self);
 }
+
+const cli_command cli_bench_command = {
+    .name = "bench",
+    .summary = "measure the speed of a part on this machine",
+    .arguments = "[gen|eval|train|rank|find|embed|batch] [options]",
+    .about =
+        "gen: accepted samples per second on one core, tokens included, by part. eval: nanoseconds "
+        "per node and point, beside a plain loop over the C library's functions in the same run. "
+        "train: a training step by part, beside this machine's rate on the same matrix products. "
+        "rank: all pairs ranked in both directions, beside the products alone. find: the 20 "
+        "nearest of many vectors, beside reading the same bytes. batch: writes a training batch, "
+        "weights and their loss to a file, for other implementations of the step.",
+    .examples =
+        "snip bench gen\n"
+        "snip bench eval --json\n"
+        "snip bench train --preset small --stage S5\n"
+        "snip bench batch --preset tiny --stage S5 --batch-size 8 --out batch.safetensors\n",
+    .run = command,
+};

@@ -179,7 +179,7 @@ static int show_pool(const cli_command *self, uint64_t targets, uint64_t seed, i
     return cli_finish(self);
 }
 
-int cli_edits(const cli_command *self, int argc, char **argv)
+static int command(const cli_command *self, int argc, char **argv)
 {
     const char *families[DATA_FAMILIES + 2];
     for (int f = 0; f < DATA_FAMILIES; f++)
@@ -196,8 +196,8 @@ int cli_edits(const cli_command *self, int argc, char **argv)
           .to = &family,
           .value = "NAME",
           .choices = families,
-          .help = "unary_swap, variable_substitution, binary_swap, tree_reshaping,\n"
-                  "                           operand_reordering, subtree_rewriting or all" },
+          .help = "unary_swap, variable_substitution, binary_swap, tree_reshaping, "
+                  "operand_reordering, subtree_rewriting or all" },
         { .name = "table",
           .kind = CLI_TEXT,
           .to = &file,
@@ -264,3 +264,20 @@ int cli_edits(const cli_command *self, int argc, char **argv)
     arena_free(a);
     return code;
 }
+
+const cli_command cli_edits_command = {
+    .name = "edits",
+    .summary = "list controlled edits of a formula that change its behaviour",
+    .arguments = "FORMULA [options] | --pool [options]",
+    .about = "Lists the variants of a formula that the evaluation keeps: finite on the points, "
+             "different from the original and from each other. `distance` is the root mean square "
+             "change of the values in units of the original's standard deviation. Candidates are "
+             "those of the paper's evaluation: swaps at one place of each operator, 64 draws of a "
+             "substitution and of a rewriting, all rotations and exchanges. Points come from "
+             "--table, else from the generator. With --pool it builds the paper's controlled-edit "
+             "pool from held-out samples and prints its counts beside the paper's.",
+    .examples = "snip edits 'sin(x0) - 0.5*x1' --family unary_swap\n"
+                "snip edits 'a*b - c' --family all --table data.csv --json\n"
+                "snip edits --pool --targets 128\n",
+    .run = command,
+};

@@ -293,16 +293,17 @@ static const char *suite_choices(const char *names[2 * EVAL_SUITES + 1], arena *
     text all = { .a = a }, asked = { .a = a };
     size_t n = EVAL_SUITES;
     for (int k = 0; k < EVAL_SUITES; k++) {
-        text *to = eval_suites[k].asked ? &asked : &all;
-        text_add(to, "%s%s", to->length ? ", " : "", eval_suites[k].name);
+        text_add(&all, "%s%s", k ? ", " : "", eval_suites[k].name);
+        if (eval_suites[k].asked)
+            text_add(&asked, "%s%s", asked.length ? " and " : "", eval_suites[k].name);
         names[k] = eval_suites[k].name;
         if (eval_suites[k].also)
             names[n++] = eval_suites[k].also;
     }
     names[n] = NULL;
-    text_add(&all, "; and only where they are named %s", text_end(&asked));
+    text_add(&all, "; unless named, %s are left out", text_end(&asked));
     text help = { .a = a };
-    text_add(&help, "only these of %s", text_end(&all));
+    text_add(&help, "only these: %s", text_end(&all));
     return text_end(&help);
 }
 
@@ -322,7 +323,7 @@ static unsigned suites_chosen(unsigned choice)
 }
 
 /* As long as its list of options. */
-int cli_evaluate(const cli_command *self, int argc, char **argv)
+static int command(const cli_command *self, int argc, char **argv)
 {
     request q = { .self = self,
                   .out = "evaluation",
@@ -442,3 +443,25 @@ int cli_evaluate(const cli_command *self, int argc, char **argv)
     arena_free(q.a);
     return code;
 }
+
+const cli_command cli_evaluate_command = {
+    .name = "evaluate",
+    .summary = "measure how well a model's space fits formulas to data",
+    .arguments = "--model FILE [--model FILE ...] [options] | --measures",
+    .about =
+        "Runs the paper's evaluation on held-out samples: retrieval among many pairs, geometry of "
+        "the space, controlled edits of expressions and of subtrees, formulas of three published "
+        "corpora, and four probes. The suite forms, which is ours, asks whether the space tells "
+        "which form of a law suits a table before its constants are fitted; explain and "
+        "candidates, which run only if they are named, measure what snip explain and snip rank "
+        "find. Prints a table and writes results.json and report.html, a page with all figures. "
+        "With several models the first is compared with each of the others.",
+    .examples =
+        "snip evaluate --model runs/tiny/model.safetensors\n"
+        "snip evaluate --model runs/tiny/model.safetensors --suite global --pairs 100000\n"
+        "snip evaluate --model a.safetensors --model b.safetensors --out comparison\n"
+        "snip evaluate --model runs/tiny/model.safetensors --suite edits --dump embeddings\n"
+        "snip evaluate --model runs/tiny/model.safetensors --suite forms --problems 20\n"
+        "snip evaluate --model models/default.safetensors --suite explain --suite candidates\n",
+    .run = command,
+};
