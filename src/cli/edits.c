@@ -8,6 +8,7 @@
 #include "data/gen.h"
 #include "data/points.h"
 #include "data/stats.h"
+#include "eval/paper.h"
 
 /* The formula's points and values. */
 typedef struct setting {
@@ -99,7 +100,7 @@ static int show_variant(const setting *s, const data_variant *v, json_t *list, i
                                               "prefix", prefix, "infix", text_json(infix),
                                               "distance", cli_real(d)));
     else
-        printf("%-22s %10.4g  %s\n", data_family_names[v->edit.family], d, infix);
+        printf("%-22s %10.4g  %s\n", data_families[v->edit.family].name, d, infix);
     return 1;
 }
 
@@ -121,7 +122,7 @@ static int list_edits(const cli_command *self, const setting *s, int family, uin
         int good = n != (size_t)-1;
         for (size_t k = 0; good && k < n; k++)
             good = show_variant(s, &kept[k], list, json, a);
-        json_object_set_new(families, data_family_names[f], list);
+        json_object_set_new(families, data_families[f].name, list);
         if (!good)
             kept = NULL;
     }
@@ -138,12 +139,15 @@ static int list_edits(const cli_command *self, const setting *s, int family, uin
                                           (json_int_t)s->rows, "families", families));
 }
 
-/* The paper's table of its controlled-edit pool: targets, mean and median of variants. */
-static const struct {
-    int targets;
-    double mean, median;
-} paper[DATA_FAMILIES] = { { 81, 2.1, 2 },    { 119, 26.5, 27 }, { 127, 8.5, 9 },
-                           { 127, 10.7, 11 }, { 90, 1.8, 2 },    { 127, 57.6, 59 } };
+/* A number of the paper's table of its controlled-edit pool: targets, mean or median of variants.
+ */
+static double paper(int family, const char *what)
+{
+    char key[80];
+    snprintf(key, sizeof key, "pool.%s.%s", data_families[family].name, what);
+    const eval_paper *p = eval_paper_find(key);
+    return p ? p->snip : NAN;
+}
 
 /* An evaluation target varies: the variance of its values is at least 1e-10. */
 static int varies(const double *y, size_t n)
@@ -213,14 +217,14 @@ static int show_pool(const cli_command *self, uint64_t targets, uint64_t seed, i
         mean = n ? mean / (double)n : 0;
         double median = n ? data_median(one, n) : 0;
         if (json)
-            json_object_set_new(families, data_family_names[f],
+            json_object_set_new(families, data_families[f].name,
                                 json_pack("{s:I,s:f,s:f,s:{s:i,s:f,s:f}}", "targets", (json_int_t)n,
                                           "mean", mean, "median", median, "paper", "targets",
-                                          paper[f].targets, "mean", paper[f].mean, "median",
-                                          paper[f].median));
+                                          (int)paper(f, "targets"), "mean", paper(f, "mean"),
+                                          "median", paper(f, "median")));
         else
-            printf("%-22s %8zu %7.1f %7.1f %8d %7.1f %7.1f\n", data_family_names[f], n, mean,
-                   median, paper[f].targets, paper[f].mean, paper[f].median);
+            printf("%-22s %8zu %7.1f %7.1f %8d %7.1f %7.1f\n", data_families[f].name, n, mean,
+                   median, (int)paper(f, "targets"), paper(f, "mean"), paper(f, "median"));
     }
     free(counts);
     free(one);
@@ -239,7 +243,7 @@ int cli_edits(const cli_command *self, int argc, char **argv)
 {
     const char *families[DATA_FAMILIES + 2];
     for (int f = 0; f < DATA_FAMILIES; f++)
-        families[f] = data_family_names[f];
+        families[f] = data_families[f].name;
     families[DATA_FAMILIES] = "all";
     families[DATA_FAMILIES + 1] = NULL;
     int family = DATA_FAMILIES, json = 0, pool = 0, code;
