@@ -311,23 +311,6 @@ void cli_table_notes(const cli_command *self, const table *t, const table_option
                     self->name, t->name[t->input[i]]);
 }
 
-json_t *cli_real(double v)
-{
-    return isfinite(v) ? json_real(v) : json_null();
-}
-
-void cli_put_escaped(FILE *f, const char *text)
-{
-    json_t *clean = text_json(text);
-    const char *s = json_string_value(clean);
-    for (; s && *s; s++)
-        if (*s == '<' || *s == '>' || *s == '&' || *s == '"')
-            fprintf(f, "&#%d;", *s);
-        else
-            fputc(iscntrl((unsigned char)*s) ? '?' : *s, f);
-    json_decref(clean);
-}
-
 const char *cli_full_number(char *buf, double v)
 {
     if (isnan(v))
