@@ -5,11 +5,14 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/file.h"
 #include "cli/ranking.h"
 #include "cli/task.h"
 #include "search/search.h"
 #include "search/search_json.h"
+
+#define LEAST 0.1 /* of the time is the search's, however long reading took */
 
 /* What the command was asked for, and what its progress needs. */
 typedef struct request {
@@ -20,6 +23,7 @@ typedef struct request {
     unsigned without;
     int no_space, format;
     search_how how;
+    double begun; /* when the command was: reading a long table takes a part of the time */
     FILE *trace_to;
     int shown;      /* a progress line is on the terminal */
     double written; /* when --out was written last */
@@ -323,6 +327,8 @@ static int search(request *q, const char *path)
         return cli_fail_status(q->self, &st);
     q->how.model = q->task.t;
     q->how.cancel = cli_stop_on_signals();
+    if (q->how.seconds > 0)
+        q->how.seconds = fmax(q->how.seconds - (clock_now() - q->begun), LEAST * q->how.seconds);
     snip_code code = search_run(&r, &t, &q->how, q->task.a, &st);
     if (q->shown)
         fputs("\r\033[K", stderr);
@@ -336,7 +342,7 @@ static int search(request *q, const char *path)
 int cli_fit(const cli_command *self, int argc, char **argv)
 {
     int code;
-    request q = { .self = self, .max_size = 30, .per_size = 1 };
+    request q = { .self = self, .begun = clock_now(), .max_size = 30, .per_size = 1 };
     const cli_option options[] = {
         { .name = "time",
           .kind = CLI_TEXT,
