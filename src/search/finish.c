@@ -220,8 +220,8 @@ static void round_off(draft *d, const search *s, arena *a)
     double most = d->all * (1 + ROUNDING_COSTS / (double)all_rows(s));
     most = d->all < EXACT ? EXACT : most;
     for (int digits = DIGITS_MIN; n > 0 && digits <= DIGITS_MAX; digits++) {
-        draft try = { .e = { arena_copy(a, d->e.node, d->e.count * sizeof *d->e.node),
-                             d->e.count } };
+        draft try = { .e = { arena_copy(a, d->e.node, d->e.count * sizeof *d->e.node), d->e.count },
+                      .from = d->from };
         if (!try.e.node)
             return;
         for (size_t k = 0; k < n; k++)
@@ -372,8 +372,11 @@ snip_code search_finish(search_result *out, search *s, arena *a, snip_status *st
     }
     /* What is likely to be selected comes first: the time may not last for all. */
     qsort(d, count, sizeof *d, by_bits);
-    for (size_t k = 0; k < count && !late(&p); k++)
-        improve(&d[k], s, &p, s->a);
+    for (size_t k = 0; k < count; k++)
+        if (!late(&p))
+            improve(&d[k], s, &p, s->a);
+        else
+            round_off(&d[k], s, s->a); /* cheap, and nobody wants to read 17 digits */
     if (count == 0)
         return status_fail(st, SNIP_FORMAT, 0, "no formula is finite on all rows");
     qsort(d, count, sizeof *d, by_size);
