@@ -204,32 +204,11 @@ static int read_bytes(const request *q, const char *text, size_t *out)
     return 1;
 }
 
-/* A list such as +,-,*,/,sin,exp. */
 static int read_operators(const request *q, const char *text, uint64_t *out)
 {
-    static const struct {
-        const char *sign;
-        expr_op op;
-    } signs[] = { { "+", EXPR_ADD },
-                  { "-", EXPR_SUB },
-                  { "*", EXPR_MUL },
-                  { "/", EXPR_DIV },
-                  { "^", EXPR_POW } };
-    *out = 0;
-    while (*text) {
-        size_t n = strcspn(text, ",");
-        int op = n ? expr_op_find(text, n) : -1;
-        for (size_t k = 0; k < sizeof signs / sizeof *signs; k++)
-            if (n == 1 && *text == *signs[k].sign)
-                op = (int)signs[k].op;
-        if (op < 0 || expr_ops[op].arity == 0)
-            return cli_fail(q->self, 0, "--operators: there is no operator '%.*s'",
-                            n > 40 ? 40 : (int)n, text);
-        *out |= UINT64_C(1) << op;
-        text += n + (text[n] == ',');
-    }
-    if (*out == 0)
-        return cli_fail(q->self, 0, "--operators: no operator is left");
+    snip_status st;
+    if (search_operators_read(out, text, &st) != SNIP_OK)
+        return cli_fail(q->self, 0, "--operators: %s", st.msg);
     return 1;
 }
 

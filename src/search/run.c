@@ -32,17 +32,6 @@ static const struct {
     { SEARCH_REDUCE, search_reduce },
 };
 
-uint64_t search_operators_default(void)
-{
-    static const expr_op used[] = { EXPR_ADD,    EXPR_SUB,    EXPR_MUL,  EXPR_DIV, EXPR_POW,
-                                    EXPR_SQRT,   EXPR_EXP,    EXPR_LOG,  EXPR_SIN, EXPR_COS,
-                                    EXPR_ARCSIN, EXPR_ARCCOS, EXPR_TANH, EXPR_TAN, EXPR_ARCTAN };
-    uint64_t set = 0;
-    for (size_t k = 0; k < sizeof used / sizeof *used; k++)
-        set |= UINT64_C(1) << used[k];
-    return set;
-}
-
 /* The formula that would be selected now, among the front. */
 static size_t select_now(const search_entry *front, size_t count)
 {
