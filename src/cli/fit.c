@@ -318,7 +318,7 @@ static int search(request *q, const char *path)
     return print_result(q, &r);
 }
 
-int cli_fit(const cli_command *self, int argc, char **argv)
+static int command(const cli_command *self, int argc, char **argv)
 {
     int code;
     request q = { .self = self, .begun = clock_now(), .max_size = 30, .per_size = 1 };
@@ -424,3 +424,18 @@ int cli_fit(const cli_command *self, int argc, char **argv)
     cli_task_close(&q.task);
     return code;
 }
+
+const cli_command cli_fit_command = {
+    .name = "fit",
+    .summary = "find a formula for a table",
+    .arguments = "TABLE [options]",
+    .about = "Searches for formulas that explain the target column by the others, and prints a "
+             "front: each formula has a lower error than all simpler ones. > marks the one "
+             "selected, by description length. Errors are those of the formula as printed; "
+             "constants come from all rows, a quarter of the rows has no part in choosing them "
+             "while the search lasts. Ctrl-C ends the search with the front so far.",
+    .examples = "snip fit data.csv\n"
+                "snip fit data.csv --target y --time 10 --json\n"
+                "snip fit data.csv --operators +,-,*,/,sqrt --max-size 20 --out front.csv\n",
+    .run = command,
+};
