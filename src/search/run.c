@@ -28,6 +28,7 @@ static const struct {
 } plan[] = {
     { SEARCH_CLOSED, search_closed },
     { SEARCH_PRODUCTS, search_products },
+    { SEARCH_REDUCE, search_reduce },
 };
 
 uint64_t search_operators_default(void)
