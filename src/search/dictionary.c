@@ -108,10 +108,24 @@ static int tabulate(dictionary *d, arena *a)
 typedef struct walk {
     const dictionary *d;
     unsigned mask;
-    int whole;
+    exponents which;
     size_t room, count;
     monomial *out;
 } walk;
+
+static int allowed(exponents which, int h)
+{
+    switch (which) {
+    case EXPONENTS_WHOLE:
+        return h % 2 == 0;
+    case EXPONENTS_TWO:
+        return h == 2 || h == 4;
+    case EXPONENTS_ONE:
+        return h == 2;
+    default:
+        return 1;
+    }
+}
 
 /* All monomials of exactly `cost`; exponents of the inputs from k on are open. */
 static void spell(walk *w, monomial *m, size_t k, size_t inputs, int cost)
@@ -125,7 +139,8 @@ static void spell(walk *w, monomial *m, size_t k, size_t inputs, int cost)
         return;
     if (w->mask >> k & 1)
         for (int h = 1; h <= DICTIONARY_HALVES; h++) {
-            if (exponent_cost[h] > cost || (h % 2 && (w->whole || w->d->sign[k] <= 0)))
+            if (exponent_cost[h] > cost || !allowed(w->which, h) ||
+                (h % 2 && w->d->sign[k] <= 0))
                 continue;
             for (int sign = 1; sign >= -1; sign -= 2) {
                 m->p[k] = (int8_t)(sign * h);
@@ -136,10 +151,10 @@ static void spell(walk *w, monomial *m, size_t k, size_t inputs, int cost)
     spell(w, m, k + 1, inputs, cost);
 }
 
-size_t dictionary_monomials(const dictionary *d, unsigned mask, size_t inputs, int whole,
+size_t dictionary_monomials(const dictionary *d, unsigned mask, size_t inputs, exponents which,
                             monomial *out, size_t room)
 {
-    walk w = { .d = d, .mask = mask, .whole = whole, .room = room, .out = out };
+    walk w = { .d = d, .mask = mask, .which = which, .room = room, .out = out };
     for (int cost = 2; cost <= COST_MAX && w.count < room; cost++) {
         monomial m = { .cost = (uint8_t)cost };
         spell(&w, &m, 0, inputs, cost);
@@ -265,6 +280,17 @@ static void functions(maker *m, expr u, int rich)
         add(m, search_unary(EXPR_LOG, u, a), both);
 }
 
+/* 1 + f*cos(u), 1 - f*sin(u). */
+static void waves(maker *m, expr f, expr u)
+{
+    static const expr_op wave[] = { EXPR_COS, EXPR_SIN };
+    for (size_t k = 0; k < 2 && search_may(m->s, wave[k]); k++) {
+        expr e = dictionary_times_of(f, search_unary(wave[k], u, m->a), m->a);
+        for (int sign = 1; sign >= -1; sign -= 2)
+            add(m, one_and(e, sign, m->a), PART_FACTOR);
+    }
+}
+
 static void make_parts(maker *m)
 {
     dictionary *d = m->d;
@@ -296,42 +322,22 @@ static void make_parts(maker *m)
                 functions(m, search_binary(EXPR_SUB, u, w, a), 0);
             }
         }
-    size_t n = dictionary_monomials(d, all, 3, 1, mono, room / 24);
+    size_t n = dictionary_monomials(d, all, 3, EXPONENTS_TWO, mono, room / 24);
     for (size_t k = 0; k < n; k++)
         functions(m, dictionary_product(d, &mono[k], a), mono[k].cost <= 4);
-    /* 1 + m*cos(x) and the like. */
-    n = dictionary_monomials(d, all, 2, 1, mono, 4 * d->n);
+    /* 1 + m*cos(x), 1 + m*cos(x - z) and the like. */
+    n = dictionary_monomials(d, all, 2, EXPONENTS_ONE, mono, room / 8);
     for (size_t k = 0; k < d->n; k++)
-        for (size_t i = 0; i <= n && search_may(m->s, EXPR_COS); i++) {
-            expr x = search_variable(d->input[k], a);
-            if (i < n && mono[i].p[k])
-                continue;
-            expr f = i < n ? dictionary_product(d, &mono[i], a) : (expr){ NULL, 0 };
-            for (int sign = 1; sign >= -1; sign -= 2) {
-                add(m, one_and(dictionary_times_of(f, search_unary(EXPR_COS, x, a), a), sign, a),
-                    PART_FACTOR);
-                add(m, one_and(dictionary_times_of(f, search_unary(EXPR_SIN, x, a), a), sign, a),
-                    PART_FACTOR);
+        for (size_t l = k; l < d->n; l++)
+            for (size_t i = 0; i <= n; i++) {
+                expr x = search_variable(d->input[k], a);
+                if (i < n && (mono[i].p[k] || mono[i].p[l] || (l > k && mono[i].cost > 2)))
+                    continue;
+                if (l > k)
+                    x = search_binary(EXPR_SUB, x, search_variable(d->input[l], a), a);
+                expr f = i < n ? dictionary_product(d, &mono[i], a) : (expr){ NULL, 0 };
+                waves(m, f, x);
             }
-        }
-    /* 1 + r and 1 - r: times a monomial that is every sum of two. 1 + 1/r is (1 + r)/r, so the
-     * first exponent is positive. */
-    n = dictionary_monomials(d, all, 4, 0, mono, room);
-    for (size_t k = 0; k < n; k++) {
-        size_t first = 0;
-        while (mono[k].p[first] == 0)
-            first++;
-        if (mono[k].p[first] < 0)
-            continue;
-        expr r = dictionary_product(d, &mono[k], a);
-        for (int sign = 1; sign >= -1; sign -= 2) {
-            part *p = add(m, one_and(r, sign, a), PART_FACTOR);
-            if (p) {
-                p->sum = (int8_t)sign;
-                p->r = mono[k];
-            }
-        }
-    }
 }
 
 int dictionary_make(dictionary *d, const search *s, const search_view *v, size_t rows, size_t size,

@@ -16,6 +16,14 @@ typedef struct monomial {
     uint8_t cost;                /* how much longer it is to write than 1 */
 } monomial;
 
+/* Which exponents there are. */
+typedef enum exponents {
+    EXPONENTS_ANY,   /* halves, up to 4 */
+    EXPONENTS_WHOLE, /* up to 4 */
+    EXPONENTS_TWO,   /* 1 and 2 */
+    EXPONENTS_ONE
+} exponents;
+
 /* Where a part belongs. */
 enum {
     PART_FACTOR = 1, /* the logarithm of it may stand beside logarithms of inputs */
@@ -28,8 +36,6 @@ typedef struct part {
     unsigned inputs;
     uint8_t use; /* PART_FACTOR | PART_TERM */
     uint8_t cost;
-    int8_t sum; /* 1: it is 1 + r, -1: 1 - r, 0: something else */
-    monomial r;
 } part;
 
 typedef struct dictionary {
@@ -48,8 +54,8 @@ int dictionary_make(dictionary *d, const search *s, const search_view *v, size_t
                     arena *a);
 
 /* Monomials of the inputs in `mask`, the shortest first, without 1; at most `room`, of at most
- * `inputs` inputs each. `whole`: without roots. Returns how many. */
-size_t dictionary_monomials(const dictionary *d, unsigned mask, size_t inputs, int whole,
+ * `inputs` inputs each. Returns how many. */
+size_t dictionary_monomials(const dictionary *d, unsigned mask, size_t inputs, exponents which,
                             monomial *out, size_t room);
 
 /* The values on the first `rows` rows, multiplied to what is there. */

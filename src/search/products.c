@@ -13,10 +13,12 @@
  *
  * Rows are weighted by dy/dg, so that a residual of g(y) counts as what it is in y. What fits best
  * is measured in y itself, and the best by description length are offered. */
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "expr/vec.h"
 #include "search/bits.h"
 #include "search/build.h"
 #include "search/dictionary.h"
@@ -35,11 +37,11 @@ typedef enum inverse { AS_IS, SINE, COSINE, INVERSES } inverse;
 
 /* One thing to try. */
 typedef struct task {
-    int sum;     /* a sum, or one product */
-    inverse h;   /* for one product */
-    monomial m;  /* for a sum: M */
-    unsigned rest; /* inputs that are not in M */
-    double q;    /* for a sum: of (y/M)^q */
+    enum { PRODUCT, SUM, CURVE } kind;
+    inverse h;     /* for one product */
+    monomial m;    /* for a sum and for a curve: M */
+    unsigned rest; /* inputs that are not in M; columns are made of these */
+    double q;      /* for a sum: of (y/M)^q */
 } task;
 
 typedef struct work {
@@ -146,15 +148,69 @@ static int log_target(const work *w, inverse h, size_t rows, double *t, double *
     return 1;
 }
 
+/* Functions of a monomial m whose logarithms are columns; a wave's argument may be halved. */
+typedef enum function {
+    ONE_MINUS,
+    ONE_PLUS,
+    EXP_MINUS_1,
+    EXP_PLUS_1,
+    SIN_OF,
+    COS_OF,
+    TANH_OF,
+    LOG_OF,
+    FUNCTIONS
+} function;
+
 /* A column of a logarithmic sum. */
 typedef struct log_column {
-    int part;   /* log|part|, or -1 for the monomial itself */
-    int square; /* the part itself times m: an exponent (x0 - x1)^2/x2 */
+    enum { LOG_PART, LOG_FUNCTION, EXPONENT } kind; /* log|part|, log|f(m)|, or part*m itself */
+    int part;                                       /* -1: none */
+    function f;
     monomial m;
 } log_column;
 
+static expr function_of(function f, expr m, arena *a)
+{
+    static const expr_op op[FUNCTIONS] = {
+        [SIN_OF] = EXPR_SIN, [COS_OF] = EXPR_COS, [TANH_OF] = EXPR_TANH, [LOG_OF] = EXPR_LOG
+    };
+    expr one = search_fixed(1, a);
+    switch (f) {
+    case ONE_MINUS:
+        return search_binary(EXPR_SUB, one, m, a);
+    case ONE_PLUS:
+        return search_binary(EXPR_ADD, one, m, a);
+    case EXP_MINUS_1:
+    case EXP_PLUS_1:
+        return search_binary(f == EXP_PLUS_1 ? EXPR_ADD : EXPR_SUB, search_unary(EXPR_EXP, m, a),
+                             one, a);
+    default:
+        return search_unary(op[f], m, a);
+    }
+}
+
+static int function_may(const search *s, function f)
+{
+    switch (f) {
+    case EXP_MINUS_1:
+    case EXP_PLUS_1:
+        return search_may(s, EXPR_EXP);
+    case SIN_OF:
+        return search_may(s, EXPR_SIN);
+    case COS_OF:
+        return search_may(s, EXPR_COS);
+    case TANH_OF:
+        return search_may(s, EXPR_TANH);
+    case LOG_OF:
+        return search_may(s, EXPR_LOG);
+    default:
+        return 1;
+    }
+}
+
 static int log_values(const work *w, const log_column *c, size_t rows, double *out, arena *tmp)
 {
+    const expr_vec *vec = expr_vec_best();
     if (c->part >= 0) {
         if (expr_eval(w->d.part[c->part].e, w->v->x, rows, out, tmp) != rows)
             return 0;
@@ -162,11 +218,38 @@ static int log_values(const work *w, const log_column *c, size_t rows, double *o
         for (size_t i = 0; i < rows; i++)
             out[i] = 1;
     }
-    if (c->part >= 0 && !c->square)
-        for (size_t i = 0; i < rows; i++)
-            out[i] = log(fabs(out[i]));
-    else
+    if (c->kind != LOG_PART)
         dictionary_times(&w->d, &c->m, out, rows);
+    if (c->kind == EXPONENT)
+        return 1;
+    if (c->kind == LOG_FUNCTION)
+        switch (c->f) {
+        case ONE_MINUS:
+        case ONE_PLUS:
+            for (size_t i = 0; i < rows; i++)
+                out[i] = 1 + (c->f == ONE_PLUS ? out[i] : -out[i]);
+            break;
+        case EXP_MINUS_1:
+        case EXP_PLUS_1:
+            vec->unary[EXPR_EXP](out, out, rows);
+            for (size_t i = 0; i < rows; i++)
+                out[i] += c->f == EXP_PLUS_1 ? 1 : -1;
+            break;
+        case SIN_OF:
+            vec->unary[EXPR_SIN](out, out, rows);
+            break;
+        case COS_OF:
+            vec->unary[EXPR_COS](out, out, rows);
+            break;
+        case TANH_OF:
+            vec->unary[EXPR_TANH](out, out, rows);
+            break;
+        default:
+            vec->unary[EXPR_LOG](out, out, rows);
+        }
+    for (size_t i = 0; i < rows; i++)
+        out[i] = fabs(out[i]);
+    vec->unary[EXPR_LOG](out, out, rows);
     return 1;
 }
 
@@ -205,16 +288,17 @@ static expr log_formula(const work *w, monomial m, const log_column *const *c, c
         expr f;
         if (q[k] == 0)
             continue;
-        if (c[k]->part >= 0 && !c[k]->square) {
-            const part *p = &w->d.part[c[k]->part];
-            f = p->e;
-            if (p->sum && spread) {
+        if (c[k]->kind != EXPONENT) {
+            f = c[k]->kind == LOG_PART
+                    ? w->d.part[c[k]->part].e
+                    : function_of(c[k]->f, dictionary_product(&w->d, &c[k]->m, a), a);
+            if (c[k]->kind == LOG_FUNCTION && c[k]->f <= ONE_PLUS && spread) {
                 monomial over = { { 0 }, 0 }, under = over;
                 for (size_t i = 0; i < w->d.n; i++) {
-                    if (p->r.p[i] > 0)
-                        over.p[i] = p->r.p[i];
+                    if (c[k]->m.p[i] > 0)
+                        over.p[i] = c[k]->m.p[i];
                     else
-                        under.p[i] = (int8_t)-p->r.p[i];
+                        under.p[i] = (int8_t)-c[k]->m.p[i];
                     int change = (int)round(q[k] * under.p[i]); /* q times halves */
                     if (fabs(q[k] * under.p[i] - change) > 1e-9)
                         return (expr){ NULL, 0 };
@@ -224,7 +308,7 @@ static expr log_formula(const work *w, monomial m, const log_column *const *c, c
                 if (!den.count)
                     return (expr){ NULL, 0 }; /* 1 + x0*x1: as it is */
                 expr num = dictionary_product(&w->d, &over, a);
-                f = search_binary(p->sum > 0 ? EXPR_ADD : EXPR_SUB, den, num, a);
+                f = search_binary(c[k]->f == ONE_PLUS ? EXPR_ADD : EXPR_SUB, den, num, a);
             }
             f = search_power(f, q[k], a);
         } else {
@@ -278,7 +362,7 @@ static void log_refine(search_job *j, const work *w, const task *t, const log_co
     double rest = sparse_solve(coef, v, n + extra, goal, rows, a);
     for (size_t k = 0; k < extra; k++) {
         q[k] = coef[n + k];
-        if (c[k]->part >= 0 && !c[k]->square)
+        if (c[k]->kind != EXPONENT)
             q[k] = halves(q[k]);
         for (size_t i = 0; i < rows; i++)
             goal[i] -= q[k] * v[n + k][i];
@@ -299,28 +383,44 @@ static void log_refine(search_job *j, const work *w, const task *t, const log_co
         consider(j, w, list, log_formula(w, m, c, q, extra, constant, t->h, spread, a));
 }
 
-static size_t log_columns(const work *w, log_column *out, size_t room, arena *a)
+/* The columns of a task: parts, functions of monomials, exponents. 1 + 1/m is (1 + m)/m, so one of
+ * each two will do. */
+static size_t log_columns(const work *w, unsigned mask, log_column *out, size_t room, arena *a)
 {
-    size_t n = 0, monomials = room / 4;
-    unsigned all = (1u << w->d.n) - 1;
-    for (size_t k = 0; k < w->d.parts && n < room - monomials - monomials / 2; k++)
-        if (w->d.part[k].use & PART_FACTOR)
-            out[n++] = (log_column){ .part = (int)k };
+    const dictionary *d = &w->d;
+    size_t n = 0, count;
+    monomial *m = arena_array(a, room, sizeof *m);
+    if (!m)
+        return 0;
+    for (size_t k = 0; k < d->parts && n < room / 4; k++)
+        if (d->part[k].use & PART_FACTOR && !(d->part[k].inputs & ~mask))
+            out[n++] = (log_column){ .kind = LOG_PART, .part = (int)k };
+    count = dictionary_monomials(d, mask, d->n, EXPONENTS_ONE, m, room / 24);
+    for (size_t k = 0; k < count; k++)
+        for (function f = EXP_MINUS_1; f < FUNCTIONS; f++)
+            if (function_may(w->s, f) && n < room / 2)
+                out[n++] = (log_column){ .kind = LOG_FUNCTION, .part = -1, .f = f, .m = m[k] };
+    count = dictionary_monomials(d, mask, d->n, EXPONENTS_WHOLE, m, room);
+    for (size_t k = 0; k < count; k++) {
+        size_t first = 0;
+        while (m[k].p[first] == 0)
+            first++;
+        for (function f = ONE_MINUS; f <= ONE_PLUS && m[k].p[first] > 0 && n < room * 3 / 4; f++)
+            out[n++] = (log_column){ .kind = LOG_FUNCTION, .part = -1, .f = f, .m = m[k] };
+    }
     if (!search_may(w->s, EXPR_EXP))
         return n;
-    monomial *m = arena_array(a, monomials, sizeof *m);
-    if (!m)
-        return n;
-    size_t count = dictionary_monomials(&w->d, all, w->d.n, 0, m, monomials);
-    for (size_t k = 0; k < count && n < room; k++)
-        out[n++] = (log_column){ .part = -1, .m = m[k] };
-    for (size_t k = 0; k < w->d.parts; k++) {
-        const part *p = &w->d.part[k];
-        if (!(p->use & PART_TERM) || p->e.node[0].op != EXPR_POW2)
+    for (size_t k = 0; k < d->parts; k++) {
+        const part *p = &d->part[k];
+        if (!(p->use & PART_TERM) || p->e.node[0].op != EXPR_POW2 || p->inputs & ~mask)
             continue;
-        for (size_t i = 0; i <= count && i <= 4 * w->d.n && n < room; i++)
-            out[n++] = (log_column){ .part = (int)k, .square = 1, .m = i ? m[i - 1] : (monomial){ { 0 }, 0 } };
+        for (size_t i = 0; i <= count && i <= 4 * d->n && n < room * 7 / 8; i++)
+            out[n++] = (log_column){ .kind = EXPONENT,
+                                     .part = (int)k,
+                                     .m = i ? m[i - 1] : (monomial){ { 0 }, 0 } };
     }
+    for (size_t k = 0; k < count && n < room; k++)
+        out[n++] = (log_column){ .kind = EXPONENT, .part = -1, .m = m[k] };
     return n;
 }
 
@@ -371,7 +471,7 @@ static void one_product(search_job *j, const work *w, const task *t)
         for (size_t i = 0; i < rows; i++)
             base[k][i] /= length;
     }
-    size_t columns = log_columns(w, column, room, a), good = 0;
+    size_t columns = log_columns(w, t->rest, column, room, a), good = 0;
     for (size_t c = 0; c <= columns; c++) {
         double *v = c < columns ? value + good * rows : goal, whole = 0, left = 0;
         if (c < columns) {
@@ -425,7 +525,7 @@ static size_t sum_terms(const work *w, const task *t, term *out, size_t room, ar
     out[n++] = (term){ .part = -1 }; /* 1 */
     for (size_t k = 0; k < d->parts; k++)
         parts += d->part[k].use & PART_TERM && !(d->part[k].inputs & ~t->rest);
-    size_t count = dictionary_monomials(d, t->rest, d->n, 0, m, parts ? room * 3 / 5 : room - 1);
+    size_t count = dictionary_monomials(d, t->rest, d->n, EXPONENTS_ANY, m, parts ? room * 3 / 5 : room - 1);
     for (size_t k = 0; k < count; k++)
         out[n++] = (term){ .part = -1, .m = m[k] };
     /* Every part alone, and those there is room for times short monomials. */
@@ -539,6 +639,263 @@ static void one_sum(search_job *j, const work *w, const task *t)
     offer_best(j, w, &list);
 }
 
+/* ---- a function of one product ---- */
+
+/* y/M = k(u), u a product of powers times a constant; each has a constant c of its own. */
+typedef enum curve {
+    ROOT_1,  /* c + u */
+    ROOT_M1, /* 1/(c + u) */
+    ROOT_2,  /* sqrt(c + u) */
+    ROOT_M2, /* 1/sqrt(c + u) */
+    GROWTH,  /* exp(c + u) */
+    EXPM1,   /* c*(exp(u) - 1) */
+    BOSE,    /* c/(exp(u) - 1) */
+    FERMI,   /* c/(exp(u) + 1) */
+    LOG1P,   /* c*log(1 + u) */
+    TANH,    /* c*tanh(u) */
+    CURVES
+} curve;
+
+static double curve_power(curve k)
+{
+    static const double power[] = { 1, -1, 2, -2 };
+    return power[k];
+}
+
+/* u for a value t, and how y/M grows with u. */
+static double curve_inverse(curve k, double t, double c, double *slope)
+{
+    double u;
+    switch (k) {
+    case ROOT_1:
+    case ROOT_M1:
+    case ROOT_2:
+    case ROOT_M2:
+        u = pow(t, curve_power(k));
+        *slope = t / (curve_power(k) * u);
+        if (k == ROOT_1)
+            *slope = 1;
+        return u - c;
+    case GROWTH:
+        *slope = t;
+        return log(t) - c;
+    case EXPM1:
+        *slope = c + t;
+        return log1p(t / c);
+    case BOSE:
+        *slope = t * t / c + t;
+        return log1p(c / t);
+    case FERMI:
+        *slope = t - t * t / c;
+        return log(c / t - 1);
+    case LOG1P:
+        *slope = c * exp(-t / c);
+        return expm1(t / c);
+    default:
+        *slope = c * (1 - t / c * (t / c));
+        return atanh(t / c);
+    }
+}
+
+static expr curve_formula(curve k, expr u, double c, arena *a)
+{
+    expr number = search_number(c, a), one = search_fixed(1, a);
+    switch (k) {
+    case ROOT_1:
+    case ROOT_M1:
+    case ROOT_2:
+    case ROOT_M2:
+        return search_power(search_binary(EXPR_ADD, number, u, a), 1 / curve_power(k), a);
+    case GROWTH: /* the factor exp(c) is fitted as a factor */
+        return search_binary(EXPR_MUL, search_number(exp(c), a), search_unary(EXPR_EXP, u, a), a);
+    case EXPM1:
+        return search_binary(EXPR_MUL, number,
+                             search_binary(EXPR_SUB, search_unary(EXPR_EXP, u, a), one, a), a);
+    case BOSE:
+        return search_binary(EXPR_DIV, number,
+                             search_binary(EXPR_SUB, search_unary(EXPR_EXP, u, a), one, a), a);
+    case FERMI:
+        return search_binary(EXPR_DIV, number,
+                             search_binary(EXPR_ADD, search_unary(EXPR_EXP, u, a), one, a), a);
+    case LOG1P:
+        return search_binary(EXPR_MUL, number,
+                             search_unary(EXPR_LOG, search_binary(EXPR_ADD, one, u, a), a), a);
+    default:
+        return search_binary(EXPR_MUL, number, search_unary(EXPR_TANH, u, a), a);
+    }
+}
+
+static int curve_may(const search *s, curve k)
+{
+    return k <= ROOT_M1  ? 1
+           : k <= ROOT_M2 ? search_may(s, EXPR_SQRT)
+           : k <= FERMI   ? search_may(s, EXPR_EXP)
+           : k == LOG1P   ? search_may(s, EXPR_LOG)
+                          : search_may(s, EXPR_TANH);
+}
+
+/* The fit of one curve with its constant given: log|u| on the inputs' logarithms. */
+typedef struct curve_fit {
+    const work *w;
+    const double *outer; /* M */
+    double *const *log_x;
+    size_t n; /* logarithms and 1 */
+    arena *tmp;
+    double coef[DICTIONARY_INPUTS + 1];
+    int sign; /* of u */
+} curve_fit;
+
+/* The mean square that is left of y, or +infinity: u has to have one sign in all rows but a few that
+ * noise may have taken across. */
+static double fit_curve(curve_fit *f, curve k, double c, size_t rows)
+{
+    arena_pos mark = arena_mark(f->tmp);
+    double *t = arena_array(f->tmp, rows, sizeof *t), *weight = arena_array(f->tmp, rows, sizeof *t);
+    double *column[DICTIONARY_INPUTS + 1], rest = INFINITY;
+    size_t side[2] = { 0, 0 };
+    int good = t && weight;
+    for (size_t i = 0; i < rows && good; i++) {
+        double slope, u = curve_inverse(k, f->w->v->y[i] / f->outer[i], c, &slope);
+        t[i] = u;
+        weight[i] = isfinite(u) && isfinite(slope) ? fabs(slope * u * f->outer[i]) : 0;
+        side[u > 0] += weight[i] > 0;
+    }
+    f->sign = side[1] >= side[0] ? 1 : -1;
+    if (good && side[f->sign > 0] >= rows - rows / 20) {
+        for (size_t i = 0; i < rows; i++) {
+            if (!(t[i] * f->sign > 0))
+                weight[i] = 0;
+            t[i] = weight[i] > 0 ? log(fabs(t[i])) * weight[i] : 0;
+        }
+        for (size_t m = 0; m < f->n && good; m++) {
+            column[m] = arena_copy(f->tmp, f->log_x[m], rows * sizeof *t);
+            good = column[m] != NULL;
+            if (good)
+                weigh(column[m], weight, rows);
+        }
+        if (good)
+            rest = sparse_solve(f->coef, (const double *const *)column, f->n, t, rows, f->tmp) *
+                   (double)rows / (double)side[f->sign > 0];
+    }
+    arena_reset(f->tmp, mark);
+    return rest;
+}
+
+static int by_number(const void *a, const void *b)
+{
+    double p = *(const double *)a, q = *(const double *)b;
+    return (p > q) - (p < q);
+}
+
+/* Constants to try first. Returns how many. */
+static size_t curve_starts(curve k, const double *t, size_t rows, double *out, arena *tmp)
+{
+    enum { STEPS = 12 };
+    arena_pos mark = arena_mark(tmp);
+    double *sorted = arena_array(tmp, rows, sizeof *sorted);
+    size_t n = 0, cut = rows / 40;
+    if (!sorted)
+        return 0;
+    for (size_t i = 0; i < rows; i++)
+        sorted[i] = k <= ROOT_M2 ? pow(t[i], curve_power(k)) : k == GROWTH ? log(t[i]) : fabs(t[i]);
+    qsort(sorted, rows, sizeof *sorted, by_number);
+    double low = sorted[cut], high = sorted[rows - 1 - cut], span = high - low;
+    out[n++] = 1;
+    out[n++] = -1;
+    if (k <= GROWTH)
+        out[n++] = 0;
+    for (int step = 0; step < STEPS && isfinite(span); step++) {
+        double far = pow(10, -2 + step * 0.3);
+        if (k <= GROWTH) { /* c has to be on one side of all values */
+            out[n++] = low - span * far;
+            out[n++] = high + span * far;
+        } else if (k == TANH || k == FERMI) {
+            out[n++] = high * (1 + far);
+        } else {
+            out[n++] = sorted[rows / 2] * far;
+            out[n++] = -sorted[rows / 2] * far;
+        }
+    }
+    arena_reset(tmp, mark);
+    return n;
+}
+
+/* One curve: the best constant by a scan and a search around its best place. */
+static void one_curve(search_job *j, const work *w, const task *t, curve_fit *f, curve k,
+                      const size_t *which, shortlist *list)
+{
+    enum { STARTS_MAX = 64, REFINE = 24 };
+    arena *a = j->tmp;
+    double start[STARTS_MAX], best = INFINITY, c = 0, *value = arena_array(a, w->few, sizeof *value);
+    if (!value)
+        return;
+    for (size_t i = 0; i < w->few; i++)
+        value[i] = w->v->y[i] / f->outer[i];
+    size_t n = curve_starts(k, value, w->few, start, a);
+    for (size_t i = 0; i < n; i++) {
+        double rest = fit_curve(f, k, start[i], w->few);
+        if (rest < best * (1 - 1e-9)) {
+            best = rest;
+            c = start[i];
+        }
+    }
+    search_count(j, n + REFINE);
+    if (!(best < INFINITY))
+        return;
+    double clean = c, step = 0.25 * (c != 0 ? fabs(c) : 1);
+    for (int i = 0; i < REFINE; i++) {
+        double up = fit_curve(f, k, c + step, w->few), down = fit_curve(f, k, c - step, w->few);
+        if (fmin(up, down) < best) {
+            c += up < down ? step : -step;
+            best = fmin(up, down);
+        } else {
+            step /= 3;
+        }
+    }
+    for (int pass = 0; pass < 2; pass++) {
+        double at = pass ? c : clean;
+        monomial m = { { 0 }, 0 };
+        int good = fit_curve(f, k, at, w->many) < INFINITY && (pass == 0 || c != clean);
+        for (size_t i = 0; i + 1 < f->n && good; i++) {
+            good = fabs(f->coef[i]) < 10;
+            m.p[which[i]] = good ? (int8_t)(2 * halves(f->coef[i])) : 0;
+        }
+        if (!good)
+            continue;
+        expr u = dictionary_product(&w->d, &m, a);
+        u = dictionary_times_of(search_number(f->sign * exp(f->coef[f->n - 1]), a), u, a);
+        consider(j, w, list,
+                 dictionary_times_of(dictionary_product(&w->d, &t->m, a),
+                                     curve_formula(k, u, at, a), a));
+    }
+}
+
+static void curves(search_job *j, const work *w, const task *t)
+{
+    arena *a = j->tmp;
+    double *log_x[DICTIONARY_INPUTS + 1], *outer = arena_array(a, w->many, sizeof *outer);
+    double *ones = arena_array(a, w->many, sizeof *ones);
+    size_t which[DICTIONARY_INPUTS + 1];
+    shortlist list;
+    if (!outer || !ones || !make_list(&list, 2 * CURVES, a)) {
+        j->no_memory = 1;
+        return;
+    }
+    for (size_t i = 0; i < w->many; i++)
+        outer[i] = ones[i] = 1;
+    dictionary_times(&w->d, &t->m, outer, w->many);
+    curve_fit f = { .w = w, .outer = outer, .log_x = log_x, .tmp = a };
+    f.n = log_base(w, ones, w->many, log_x, which, a);
+    if (!f.n) {
+        j->no_memory = 1;
+        return;
+    }
+    for (curve k = 0; k < CURVES && !search_job_over(j); k++)
+        if (curve_may(w->s, k))
+            one_curve(j, w, t, &f, k, which, &list);
+    offer_best(j, w, &list);
+}
+
 /* ---- which inputs are powers and nothing else ---- */
 
 /* Residual of log|y| by a quadratic model in the logarithms of the inputs in `mask`, with the others
@@ -634,13 +991,16 @@ static size_t take_out(const work *w, size_t *order, double *given, double *cost
 
 /* ---- the stage ---- */
 
-static size_t plan(const work *w, task *out, size_t room, arena *a)
+enum { TASKS_MAX = 32 };
+
+static size_t plan(const work *w, task *out, arena *a)
 {
     static const double powers[] = { 1, -1, 2, -2 };
     const dictionary *d = &w->d;
     size_t n = 0, order[DICTIONARY_INPUTS], out_of[DICTIONARY_INPUTS + 1], sets = 0;
     double given[DICTIONARY_INPUTS] = { 0 }, cost[DICTIONARY_INPUTS];
-    out[n++] = (task){ .h = AS_IS };
+    unsigned all = (1u << d->n) - 1;
+    out[n++] = (task){ .h = AS_IS, .rest = all };
     size_t taken = take_out(w, order, given, cost, a), clear = 0;
     while (clear < taken && cost[clear] < 1.5)
         clear++;
@@ -652,20 +1012,28 @@ static size_t plan(const work *w, task *out, size_t room, arena *a)
         out_of[sets++] = clear - 1;
     if (clear > 0)
         out_of[sets++] = 0;
-    for (size_t k = 0; k < sets; k++)
-        for (size_t q = 0; q < sizeof powers / sizeof *powers && n + 2 < room; q++) {
-            task t = { .sum = 1, .q = powers[q], .rest = (1u << d->n) - 1 };
-            for (size_t i = 0; i < out_of[k]; i++) {
-                t.m.p[order[i]] = (int8_t)(2 * given[order[i]]);
-                t.rest &= ~(1u << order[i]);
-            }
-            if (t.rest)
-                out[n++] = t;
+    for (size_t k = 0; k < sets; k++) {
+        task t = { .kind = SUM, .rest = all };
+        for (size_t i = 0; i < out_of[k]; i++) {
+            t.m.p[order[i]] = (int8_t)(2 * given[order[i]]);
+            t.rest &= ~(1u << order[i]);
         }
+        if (!t.rest)
+            continue;
+        task curve = { .kind = CURVE, .m = t.m, .rest = t.rest };
+        out[n++] = curve;
+        if (t.rest != all)
+            out[n++] = (task){ .kind = PRODUCT, .rest = t.rest };
+        for (size_t q = 0; q < sizeof powers / sizeof *powers; q++) {
+            t.q = powers[q];
+            out[n++] = t;
+        }
+    }
     if (search_may(w->s, EXPR_ARCSIN))
-        out[n++] = (task){ .h = SINE };
+        out[n++] = (task){ .h = SINE, .rest = all };
     if (search_may(w->s, EXPR_ARCCOS))
-        out[n++] = (task){ .h = COSINE };
+        out[n++] = (task){ .h = COSINE, .rest = all };
+    assert(n <= TASKS_MAX);
     return n;
 }
 
@@ -673,15 +1041,16 @@ static void run(search_job *j, void *context)
 {
     const work *w = context;
     const task *t = &w->task[j->index];
-    if (t->sum)
+    if (t->kind == SUM)
         one_sum(j, w, t);
+    else if (t->kind == CURVE)
+        curves(j, w, t);
     else
         one_product(j, w, t);
 }
 
 snip_code search_products(search *s, const search_view *v, snip_status *st)
 {
-    enum { TASKS_MAX = 32 };
     arena_pos mark = arena_mark(s->a);
     work w = { .s = s, .v = v };
     w.few = v->rows < ROWS_LOG ? v->rows : ROWS_LOG;
@@ -692,7 +1061,7 @@ snip_code search_products(search *s, const search_view *v, snip_status *st)
         return status_nomem(st);
     }
     snip_code code = SNIP_OK;
-    size_t tasks = w.d.n ? plan(&w, t, TASKS_MAX, s->a) : 0;
+    size_t tasks = w.d.n ? plan(&w, t, s->a) : 0;
     for (size_t k = 0; k < tasks && code == SNIP_OK && !search_over(s); k += PER_ROUND) {
         w.task = t + k;
         w.tasks = tasks - k < PER_ROUND ? tasks - k : PER_ROUND;
