@@ -48,7 +48,7 @@ static void tell(search *s, const search_entry *front, size_t count, size_t sele
     arena_pos mark = arena_mark(s->a);
     search_formula *now = arena_zero(s->a, count * sizeof *now + 1);
     for (size_t k = 0; k < count && now; k++)
-        now[k] = (search_formula){ .e = front[k].e,
+        now[k] = (search_formula){ .e = search_for_user(s, front[k].e, s->a),
                                    .size = front[k].size,
                                    .constants = front[k].constants,
                                    .loss = { front[k].loss[0] * s->variance[0],
@@ -57,6 +57,9 @@ static void tell(search *s, const search_entry *front, size_t count, size_t sele
                                    .bits = front[k].bits,
                                    .similarity = NAN,
                                    .stage = front[k].stage };
+    for (size_t k = 0; k < count && now; k++)
+        if (!now[k].e.node)
+            now = NULL;
     if (now)
         s->how->report(s->how->context, &(search_progress){ .seconds = clock_now() - s->begun,
                                                             .spent = search_spent(s),
@@ -163,7 +166,11 @@ snip_code search_run(search_result *out, const regress_table *t, const search_ho
         return answer_constant(out, t, a, st);
     s.a = arena_new(0);
     s.archive = search_archive_new((how->memory ? how->memory : (size_t)1 << 30) / 8);
-    snip_code code = s.a && s.archive ? search_prepare(&s, t, st) : status_nomem(st);
+    regress_table useful;
+    snip_code code =
+        s.a && s.archive ? search_leave_out(&s, &useful, t, &own, st) : status_nomem(st);
+    if (code == SNIP_OK)
+        code = search_prepare(&s, &useful, st);
     if (code == SNIP_OK)
         code = begin_with_mean(&s, st);
     for (size_t k = 0; k < sizeof plan / sizeof *plan && code == SNIP_OK && !search_over(&s); k++) {
