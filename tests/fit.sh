@@ -48,10 +48,15 @@ awk -F, 'BEGIN { OFS = "," } { print $1, (NR > 1 ? "word" : "name"), $2, $3 }' l
 says 1 "'word'|name" text.csv "${quick[@]}"
 says 0 '^>.*m\*v\^2' text.csv --columns m,v "${quick[@]}"
 awk -F, 'BEGIN { OFS = "," } { print $1, (NR > 1 ? $1 : "m2"), (NR > 1 ? 7 : "seven"), $2, $3 }' law.csv >equal.csv
-says 0 '^>.*(m|m2)\*v\^2' equal.csv "${quick[@]}"
+says 0 '^>.*[ *]m\*v\^2' equal.csv "${quick[@]}"
+grep -qE 'm2|seven' out && bad "columns that say nothing are used: $(cat out)" || good
+echo '3 + seven*m2*v' >guess
+says 0 '^>.*[ *]m\*v\^2' equal.csv --guess guess "${quick[@]}"
+awk -F, 'BEGIN { OFS = "," } { print (NR > 1 ? 7 : "seven"), (NR > 1 ? 8 : "eight"), $3 }' law.csv >flat.csv
+says 0 '^> +1 ' flat.csv "${quick[@]}"
 table wide.csv "$(seq -s, -f 'c%g' 60),y" 150 's = ""; for (j = 1; j <= 60; j++) {
     c[j] = r(); s = s c[j] ","; } print s 4 * c[17] - 2 * c[41]'
-says 0 '^>.*c17.*c41|^>.*c41.*c17' wide.csv --evals 20000 --threads 1 --no-space
+says 0 '^>.*c17.*c41|^>.*c41.*c17' wide.csv --evals 200000 --threads 1 --no-space
 table many.csv "$(seq -s, -f 'c%g' 70),y" 20 's = ""; for (j = 1; j <= 70; j++) s = s r() ","; print s i'
 says 1 '70 inputs, the most are 64' many.csv "${quick[@]}"
 { echo '"the mass","say ""v""",`e` x'; tail -n +2 law.csv; } >names.csv
