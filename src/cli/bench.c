@@ -25,6 +25,12 @@ static json_t *run_eval(const request *q, snip_status *st)
     return bench_eval(q->seconds);
 }
 
+static json_t *run_fit_eval(const request *q, snip_status *st)
+{
+    (void)st;
+    return bench_fit_eval(q->seconds);
+}
+
 static json_t *run_train(const request *q, snip_status *st)
 {
     (void)st;
@@ -68,11 +74,11 @@ static const struct {
     json_t *(*run)(const request *q, snip_status *st);
     int only_by_name; /* not part of `snip bench` without a name */
     int needs_model;
-} benches[] = { { "gen", run_gen, 0, 0 },        { "eval", run_eval, 0, 0 },
-                { "train", run_train, 0, 0 },    { "rank", run_rank, 0, 0 },
-                { "find", run_find, 0, 0 },      { "embed", run_embed, 0, 0 },
-                { "batch", run_batch, 1, 0 },    { "candidates", run_candidates, 1, 1 },
-                { "explain", run_explain, 1, 1 } };
+} benches[] = { { "gen", run_gen, 0, 0 },         { "eval", run_eval, 0, 0 },
+                { "train", run_train, 0, 0 },     { "rank", run_rank, 0, 0 },
+                { "find", run_find, 0, 0 },       { "embed", run_embed, 0, 0 },
+                { "batch", run_batch, 1, 0 },     { "candidates", run_candidates, 1, 1 },
+                { "explain", run_explain, 1, 1 }, { "fit-eval", run_fit_eval, 0, 0 } };
 enum { BENCHES = sizeof benches / sizeof *benches };
 
 /* Runs one benchmark and prints its figures. */
