@@ -30,6 +30,7 @@ static const struct {
 } plan[] = {
     { SEARCH_CLOSED, search_closed },
     { SEARCH_PRODUCTS, search_products },
+    { SEARCH_ENUMERATE, search_enumerate },
     { SEARCH_REDUCE, search_reduce },
 };
 
