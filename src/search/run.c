@@ -26,7 +26,9 @@ static const struct {
     search_stage stage;
     search_stage_run *run;
 } plan[] = {
+    { SEARCH_GUESS, search_guess },
     { SEARCH_CLOSED, search_closed },
+    { SEARCH_EVOLVE, search_evolve },
 };
 
 uint64_t search_operators_default(void)
