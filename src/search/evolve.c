@@ -4,9 +4,10 @@
  * as u. A formula stands for all its outer coefficients (head.h), so what varies is structure and
  * the numbers inside. A child replaces the oldest formula of its island; sizes that are frequent
  * count as worse, so that short and long ones live side by side. Nothing is evaluated twice, but
- * formulas with numbers a few times, from other ones. What is among the best of its island on a few
- * rows is looked at on more of them, and what is still good there is offered to the archive. An
- * island without progress begins anew, with another transform. */
+ * formulas with numbers a few times, from other ones. After a round, what is new and best of its
+ * size on a few rows is looked at on more of them, and the best of that is offered to the archive:
+ * a fit on all rows costs as much as a thousand children. An island without progress begins anew,
+ * with another transform. */
 #include <math.h>
 #include <string.h>
 
@@ -16,19 +17,20 @@
 enum {
     ISLANDS = 8,
     POPULATION = 96,
-    QUOTA = 3000, /* evaluations of an island between two looks at the clock */
+    ROUND = 1500, /* evaluations of an island between two looks at the clock, offers aside */
+    OFFERS = 2,   /* of an island in a round, at most */
     TOURNAMENT = 6,
     FIT_STEPS = 12, /* of a fit on few rows */
     SEEN_SLOTS = 1 << 14,
     VISITS_MAX = 4, /* of a form with numbers */
-    PATIENCE = 30,  /* rounds without progress before an island begins anew */
+    PATIENCE = 60,  /* rounds without progress before an island begins anew */
     TARGETS_MAX = 12,
     KEPT_SEEDS = 24 /* formulas of the archive that a new island gets, at most */
 };
 
 #define CROWDING   20.0 /* what a size's share of the island counts in the logarithm of a loss */
 #define LENGTH     0.02 /* the same for a node */
-#define NEAR_BEST  1.5  /* times the best loss of its size: worth more rows */
+#define GAIN_LEAST -0.2 /* in the logarithm of a loss, against the archive: worth an offer */
 #define LOSS_LEAST 1e-28
 
 /* y seen through a transform: what a formula has to explain. */
@@ -42,12 +44,13 @@ typedef struct target {
 typedef struct creature {
     expr e; /* in room of its own */
     double loss;
+    double offered; /* of the best of a size: the loss below which it is worth a look again */
 } creature;
 
 /* A form that was evaluated: a slot remembers the last one only. */
 typedef struct seen {
     uint64_t hash;
-    uint32_t visits, offered;
+    uint32_t visits;
 } seen;
 
 typedef struct island {
@@ -197,16 +200,22 @@ static void copy_into(creature *to, expr e, double loss)
     to->loss = loss;
 }
 
-/* The island's formula of about that size, or a shorter one. */
-static const creature *elite(const island *is, size_t size)
+/* Some formula of the island's front: better than all shorter ones. */
+static const creature *elite(const island *is, rng *random)
 {
-    while (size > 0 && is->best[size].e.count == 0)
-        size--;
-    return size > 0 ? &is->best[size] : NULL;
+    const creature *front[HEAD_NODES_MAX + 1];
+    double least = INFINITY;
+    uint32_t n = 0;
+    for (size_t size = 1; size <= HEAD_NODES_MAX; size++)
+        if (is->best[size].e.count && is->best[size].loss < least) {
+            least = is->best[size].loss;
+            front[n++] = &is->best[size];
+        }
+    return n ? front[rng_below(random, n)] : NULL;
 }
 
-/* Takes a child in. Returns whether it is the best of its size. */
-static int take(island *is, expr e, double loss)
+/* Takes a child in. */
+static void take(island *is, expr e, double loss)
 {
     creature *to = &is->at[is->next];
     if (is->count == POPULATION)
@@ -218,11 +227,10 @@ static int take(island *is, expr e, double loss)
     is->next = (is->next + 1) % POPULATION;
     creature *best = &is->best[e.count];
     if (best->e.count && best->loss <= loss)
-        return 0;
+        return;
     if (!best->e.count || loss < 0.99 * best->loss)
         is->idle = 0;
     copy_into(best, e, loss);
-    return 1;
 }
 
 static void clear(island *is)
@@ -231,8 +239,10 @@ static void clear(island *is)
     is->idle = 0;
     memset(is->of_size, 0, sizeof is->of_size);
     memset(is->seen, 0, SEEN_SLOTS * sizeof *is->seen);
-    for (size_t k = 0; k <= HEAD_NODES_MAX; k++)
+    for (size_t k = 0; k <= HEAD_NODES_MAX; k++) {
         is->best[k].e.count = 0;
+        is->best[k].offered = INFINITY;
+    }
 }
 
 /* ---- one child ---- */
@@ -304,7 +314,7 @@ static int too_deep(expr e)
     return 0;
 }
 
-/* Brings a formula to the island: evaluated unless it was, taken in, offered if it is good. */
+/* Brings a formula to the island: evaluated unless it was, and taken in. */
 static void bring(worker *k, expr child, double parent)
 {
     island *is = k->is;
@@ -323,19 +333,54 @@ static void bring(worker *k, expr child, double parent)
     slot->visits++;
     if (!evaluate(k, &h, e, parent))
         return;
+    expr shorter = head_without_nothing(e, k->v, &is->t->rows, j->tmp);
+    if (shorter.count < e.count) {
+        e = shorter;
+        head_evaluate(k->v, e, &is->t->rows);
+        if (!head_solve(&h, e, k->v, &is->t->rows))
+            return;
+    }
     take(is, e, h.loss);
-    const creature *best = elite(is, e.count);
-    double least = best ? best->loss : INFINITY;
-    for (size_t size = 1; size < e.count; size++)
-        if (is->best[size].e.count)
-            least = fmin(least, is->best[size].loss);
-    if (h.loss > NEAR_BEST * least + LOSS_LEAST || slot->offered)
-        return;
-    double closer = look_closer(k, head_write(&h, e, 0, j->tmp));
-    if (closer > 2 * search_best_loss(j->s, e.count + 4) + LOSS_LEAST)
-        return;
-    slot->offered = 1;
-    search_offer(j, &is->t->view, head_write(&h, e, is->t->back.node == NULL, j->tmp));
+}
+
+/* What is new and best of its size in the island is raced against the archive on more rows; the
+ * few that win by most are offered. */
+static void offer_best(worker *k)
+{
+    island *is = k->is;
+    search_job *j = k->j;
+    double least = INFINITY, gain[OFFERS] = { 0 };
+    expr good[OFFERS] = { { NULL, 0 } };
+    for (size_t size = 1; size <= k->w->room && !search_job_over(j); size++) {
+        creature *c = &is->best[size];
+        head h;
+        if (c->e.count == 0 || !(c->loss < least))
+            continue;
+        least = c->loss;
+        if (!(c->loss < c->offered))
+            continue;
+        c->offered = 0.999 * c->loss;
+        search_count(j, 1);
+        head_evaluate(k->v, c->e, &is->t->rows);
+        if (!head_solve(&h, c->e, k->v, &is->t->rows))
+            continue;
+        double closer = look_closer(k, head_write(&h, c->e, 0, j->tmp));
+        double now = log(search_best_loss(j->s, size + 4) + LOSS_LEAST) - log(closer + LOSS_LEAST);
+        expr e = head_write(&h, c->e, is->t->back.node == NULL, j->tmp);
+        if (!(now > GAIN_LEAST) || !e.node)
+            continue;
+        size_t place = OFFERS; /* sorted by gain */
+        while (place > 0 && (!good[place - 1].node || gain[place - 1] < now))
+            place--;
+        if (place == OFFERS)
+            continue;
+        memmove(good + place + 1, good + place, (OFFERS - 1 - place) * sizeof *good);
+        memmove(gain + place + 1, gain + place, (OFFERS - 1 - place) * sizeof *gain);
+        good[place] = e;
+        gain[place] = now;
+    }
+    for (size_t i = 0; i < OFFERS && good[i].node && !search_job_over(j); i++)
+        search_offer_hard(j, &is->t->view, good[i], 1);
 }
 
 static expr parent_of(worker *k, double *loss)
@@ -352,7 +397,7 @@ static expr parent_of(worker *k, double *loss)
     }
     const creature *c = NULL;
     if (choice <= 3)
-        c = elite(is, 1 + rng_below(random, (uint32_t)k->w->room));
+        c = elite(is, random);
     if (!c)
         c = tournament(is, random);
     *loss = c->loss;
@@ -391,8 +436,11 @@ static void populate(worker *k)
     island *is = k->is;
     const world *w = k->w;
     rng *random = &k->j->random;
-    uint32_t t =
-        k->j->index == 0 || rng_below(random, 2) ? 0 : rng_below(random, (uint32_t)w->targets);
+    /* At first every transform has its turn; later y itself is as likely as all others. */
+    size_t t = k->j->index > 0 ? k->j->index - 1 : 0;
+    if (is->t && k->j->index > 0)
+        t = rng_below(random, 2) ? 0 : rng_below(random, (uint32_t)w->targets);
+    t = t < w->targets ? t : 0;
     is->t = &w->target[t];
     k->vary.rows = &is->t->rows;
     clear(is);
@@ -424,11 +472,12 @@ static void run(search_job *j, void *context)
     is->idle++;
     if (!is->t || is->count == 0 || is->idle > PATIENCE)
         populate(&k);
-    while (is->count > 0 && !search_job_over(j)) {
+    while (is->count > 0 && j->evaluations < ROUND && !search_job_over(j)) {
         arena_pos mark = arena_mark(j->tmp);
         step(&k);
         arena_reset(j->tmp, mark);
     }
+    offer_best(&k);
 }
 
 /* ---- the stage ---- */
@@ -501,7 +550,7 @@ snip_code search_evolve(search *s, const search_view *v, snip_status *st)
         arena_pos mark = arena_mark(a);
         code = take_seeds(w, a, st);
         if (code == SNIP_OK)
-            code = search_round(s, ISLANDS, QUOTA, run, w, st);
+            code = search_round(s, ISLANDS, UINT64_MAX, run, w, st);
         arena_reset(a, mark);
     }
     arena_free(a);

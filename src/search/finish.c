@@ -16,9 +16,15 @@
 
 enum { SNAPS_MAX = 6, SNAP_CONSTANTS_MAX = 12, DIGITS_MIN = 3, DIGITS_MAX = 17, FIT_STEPS = 200 };
 
+/* What clean numbers and rounding may add to the loss, relatively and times the rows: two standard
+ * errors, and a third of one. */
+#define SNAP_COSTS     4.0
+#define NOTHING        1e-6 /* a number that may be what rounding left of 0 */
+#define ROUNDING_COSTS 0.1
+
 #define SNAP_WITHIN        0.05  /* a clean number may be this far away, relatively */
-#define ROUNDING_COSTS     1e-3  /* what rounding may add to the loss, relatively */
 #define EXACT              1e-20 /* a loss below is rounding: it may grow, but stays below */
+#define NEARLY_EXACT       1e-9
 #define OUTLIER_DEVIATIONS 6
 
 /* A formula on its way. */
@@ -79,16 +85,20 @@ static int refit(draft *d, const search *s, arena *a)
     return measure(d, s, a);
 }
 
-/* Clean numbers near v, the nearest first; returns how many. */
-static size_t clean_near(double v, double *out)
+/* Clean numbers near v, the nearest first; returns how many. Where the data are noisy only those
+ * that are short to write down count: 1.5 is a choice that people make, 26/3 or 3*pi/2 is one only
+ * if the data say so to many digits. */
+static size_t clean_near(double v, int exact, double *out)
 {
     static const double unit[] = { 1, M_PI, 1 / M_PI, M_SQRT2 };
     double far[SNAPS_MAX];
     size_t n = 0;
     if (v == 0)
         return 0;
-    for (size_t k = 0; k < sizeof unit / sizeof *unit; k++)
+    for (size_t k = 0; k < (exact ? sizeof unit / sizeof *unit : 1); k++)
         for (int q = 1; q <= (k == 0 ? 6 : 4); q++) {
+            if (!exact && (q == 3 || q == 6))
+                continue;
             double c = round(v / unit[k] * q) / q * unit[k], d = fabs(c - v) / fabs(v);
             int old = c == 0 || d > SNAP_WITHIN;
             for (size_t m = 0; m < n; m++)
@@ -111,6 +121,8 @@ static size_t clean_near(double v, double *out)
     double ten = pow(10, round(log10(fabs(v)))) * (v < 0 ? -1 : 1);
     if (n < SNAPS_MAX && fabs(v) >= 1e3 && fabs(ten - v) <= 1e-6 * fabs(v))
         out[n++] = ten;
+    if (n < SNAPS_MAX && fabs(v) < NOTHING)
+        out[n++] = 0;
     return n;
 }
 
@@ -133,15 +145,16 @@ static void snap(draft *d, const search *s, arena *a)
         size_t *node = arena_array(a, d->e.count, sizeof *node);
         size_t n = node ? expr_constants(d->e, node) : 0;
         draft best = *d;
+        double most = d->all * (1 + SNAP_COSTS / (double)all_rows(s)) + EXACT;
         int found = 0;
         for (size_t k = 0; k < n && n <= SNAP_CONSTANTS_MAX; k++) {
             double clean[SNAPS_MAX];
-            size_t cleans = clean_near(d->e.node[node[k]].value, clean);
+            size_t cleans = clean_near(d->e.node[node[k]].value, d->all < NEARLY_EXACT, clean);
             for (size_t m = 0; m < cleans; m++) {
                 draft try = { .e = with_clean(d->e, node[k], clean[m], a) };
                 if (!try.e.node || !refit(&try, s, a))
                     continue;
-                if (try.bits <= best.bits) {
+                if (try.all <= most && try.bits <= best.bits) {
                     best = try;
                     found = 1;
                 }
@@ -184,7 +197,7 @@ static void round_off(draft *d, const search *s, arena *a)
 {
     size_t *node = arena_array(a, d->e.count, sizeof *node);
     size_t n = node ? expr_constants(d->e, node) : 0;
-    double most = d->all * (1 + ROUNDING_COSTS);
+    double most = d->all * (1 + ROUNDING_COSTS / (double)all_rows(s));
     most = d->all < EXACT ? EXACT : most;
     for (int digits = DIGITS_MIN; n > 0 && digits <= DIGITS_MAX; digits++) {
         draft try = { .e = { arena_copy(a, d->e.node, d->e.count * sizeof *d->e.node),

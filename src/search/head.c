@@ -9,6 +9,7 @@
 #include "search/build.h"
 
 #define CLEAN    1e-6  /* a coefficient's distance from a clean multiple, relatively */
+#define NOTHING  1e-10 /* a number beside what it is added to */
 #define NO_SHARE 1e-9  /* of a term that makes no difference */
 #define COLINEAR 1e-10 /* what the others leave of a term's square before it counts as nothing */
 
@@ -239,6 +240,35 @@ int head_solve(head *h, expr e, const head_values *v, const head_rows *r)
     }
     h->loss = rest / rows / r->variance;
     return isfinite(h->loss) && isfinite(h->shift);
+}
+
+/* Whether a number at i is nothing beside the values of the part at `beside`. */
+static int is_nothing(expr e, size_t i, size_t beside, const head_values *v, const head_rows *r)
+{
+    double least = INFINITY;
+    if (e.node[i].op != EXPR_NUMBER || is_number(e, beside))
+        return 0;
+    for (size_t k = 0; k < r->rows; k++)
+        least = fmin(least, fabs(v->at[beside][k]));
+    return fabs(e.node[i].value) <= NOTHING * least;
+}
+
+expr head_without_nothing(expr e, const head_values *v, const head_rows *r, arena *a)
+{
+    expr out = e;
+    /* From the end, so that what is before i in `out` is as in e. */
+    for (size_t i = e.count; i-- > 0;) {
+        if (e.node[i].op != EXPR_ADD && e.node[i].op != EXPR_SUB)
+            continue;
+        size_t left = i + 1, right = expr_child(e, i, 1);
+        int first = e.node[i].op == EXPR_ADD && is_nothing(e, left, right, v, r);
+        if (!first && !is_nothing(e, right, left, v, r))
+            continue;
+        out = expr_splice(out, i, expr_sub(out, first ? expr_child(out, i, 1) : i + 1), a);
+        if (!out.node)
+            return e;
+    }
+    return out;
 }
 
 /* ---- with numbers ---- */

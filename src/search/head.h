@@ -54,6 +54,10 @@ expr head_write(const head *h, expr e, int plain, arena *a);
 /* Fits the numbers inside of the terms, in place, in a few steps. Returns the evaluations made. */
 int head_fit(expr e, const head *h, const head_rows *r, int evaluations, uint64_t seed, arena *tmp);
 
+/* e without numbers that are added to something much larger: what rounding left of 0. In `a`, or e
+ * itself where there are none. */
+expr head_without_nothing(expr e, const head_values *v, const head_rows *r, arena *a);
+
 /* A hash of the structure: numbers aside, operands of + and * in any order. */
 uint64_t head_hash(expr e);
 

@@ -7,7 +7,7 @@
 #include "expr/vec.h"
 #include "search/build.h"
 
-enum { KNOWN_SLOTS = 4 * PARTS_MAX, BEST = 4 };
+enum { KNOWN_SLOTS = 4 * PARTS_MAX, CLOSER = 24, BEST = 4 };
 
 parts_ops parts_ops_of(const search *s)
 {
@@ -27,6 +27,20 @@ parts_ops parts_ops_of(const search *s)
             o.binary[o.binaries++] = (expr_op)op;
     }
     return o;
+}
+
+/* The first rows of v, centred and of length 1, or all 0 where they are all alike. */
+static void sketch(float *out, const double *v, size_t rows)
+{
+    double mean = 0, square = 0;
+    rows = rows < PARTS_SKETCH ? rows : PARTS_SKETCH;
+    for (size_t i = 0; i < rows; i++)
+        mean += v[i] / (double)rows;
+    for (size_t i = 0; i < rows; i++)
+        square += (v[i] - mean) * (v[i] - mean);
+    double factor = square > 0 && isfinite(square) ? 1 / sqrt(square) : 0;
+    for (size_t i = 0; i < PARTS_SKETCH; i++)
+        out[i] = i < rows ? (float)((v[i] - mean) * factor) : 0;
 }
 
 int parts_add(parts *p, expr e)
@@ -50,10 +64,9 @@ int parts_add(parts *p, expr e)
     /* What behaves alike up to shift and factor is one part: the first that came. */
     double sign = v[0] < to->mean ? -1 : 1;
     uint64_t hash = 1469598103934665603u;
-    float *unit = p->unit[p->count];
-    for (size_t i = 0; i < SEARCH_FEW; i++) {
-        unit[i] = i < r->rows ? (float)((v[i] - to->mean) / to->length) : 0;
-        hash = (hash ^ (uint64_t)(int64_t)lrint(sign * unit[i] * 1e5)) * 1099511628211u;
+    for (size_t i = 0; i < r->rows; i++) {
+        double unit = (float)((v[i] - to->mean) / to->length);
+        hash = (hash ^ (uint64_t)(int64_t)lrint(sign * unit * 1e5)) * 1099511628211u;
         hash ^= hash >> 29;
     }
     size_t slot = hash % KNOWN_SLOTS;
@@ -67,6 +80,7 @@ int parts_add(parts *p, expr e)
     p->known[slot] = hash | 1;
     to->e = (expr){ node, e.count };
     to->value = v;
+    sketch(p->sketch[p->count], v, r->rows);
     p->count++;
     return 1;
 no:
@@ -110,12 +124,12 @@ int parts_make(parts *p, const search *s, const head_rows *r, arena *a)
 {
     parts_ops all = parts_ops_of(s), simple = { .unaries = 0 };
     *p = (parts){ .at = arena_array(a, PARTS_MAX, sizeof *p->at),
-                  .unit = arena_array(a, PARTS_MAX, sizeof *p->unit),
+                  .sketch = arena_array(a, PARTS_MAX, sizeof *p->sketch),
                   .known = arena_zero(a, KNOWN_SLOTS * sizeof *p->known),
                   .rows = r,
                   .a = a };
     arena *tmp = arena_new(0);
-    if (!p->at || !p->unit || !p->known || !tmp) {
+    if (!p->at || !p->sketch || !p->known || !tmp) {
         arena_free(tmp);
         return 0;
     }
@@ -140,12 +154,27 @@ int parts_make(parts *p, const search *s, const head_rows *r, arena *a)
     return 1;
 }
 
+/* Puts k into a list of the best, sorted by score; returns its new length. */
+static size_t enlist(size_t *at, float *best, size_t n, size_t most, size_t k, float score)
+{
+    if (n == most && !(score > best[most - 1]))
+        return n;
+    size_t place = n < most ? n++ : most - 1;
+    for (; place > 0 && best[place - 1] < score; place--) {
+        best[place] = best[place - 1];
+        at[place] = at[place - 1];
+    }
+    best[place] = score;
+    at[place] = k;
+    return n;
+}
+
 const part *parts_match(const parts *p, const double *wanted, rng *random, double *a, double *b,
                         double *rest)
 {
     const head_rows *r = p->rows;
-    float unit[SEARCH_FEW] = { 0 }, best[BEST];
-    size_t at[BEST], n = 0;
+    float first[PARTS_SKETCH], rough[CLOSER], best[BEST];
+    size_t near[CLOSER], at[BEST], nears = 0, n = 0;
     double mean = 0, square = 0;
     for (size_t i = 0; i < r->rows; i++)
         mean += wanted[i] / (double)r->rows;
@@ -154,33 +183,31 @@ const part *parts_match(const parts *p, const double *wanted, rng *random, doubl
     double length = sqrt(square);
     if (!isfinite(square) || !(length > 1e-10 * fabs(mean)) || length < 1e-140)
         return NULL;
-    for (size_t i = 0; i < r->rows; i++)
-        unit[i] = (float)((wanted[i] - mean) / length);
-    for (size_t k = 0; k < p->count; k++) {
-        const float *u = p->unit[k];
-        float lane[8] = { 0 };
-        for (size_t i = 0; i < SEARCH_FEW; i += 8)
-            for (size_t l = 0; l < 8; l++)
-                lane[l] += u[i + l] * unit[i + l];
-        float dot = ((lane[0] + lane[4]) + (lane[1] + lane[5])) +
-                    ((lane[2] + lane[6]) + (lane[3] + lane[7]));
+    sketch(first, wanted, r->rows);
+    for (size_t k = 0; k < p->count; k++) { /* a first look by few rows */
+        const float *u = p->sketch[k];
+        float lane[4] = { 0 };
+        for (size_t i = 0; i < PARTS_SKETCH; i += 4)
+            for (size_t l = 0; l < 4; l++)
+                lane[l] += u[i + l] * first[i + l];
+        float score = fabsf((lane[0] + lane[2]) + (lane[1] + lane[3]));
+        if (nears < CLOSER || score > rough[CLOSER - 1])
+            nears = enlist(near, rough, nears, CLOSER, k, score);
+    }
+    for (size_t k = 0; k < nears; k++) {
+        const part *one = &p->at[near[k]];
+        double dot = 0;
+        for (size_t i = 0; i < r->rows; i++)
+            dot += (one->value[i] - one->mean) * (wanted[i] - mean);
         /* A longer part has to be a little better: it is the shorter one with something added. */
-        float score = fabsf(dot) - 1e-4f * (float)p->at[k].e.count;
-        if (n == BEST && score <= best[BEST - 1])
-            continue;
-        size_t place = n < BEST ? n++ : BEST - 1;
-        for (; place > 0 && best[place - 1] < score; place--) {
-            best[place] = best[place - 1];
-            at[place] = at[place - 1];
-        }
-        best[place] = score;
-        at[place] = k;
+        double score = fabs(dot) / (one->length * length) - 1e-4 * (double)one->e.count;
+        n = enlist(at, best, n, BEST, near[k], (float)score);
     }
     if (n == 0)
         return NULL;
     /* An excellent match is taken; otherwise one of the best few, the better the likelier. */
     size_t choice = 0;
-    while (best[0] < 0.999f && choice + 1 < n && rng_below(random, 2))
+    while (best[0] < 0.998f && choice + 1 < n && rng_below(random, 2))
         choice++;
     const part *found = &p->at[at[choice]];
     double dot = 0;

@@ -4,18 +4,18 @@
 
 #include "search/head.h"
 
-enum { PARTS_MAX = 4096, PARTS_NODES = 12 };
+enum { PARTS_MAX = 4096, PARTS_NODES = 12, PARTS_SKETCH = 16 };
 
 typedef struct part {
     expr e;
-    double mean, length; /* of its values: (v - mean) / length is what `unit` has */
+    double mean, length; /* of its values: those of (v - mean) / length have length 1 */
     const double *value;
 } part;
 
 typedef struct parts {
     part *at;
     size_t count;
-    float (*unit)[SEARCH_FEW]; /* centred, of length 1, 0 beyond the rows */
+    float (*sketch)[PARTS_SKETCH]; /* the first rows, centred, of length 1: for a first look */
     const head_rows *rows;
     uint64_t *known; /* hashes of values, to keep out what behaves like another part */
     arena *a;

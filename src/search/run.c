@@ -28,6 +28,7 @@ static const struct {
 } plan[] = {
     { SEARCH_GUESS, search_guess },
     { SEARCH_CLOSED, search_closed },
+    { SEARCH_REDUCE, search_reduce },
     { SEARCH_EVOLVE, search_evolve },
 };
 
@@ -143,6 +144,8 @@ snip_code search_run(search_result *out, const regress_table *t, const search_ho
     }
     if (code == SNIP_OK)
         code = search_finish(out, &s, a, st);
+    if (code == SNIP_OK && s.note && !out->note)
+        out->note = arena_text(a, s.note, strlen(s.note));
     out->seconds = clock_now() - s.begun;
     out->evaluations = s.evaluations;
     out->rows[0] = s.rows[0];

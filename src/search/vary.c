@@ -8,7 +8,7 @@
 
 #define NOTHING 1e-7 /* a shift or factor that may be left out, relative to what it acts on */
 
-enum { PAIR_TRIES = 5, SCAN_COST = 16 }; /* a look through all parts costs so many evaluations */
+enum { PAIR_TRIES = 5, SCAN_COST = 6 }; /* a look through all parts costs so many evaluations */
 
 static const expr none = { NULL, 0 };
 
