@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "search/build.h"
+#include "search/target.h"
 #include "search/vary.h"
 
 enum {
@@ -24,7 +25,6 @@ enum {
     SEEN_SLOTS = 1 << 14,
     VISITS_MAX = 4, /* of a form with numbers */
     PATIENCE = 60,  /* rounds without progress before an island begins anew */
-    TARGETS_MAX = 12,
     KEPT_SEEDS = 24 /* formulas of the archive that a new island gets, at most */
 };
 
@@ -32,14 +32,6 @@ enum {
 #define LENGTH     0.02 /* the same for a node */
 #define GAIN_LEAST -0.2 /* in the logarithm of a loss, against the archive: worth an offer */
 #define LOSS_LEAST 1e-28
-
-/* y seen through a transform: what a formula has to explain. */
-typedef struct target {
-    search_view view;
-    head_rows rows;
-    expr back; /* from its values to those of the view, variable 0 for the former; none for y */
-    double sign;
-} target;
 
 typedef struct creature {
     expr e; /* in room of its own */
@@ -76,99 +68,6 @@ typedef struct world {
     island island[ISLANDS];
     arena *a;
 } world;
-
-/* ---- targets ---- */
-
-static double same(double y)
-{
-    return y;
-}
-
-static double reciprocal(double y)
-{
-    return 1 / y;
-}
-
-static double square(double y)
-{
-    return y * y;
-}
-
-static double square_below(double y)
-{
-    return 1 / (y * y);
-}
-
-/* The transforms, each with the operators that lead back. */
-static const struct {
-    double (*forward)(double);
-    expr_op back[2];
-    int one_sign;     /* the way back has one sign: y must, too */
-    double low, high; /* where y must lie */
-} transforms[] = {
-    { same, { EXPR_NUMBER, EXPR_NUMBER }, 0, -INFINITY, INFINITY },
-    { reciprocal, { EXPR_INV, EXPR_NUMBER }, 0, -INFINITY, INFINITY },
-    { square, { EXPR_SQRT, EXPR_NUMBER }, 1, -INFINITY, INFINITY },
-    { log, { EXPR_EXP, EXPR_NUMBER }, 1, -INFINITY, INFINITY },
-    { sqrt, { EXPR_POW2, EXPR_NUMBER }, 1, -INFINITY, INFINITY },
-    { square_below, { EXPR_SQRT, EXPR_INV }, 1, -INFINITY, INFINITY },
-    { exp, { EXPR_LOG, EXPR_NUMBER }, 0, -30, 30 },
-    { sin, { EXPR_ARCSIN, EXPR_NUMBER }, 0, -M_PI_2, M_PI_2 },
-    { cos, { EXPR_ARCCOS, EXPR_NUMBER }, 0, 0, M_PI },
-    { tan, { EXPR_ARCTAN, EXPR_NUMBER }, 0, -1.57, 1.57 },
-    { atanh, { EXPR_TANH, EXPR_NUMBER }, 0, -0.9999999, 0.9999999 },
-};
-
-static int may_go_back(const search *s, const expr_op *back)
-{
-    for (int k = 0; k < 2; k++) {
-        expr_op op = back[k] == EXPR_INV ? EXPR_DIV : back[k] == EXPR_POW2 ? EXPR_MUL : back[k];
-        if (op != EXPR_NUMBER && !search_may(s, op))
-            return 0;
-    }
-    return 1;
-}
-
-/* y through transform k, for all rows of the view. Returns 0 if it is not defined there, -1 when
- * memory is out. */
-static int make_target(target *out, const world *w, size_t k)
-{
-    const search_view *v = w->v;
-    double *y = arena_array(w->a, v->rows, sizeof *y);
-    expr *by = arena_array(w->a, v->dim, sizeof *by);
-    if (!y || !by)
-        return -1;
-    *out = (target){ .sign = 1 };
-    if (transforms[k].one_sign && v->y[0] < 0)
-        out->sign = -1;
-    for (size_t i = 0; i < v->rows; i++) {
-        double from = out->sign * v->y[i];
-        if (!(from >= transforms[k].low && from <= transforms[k].high) ||
-            (transforms[k].one_sign && !(from > 0)))
-            return 0;
-        y[i] = transforms[k].forward(from);
-        if (!isfinite(y[i]))
-            return 0;
-    }
-    if (k == 0) {
-        out->view = *v;
-    } else {
-        expr outer = search_variable(v->dim, w->a);
-        out->back = search_variable(0, w->a);
-        for (int i = 0; i < 2 && transforms[k].back[i] != EXPR_NUMBER; i++) {
-            outer = search_unary(transforms[k].back[i], outer, w->a);
-            out->back = search_unary(transforms[k].back[i], out->back, w->a);
-        }
-        for (size_t j = 0; j < v->dim; j++)
-            if (!(by[j] = search_variable(j, w->a)).node)
-                return -1;
-        if (!outer.node || !out->back.node ||
-            !search_view_derive(&out->view, w->s, v, outer, by, v->dim, v->x, y, v->rows, w->a))
-            return -1;
-    }
-    out->rows = head_rows_of(&out->view);
-    return out->rows.variance > 0;
-}
 
 /* ---- islands ---- */
 
@@ -514,14 +413,8 @@ static int make_world(world *w)
 {
     w->ops = parts_ops_of(w->s);
     w->room = w->s->max_size < HEAD_NODES_MAX ? w->s->max_size : HEAD_NODES_MAX;
-    for (size_t k = 0; k < sizeof transforms / sizeof *transforms; k++) {
-        if (!may_go_back(w->s, transforms[k].back))
-            continue;
-        int made = make_target(&w->target[w->targets], w, k);
-        if (made < 0)
-            return 0;
-        w->targets += (size_t)made;
-    }
+    if (!targets_make(w->target, &w->targets, w->s, w->v, w->a))
+        return 0;
     if (w->targets == 0 || !parts_make(&w->parts, w->s, &w->target[0].rows, w->a))
         return w->targets == 0;
     for (size_t i = 0; i < ISLANDS; i++) {
