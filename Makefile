@@ -17,7 +17,7 @@
 #                   pages, completion for bash and zsh; DESTDIR stages it for a package
 
 BUILD_PACKAGES = gcc libc6-dev meson ninja-build pkg-config python3 libsleef-dev libjansson-dev libsqlite3-dev \
-                 libxxhash-dev zlib1g-dev libdnnl-dev libcminpack-dev libopenmpi-dev openmpi-bin libcmocka-dev \
+                 libxxhash-dev zlib1g-dev libdnnl-dev libcminpack-dev libmicrohttpd-dev libopenmpi-dev openmpi-bin libcmocka-dev \
                  python3-numpy
 LINT_PACKAGES  = clang-format clang-tidy cppcheck libomp-dev
 FUZZ_PACKAGES  = clang libclang-rt-dev libomp-dev
