@@ -99,7 +99,7 @@ static int show_variant(const setting *s, const data_variant *v, json_t *list, i
                                               "prefix", prefix, "infix", text_json(infix),
                                               "distance", text_json_real(d)));
     else
-        printf("%-22s %10.4g  %s\n", data_family_names[v->edit.family], d, infix);
+        printf("%-22s %10.4g  %s\n", data_families[v->edit.family].name, d, infix);
     return 1;
 }
 
@@ -121,7 +121,7 @@ static int list_edits(const cli_command *self, const setting *s, int family, uin
         int good = n != (size_t)-1;
         for (size_t k = 0; good && k < n; k++)
             good = show_variant(s, &kept[k], list, json, a);
-        json_object_set_new(families, data_family_names[f], list);
+        json_object_set_new(families, data_families[f].name, list);
         if (!good)
             kept = NULL;
     }
@@ -159,7 +159,7 @@ static int show_pool(const cli_command *self, uint64_t targets, uint64_t seed, i
                (unsigned long long)targets, "", "here", "paper", "family", "targets", "mean",
                "median", "targets", "mean", "median");
     for (int f = 0; f < DATA_FAMILIES; f++) {
-        const char *name = data_family_names[f];
+        const char *name = data_families[f].name;
         json_t *one = json_object_get(json_object_get(o, "families"), name);
         double all = paper_count(name, "targets"), mean = paper_count(name, "mean"),
                median = paper_count(name, "median");
@@ -183,7 +183,7 @@ static int command(const cli_command *self, int argc, char **argv)
 {
     const char *families[DATA_FAMILIES + 2];
     for (int f = 0; f < DATA_FAMILIES; f++)
-        families[f] = data_family_names[f];
+        families[f] = data_families[f].name;
     families[DATA_FAMILIES] = "all";
     families[DATA_FAMILIES + 1] = NULL;
     int family = DATA_FAMILIES, json = 0, pool = 0, code;

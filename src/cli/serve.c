@@ -132,8 +132,8 @@ const cli_command cli_serve_command = {
     .arguments = "[TABLE] [options]",
     .about =
         "Starts a local server and prints its address. The page needs no network; --open shows "
-        "it in the browser. Ctrl-C stops it, running searches included. docs/serve.md describes "
-        "the JSON API behind it.",
+        "it in the browser. Ctrl-C stops it, running searches included. docs/serve.md "
+        "describes the JSON API behind it.",
     .examples = "snip serve --open\n"
                 "snip serve data.csv --port 8080\n",
     .run = command,

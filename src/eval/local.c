@@ -114,7 +114,7 @@ static int pool_add(pool *p, const model_space *s, const eval_target *t, size_t 
         text label = { .a = a };
         text_add(&label, "\"pool\":\"%s\",\"target\":%zu,\"part\":%zu,\"family\":\"%s\"",
                  t->reading[r].label, target, p->parts,
-                 family < 0 ? "original" : data_family_names[family]);
+                 family < 0 ? "original" : data_families[family].name);
         p->item[r][p->count] = (model_item){ .e = read[r],
                                              .node = node_as_read(t->reading[r].inputs, e, node),
                                              .x = t->view,
@@ -308,13 +308,21 @@ snip_code eval_local(eval_scores *out, model_space *s, const eval_target *t, siz
 
 /* Results ------------------------------------------------------------------------------------- */
 
-static json_t *both(const eval_scores *s, size_t first, size_t families, uint64_t seed)
+/* The mean over the families of which wanted[f] is set, in both directions. */
+static json_t *mean_of(const eval_scores *s, const int wanted[DATA_FAMILIES], uint64_t seed)
 {
     json_t *o = json_object();
-    for (int d = 0; d < EVAL_DIRECTIONS; d++)
+    double *value = malloc((DATA_FAMILIES * s->units + 1) * sizeof *value);
+    for (int d = 0; d < EVAL_DIRECTIONS && value; d++) {
+        size_t n = 0;
+        for (int f = 0; f < DATA_FAMILIES; f++)
+            if (wanted[f])
+                memcpy(value + n++ * s->units, s->pr[d] + (size_t)f * s->units,
+                       s->units * sizeof *value);
         json_object_set_new(o, eval_direction_names[d],
-                            eval_figure_json(eval_mean_of_families(s->pr[d] + first * s->units,
-                                                                   families, s->units, seed)));
+                            eval_figure_json(eval_mean_of_families(value, n, s->units, seed)));
+    }
+    free(value);
     return o;
 }
 
@@ -347,23 +355,27 @@ static json_t *variants_json(const double *variants, size_t n, size_t *targets)
 json_t *eval_scores_json(const eval_scores *s, uint64_t seed)
 {
     json_t *families = json_object(), *o = json_object();
+    int seen[DATA_FAMILIES], held_out[DATA_FAMILIES], all[DATA_FAMILIES];
     for (int f = 0; f < DATA_FAMILIES; f++) {
         size_t targets;
+        int alone[DATA_FAMILIES] = { 0 };
+        alone[f] = 1;
+        seen[f] = data_families[f].trained;
+        held_out[f] = !seen[f];
+        all[f] = 1;
         json_t *variants = variants_json(s->variants + (size_t)f * s->units, s->units, &targets);
-        json_t *one = both(s, (size_t)f, 1, seed);
+        json_t *one = mean_of(s, alone, seed);
         for (int d = 0; d < EVAL_DIRECTIONS; d++)
             json_object_set_new(json_object_get(one, eval_direction_names[d]), "targets",
                                 json_integer((json_int_t)targets));
         json_object_set_new(one, "variants", variants);
-        json_object_set_new(families, data_family_names[f], one);
+        json_object_set_new(families, data_families[f].name, one);
     }
     json_object_set_new(o, "targets", json_integer((json_int_t)s->usable));
     json_object_set_new(o, "families", families);
-    json_object_set_new(o, "seen", both(s, 0, DATA_TRAINING_FAMILIES, seed));
-    json_object_set_new(
-        o, "held_out",
-        both(s, DATA_TRAINING_FAMILIES, DATA_FAMILIES - DATA_TRAINING_FAMILIES, seed));
-    json_object_set_new(o, "average", both(s, 0, DATA_FAMILIES, seed));
+    json_object_set_new(o, "seen", mean_of(s, seen, seed));
+    json_object_set_new(o, "held_out", mean_of(s, held_out, seed));
+    json_object_set_new(o, "average", mean_of(s, all, seed));
     return o;
 }
 
@@ -404,7 +416,7 @@ json_t *eval_pool_json(const eval_how *how)
             json_t *one =
                 variants_json(variants + (size_t)f * how->targets, how->targets, &targets);
             json_object_set_new(one, "targets", json_integer((json_int_t)targets));
-            json_object_set_new(families, data_family_names[f], one);
+            json_object_set_new(families, data_families[f].name, one);
         }
         o = json_pack("{s:I,s:I,s:O}", "targets", (json_int_t)how->targets, "used", (json_int_t)all,
                       "families", families);
@@ -431,7 +443,7 @@ static void compare_suite(json_t *settings, const char *suite, const eval_scores
             int v = gap.lo > 0 ? 0 : gap.hi < 0 ? 1 : 2;
             count[v]++;
             json_t *o =
-                json_pack("{s:s,s:s,s:s,s:s}", "suite", suite, "family", data_family_names[f],
+                json_pack("{s:s,s:s,s:s,s:s}", "suite", suite, "family", data_families[f].name,
                           "direction", eval_direction_names[d], "verdict", verdicts[v]);
             json_object_set_new(o, "a", json_real(eval_mean(x, a->units, seed).value));
             json_object_set_new(o, "b", json_real(eval_mean(y, b->units, seed).value));
