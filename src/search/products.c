@@ -1,7 +1,7 @@
 /* products.c - sums of few products, under transforms of the target.
  *
- * Most laws that people write are, after y -> g(y), a sum of few terms, each a product of powers and
- * perhaps one short function. Then they are found by linear algebra, in two ways:
+ * Most laws that people write are, after y -> g(y), a sum of few terms, each a product of powers
+ * and perhaps one short function. Then they are found by linear algebra, in two ways:
  *
  *   one product   log|y| = c + sum p_j log|x_j| + sum q_k log|f_k| + sum a_m * m. Exponents p are
  *                 unknowns of least squares, so any product of powers is in reach at once, times
@@ -26,8 +26,8 @@
 
 enum {
     ROWS_LOG = 256,
-    EACH = 60,      /* sets of every number of terms that are measured in y */
-    OFFERS = 24,    /* of these, how many each task offers */
+    EACH = 60,   /* sets of every number of terms that are measured in y */
+    OFFERS = 24, /* of these, how many each task offers */
     SUM_COLUMNS = 1400,
     PER_ROUND = 2 /* tasks of a round */
 };
@@ -525,7 +525,8 @@ static size_t sum_terms(const work *w, const task *t, term *out, size_t room, ar
     out[n++] = (term){ .part = -1 }; /* 1 */
     for (size_t k = 0; k < d->parts; k++)
         parts += d->part[k].use & PART_TERM && !(d->part[k].inputs & ~t->rest);
-    size_t count = dictionary_monomials(d, t->rest, d->n, EXPONENTS_ANY, m, parts ? room * 3 / 5 : room - 1);
+    size_t count =
+        dictionary_monomials(d, t->rest, d->n, EXPONENTS_ANY, m, parts ? room * 3 / 5 : room - 1);
     for (size_t k = 0; k < count; k++)
         out[n++] = (term){ .part = -1, .m = m[k] };
     /* Every part alone, and those there is room for times short monomials. */
@@ -727,7 +728,7 @@ static expr curve_formula(curve k, expr u, double c, arena *a)
 
 static int curve_may(const search *s, curve k)
 {
-    return k <= ROOT_M1  ? 1
+    return k <= ROOT_M1   ? 1
            : k <= ROOT_M2 ? search_may(s, EXPR_SQRT)
            : k <= FERMI   ? search_may(s, EXPR_EXP)
            : k == LOG1P   ? search_may(s, EXPR_LOG)
@@ -745,12 +746,13 @@ typedef struct curve_fit {
     int sign; /* of u */
 } curve_fit;
 
-/* The mean square that is left of y, or +infinity: u has to have one sign in all rows but a few that
- * noise may have taken across. */
+/* The mean square that is left of y, or +infinity: u has to have one sign in all rows but a few
+ * that noise may have taken across. */
 static double fit_curve(curve_fit *f, curve k, double c, size_t rows)
 {
     arena_pos mark = arena_mark(f->tmp);
-    double *t = arena_array(f->tmp, rows, sizeof *t), *weight = arena_array(f->tmp, rows, sizeof *t);
+    double *t = arena_array(f->tmp, rows, sizeof *t),
+           *weight = arena_array(f->tmp, rows, sizeof *t);
     double *column[DICTIONARY_INPUTS + 1], rest = INFINITY;
     size_t side[2] = { 0, 0 };
     int good = t && weight;
@@ -826,7 +828,8 @@ static void one_curve(search_job *j, const work *w, const task *t, curve_fit *f,
 {
     enum { STARTS_MAX = 64, REFINE = 24 };
     arena *a = j->tmp;
-    double start[STARTS_MAX], best = INFINITY, c = 0, *value = arena_array(a, w->few, sizeof *value);
+    double start[STARTS_MAX], best = INFINITY, c = 0,
+                              *value = arena_array(a, w->few, sizeof *value);
     if (!value)
         return;
     for (size_t i = 0; i < w->few; i++)
@@ -898,8 +901,8 @@ static void curves(search_job *j, const work *w, const task *t)
 
 /* ---- which inputs are powers and nothing else ---- */
 
-/* Residual of log|y| by a quadratic model in the logarithms of the inputs in `mask`, with the others
- * as given powers. The exponents at the middle of the table go to p. */
+/* Residual of log|y| by a quadratic model in the logarithms of the inputs in `mask`, with the
+ * others as given powers. The exponents at the middle of the table go to p. */
 static double quadratic(const work *w, unsigned mask, const double *given, double *p, arena *a)
 {
     arena_pos mark = arena_mark(a);

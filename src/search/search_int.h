@@ -78,6 +78,7 @@ struct search {
     int last_stage;    /* the stage for the rest of the time is at work */
     double reported;   /* when how->report was called last */
     int changed;       /* the front since then */
+    const char *note;  /* a sentence for the user, from a stage, in s->a; or NULL */
 };
 
 /* Leaves out inputs that say nothing: those that never change, and those that equal an earlier one.

@@ -3,16 +3,16 @@
  * With columns and target of length 1, G the inner products of the columns and b those with the
  * target, a set A explains b_A' G_AA^-1 b_A of the target. For a pair that is
  *     (b_i^2 + b_j^2 - 2 g_ij b_i b_j) / (1 - g_ij^2),
- * a few operations, so all pairs are tried. One column more is, by the Cholesky factor L of G_AA and
- * w_k = L^-1 g_Ak,
- *     (b_k - w_k' L^-1 b_A)^2 / (1 - w_k' w_k). */
+ * a few operations, so all pairs are tried. One column more is, by the Cholesky factor L of G_AA
+ * and w_k = L^-1 g_Ak, (b_k - w_k' L^-1 b_A)^2 / (1 - w_k' w_k). */
 #include "search/sparse.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define DEPENDENT 1e-9 /* a column that the others explain but for this adds nothing but rounding */
+#define DEPENDENT 1e-9 /* a column that the others explain but for this adds nothing but rounding  \
+                        */
 
 enum {
     BLOCK = 48,    /* columns whose products are taken at once: they stay in the cache */
