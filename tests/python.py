@@ -612,8 +612,8 @@ class Tests(unittest.TestCase):
 
     def test_a_search_is_the_command(self):
         found = snip.Regressor(max_time=None, max_evals=3000, threads=1).fit(X, Y)
-        got = run("fit", os.path.join(FOLDER, "table.csv"), "--evals", "3000", "--threads", "1",
-                  "--no-space", "--json")
+        got = command("fit", "table.csv", "--evals", "3000", "--threads", "1",
+                      "--no-space", "--json")
         self.assertEqual(found.best_index_, got["selected"])
         self.assertEqual(len(found.front_), len(got["front"]))
         for mine, its in zip(found.front_, got["front"]):
