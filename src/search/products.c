@@ -29,6 +29,8 @@ enum {
     EACH = 60,      /* sets of every number of terms that are measured in y */
     OFFERS = 24,    /* of these, how many each task offers */
     SUM_COLUMNS = 1400,
+    DEEP_INPUTS = 4, /* with as many inputs or more there are deep sums */
+    DEEP_ROWS = 128,
     PER_ROUND = 2 /* tasks of a round */
 };
 
@@ -42,6 +44,7 @@ typedef struct task {
     monomial m;    /* for a sum and for a curve: M */
     unsigned rest; /* inputs that are not in M; columns are made of these */
     double q;      /* for a sum: of (y/M)^q */
+    int deep;      /* for a sum: monomials with exponents 1 and 2 alone, but many */
 } task;
 
 typedef struct work {
@@ -392,20 +395,26 @@ static size_t log_columns(const work *w, unsigned mask, log_column *out, size_t 
     monomial *m = arena_array(a, room, sizeof *m);
     if (!m)
         return 0;
-    for (size_t k = 0; k < d->parts && n < room / 4; k++)
+    for (size_t k = 0; k < d->parts && n < room * 3 / 8; k++)
         if (d->part[k].use & PART_FACTOR && !(d->part[k].inputs & ~mask))
             out[n++] = (log_column){ .kind = LOG_PART, .part = (int)k };
     count = dictionary_monomials(d, mask, d->n, EXPONENTS_ONE, m, room / 24);
     for (size_t k = 0; k < count; k++)
         for (function f = EXP_MINUS_1; f < FUNCTIONS; f++)
-            if (function_may(w->s, f) && n < room / 2)
+            if (function_may(w->s, f) && n < room * 5 / 8)
                 out[n++] = (log_column){ .kind = LOG_FUNCTION, .part = -1, .f = f, .m = m[k] };
     count = dictionary_monomials(d, mask, d->n, EXPONENTS_WHOLE, m, room);
     for (size_t k = 0; k < count; k++) {
         size_t first = 0;
         while (m[k].p[first] == 0)
             first++;
-        for (function f = ONE_MINUS; f <= ONE_PLUS && m[k].p[first] > 0 && n < room * 3 / 4; f++)
+        if (m[k].p[first] < 0)
+            continue;
+        double size = 1;
+        dictionary_times(d, &m[k], &size, 1);
+        for (size_t i = 0; i < d->n && size > 1; i++) /* 1 - m is positive, so it has roots */
+            m[k].p[i] = (int8_t)-m[k].p[i];
+        for (function f = ONE_MINUS; f <= ONE_PLUS && n < room * 13 / 16; f++)
             out[n++] = (log_column){ .kind = LOG_FUNCTION, .part = -1, .f = f, .m = m[k] };
     }
     if (!search_may(w->s, EXPR_EXP))
@@ -414,7 +423,7 @@ static size_t log_columns(const work *w, unsigned mask, log_column *out, size_t 
         const part *p = &d->part[k];
         if (!(p->use & PART_TERM) || p->e.node[0].op != EXPR_POW2 || p->inputs & ~mask)
             continue;
-        for (size_t i = 0; i <= count && i <= 4 * d->n && n < room * 7 / 8; i++)
+        for (size_t i = 0; i <= count && i <= 4 * d->n && n < room * 29 / 32; i++)
             out[n++] = (log_column){ .kind = EXPONENT,
                                      .part = (int)k,
                                      .m = i ? m[i - 1] : (monomial){ { 0 }, 0 } };
@@ -523,6 +532,12 @@ static size_t sum_terms(const work *w, const task *t, term *out, size_t room, ar
     if (!m)
         return 0;
     out[n++] = (term){ .part = -1 }; /* 1 */
+    if (t->deep) {
+        size_t count = dictionary_monomials(d, t->rest, d->n, EXPONENTS_TWO, m, room - 1);
+        for (size_t k = 0; k < count; k++)
+            out[n++] = (term){ .part = -1, .m = m[k] };
+        return n;
+    }
     for (size_t k = 0; k < d->parts; k++)
         parts += d->part[k].use & PART_TERM && !(d->part[k].inputs & ~t->rest);
     size_t count = dictionary_monomials(d, t->rest, d->n, EXPONENTS_ANY, m, parts ? room * 3 / 5 : room - 1);
@@ -583,6 +598,10 @@ static void one_sum(search_job *j, const work *w, const task *t)
 {
     arena *a = j->tmp;
     size_t rows = w->few, room = w->v->depth ? SUM_COLUMNS / 2 : SUM_COLUMNS;
+    if (t->deep) { /* twice the columns on half of the rows cost twice the time */
+        rows = rows < DEEP_ROWS ? rows : DEEP_ROWS;
+        room *= 2;
+    }
     double *target = arena_array(a, rows, sizeof *target);
     double *weight = arena_array(a, rows, sizeof *weight);
     double *part_value = arena_array(a, rows, sizeof *part_value);
@@ -991,7 +1010,7 @@ static size_t take_out(const work *w, size_t *order, double *given, double *cost
 
 /* ---- the stage ---- */
 
-enum { TASKS_MAX = 32 };
+enum { TASKS_MAX = 48 };
 
 static size_t plan(const work *w, task *out, arena *a)
 {
@@ -1026,7 +1045,11 @@ static size_t plan(const work *w, task *out, arena *a)
             out[n++] = (task){ .kind = PRODUCT, .rest = t.rest };
         for (size_t q = 0; q < sizeof powers / sizeof *powers; q++) {
             t.q = powers[q];
+            t.deep = 0;
             out[n++] = t;
+            t.deep = 1;
+            if (d->n - out_of[k] >= DEEP_INPUTS && k < 2)
+                out[n++] = t;
         }
     }
     if (search_may(w->s, EXPR_ARCSIN))
