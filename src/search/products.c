@@ -24,6 +24,9 @@
 #include "search/dictionary.h"
 #include "search/sparse.h"
 
+#define LOOSE  0.02 /* an exponent that is farther from a half may be none */
+#define STRONG 2.0  /* deviations of the noise from which on a logarithm of y means something */
+
 enum {
     ROWS_LOG = 256,
     EACH = 60,      /* sets of every number of terms that are measured in y */
@@ -31,7 +34,8 @@ enum {
     SUM_COLUMNS = 1400,
     DEEP_INPUTS = 4, /* with as many inputs or more there are deep sums */
     DEEP_ROWS = 128,
-    PER_ROUND = 2 /* tasks of a round */
+    PER_ROUND = 2, /* tasks of a round */
+    STRONG_ROWS_MIN = 40
 };
 
 /* The target of one product: h(y) is the product. */
@@ -49,7 +53,8 @@ typedef struct task {
 
 typedef struct work {
     search *s;
-    const search_view *v;
+    const search_view *v;     /* rows to find formulas with */
+    const search_view *whole; /* rows to measure them on */
     dictionary d;
     size_t few, many; /* rows for finding, rows for measuring */
     const task *task;
@@ -75,11 +80,11 @@ static void consider(search_job *j, const work *w, shortlist *list, expr e)
     if (list->count == list->room || !e.node || e.count > 3 * SEARCH_SIZE_MAX)
         return;
     arena_pos mark = arena_mark(j->tmp);
-    size_t rows = w->many;
-    const double *y = w->v->y;
+    size_t rows = w->whole->rows < SEARCH_MANY ? w->whole->rows : SEARCH_MANY;
+    const double *y = w->whole->y;
     double *f = arena_array(j->tmp, rows, sizeof *f), ff = 0, fy = 0, yy = 0, mean = 0, rest = 0;
     search_count(j, 1 + rows / SEARCH_SOME);
-    if (f && expr_eval(e, w->v->x, rows, f, j->tmp) == rows) {
+    if (f && expr_eval(e, w->whole->x, rows, f, j->tmp) == rows) {
         for (size_t i = 0; i < rows; i++) {
             ff += f[i] * f[i];
             fy += f[i] * y[i];
@@ -131,24 +136,25 @@ static int make_list(shortlist *list, size_t room, arena *a)
  * Returns 0 if the function is none of y. */
 static int log_target(const work *w, inverse h, size_t rows, double *t, double *weight)
 {
+    size_t outside = 0; /* noise may take some there */
     for (size_t i = 0; i < rows; i++) {
         double y = w->v->y[i], p = y, slope = 1;
+        int inside = 1;
         if (h == SINE) {
-            if (fabs(y) > M_PI / 2)
-                return 0;
+            inside = fabs(y) < M_PI / 2;
             p = sin(y);
             slope = cos(y);
         } else if (h == COSINE) {
-            if (y < 0 || y > M_PI)
-                return 0;
+            inside = y > 0 && y < M_PI;
             p = cos(y);
             slope = sin(y);
         }
-        int says = fabs(p) > 1e-290 && fabs(slope) > 1e-6;
+        int says = inside && fabs(p) > 1e-290 && fabs(slope) > 1e-6;
         t[i] = says ? log(fabs(p)) : 0;
         weight[i] = says ? fabs(p / slope) : 0; /* dy / dlog|h(y)| */
+        outside += !inside;
     }
-    return 1;
+    return 20 * outside <= rows;
 }
 
 /* Functions of a monomial m whose logarithms are columns; a wave's argument may be halved. */
@@ -281,12 +287,42 @@ static size_t log_base(const work *w, const double *weight, size_t rows, double 
     return n;
 }
 
+/* Exponents as people write them. */
+static double halves(double p)
+{
+    return round(2 * p) / 2;
+}
+
+/* A product of powers from fitted exponents: snapped to halves, or (loose) free where they are far
+ * from these. Returns 0 if they are out of range, or if no exponent is loose. */
+static int powers_of(const work *w, const double *coef, const size_t *which, size_t n, int loose,
+                     monomial *m, expr *free, arena *a)
+{
+    int any = 0;
+    *m = (monomial){ { 0 }, 0 };
+    *free = (expr){ NULL, 0 };
+    for (size_t k = 0; k < n; k++) {
+        double p = halves(coef[k]);
+        if (!(fabs(coef[k]) < 10))
+            return 0;
+        if (loose && fabs(coef[k] - p) > LOOSE && w->d.sign[which[k]] > 0) {
+            expr x = search_variable(w->d.input[which[k]], a);
+            x = search_binary(EXPR_POW, x, search_number(coef[k], a), a);
+            *free = dictionary_times_of(*free, x, a);
+            any = 1;
+        } else {
+            m->p[which[k]] = (int8_t)(2 * p);
+        }
+    }
+    return any || !loose;
+}
+
 /* A product as a formula: monomial, parts to powers in halves, exponentials. `spread` writes
  * 1 - r as (den - num)/den. */
-static expr log_formula(const work *w, monomial m, const log_column *const *c, const double *q,
-                        size_t n, double constant, inverse h, int spread, arena *a)
+static expr log_formula(const work *w, monomial m, expr loose, const log_column *const *c,
+                        const double *q, size_t n, double constant, inverse h, int spread, arena *a)
 {
-    expr e = { NULL, 0 };
+    expr e = loose;
     for (size_t k = 0; k < n; k++) {
         expr f;
         if (q[k] == 0)
@@ -330,11 +366,6 @@ static expr log_formula(const work *w, monomial m, const log_column *const *c, c
     return search_unary(h == SINE ? EXPR_ARCSIN : EXPR_ARCCOS, e, a);
 }
 
-/* Exponents as people write them. */
-static double halves(double p)
-{
-    return round(2 * p) / 2;
-}
 
 /* Solves for the exponents of one set of columns on many rows, the parts' first, and lists what
  * comes out. */
@@ -375,15 +406,14 @@ static void log_refine(search_job *j, const work *w, const task *t, const log_co
     arena_reset(a, mark);
     if (!isfinite(rest))
         return;
-    monomial m = { { 0 }, 0 };
-    for (size_t k = 0; k + 1 < n; k++) {
-        if (fabs(coef[k]) > 10)
-            return;
-        m.p[which[k]] = (int8_t)(2 * halves(coef[k]));
-    }
     double constant = exp(coef[n - 1]);
-    for (int spread = 0; spread < 2; spread++)
-        consider(j, w, list, log_formula(w, m, c, q, extra, constant, t->h, spread, a));
+    for (int form = 0; form < 3; form++) {
+        monomial m;
+        expr loose;
+        if (powers_of(w, coef, which, n - 1, form == 2, &m, &loose, a))
+            consider(j, w, list,
+                     log_formula(w, m, loose, c, q, extra, constant, t->h, form == 1, a));
+    }
 }
 
 /* The columns of a task: parts, functions of monomials, exponents. 1 + 1/m is (1 + m)/m, so one of
@@ -447,7 +477,7 @@ static void one_product(search_job *j, const work *w, const task *t)
     sparse_model *model = arena_array(a, 3 * EACH, sizeof *model);
     shortlist list;
     if (!target || !weight || !goal || !value || !column || !model ||
-        !make_list(&list, 6 * EACH, a)) {
+        !make_list(&list, 9 * EACH + 3, a)) {
         j->no_memory = 1;
         return;
     }
@@ -873,19 +903,19 @@ static void one_curve(search_job *j, const work *w, const task *t, curve_fit *f,
     }
     for (int pass = 0; pass < 2; pass++) {
         double at = pass ? c : clean;
-        monomial m = { { 0 }, 0 };
-        int good = fit_curve(f, k, at, w->many) < INFINITY && (pass == 0 || c != clean);
-        for (size_t i = 0; i + 1 < f->n && good; i++) {
-            good = fabs(f->coef[i]) < 10;
-            m.p[which[i]] = good ? (int8_t)(2 * halves(f->coef[i])) : 0;
-        }
-        if (!good)
+        if ((pass && c == clean) || !(fit_curve(f, k, at, w->many) < INFINITY))
             continue;
-        expr u = dictionary_product(&w->d, &m, a);
-        u = dictionary_times_of(search_number(f->sign * exp(f->coef[f->n - 1]), a), u, a);
-        consider(j, w, list,
-                 dictionary_times_of(dictionary_product(&w->d, &t->m, a),
-                                     curve_formula(k, u, at, a), a));
+        for (int loose = 0; loose <= pass; loose++) {
+            monomial m;
+            expr u;
+            if (!powers_of(w, f->coef, which, f->n - 1, loose, &m, &u, a))
+                continue;
+            u = dictionary_times_of(dictionary_product(&w->d, &m, a), u, a);
+            u = dictionary_times_of(search_number(f->sign * exp(f->coef[f->n - 1]), a), u, a);
+            consider(j, w, list,
+                     dictionary_times_of(dictionary_product(&w->d, &t->m, a),
+                                         curve_formula(k, u, at, a), a));
+        }
     }
 }
 
@@ -896,7 +926,7 @@ static void curves(search_job *j, const work *w, const task *t)
     double *ones = arena_array(a, w->many, sizeof *ones);
     size_t which[DICTIONARY_INPUTS + 1];
     shortlist list;
-    if (!outer || !ones || !make_list(&list, 2 * CURVES, a)) {
+    if (!outer || !ones || !make_list(&list, 3 * CURVES, a)) {
         j->no_memory = 1;
         return;
     }
@@ -1072,23 +1102,73 @@ static void run(search_job *j, void *context)
         one_product(j, w, t);
 }
 
-snip_code search_products(search *s, const search_view *v, snip_status *st)
+/* The rows where y stands out of what the best formula so far leaves: the others' logarithms are
+ * noise. Returns 0 when memory is out; out->rows is 0 if that are nearly all rows, or too few. */
+static int strong_rows(search_view *out, const search *s, const search_view *v, arena *a)
 {
-    arena_pos mark = arena_mark(s->a);
-    work w = { .s = s, .v = v };
+    double mean = 0, variance = 0;
+    size_t rows = v->rows, n = 0;
+    *out = *v;
+    for (size_t i = 0; i < rows; i++)
+        mean += v->y[i] / (double)rows;
+    for (size_t i = 0; i < rows; i++)
+        variance += (v->y[i] - mean) * (v->y[i] - mean) / (double)rows;
+    double least = STRONG * sqrt(variance * search_best_loss(s, s->max_size));
+    size_t *row = arena_array(a, rows, sizeof *row);
+    double **x = arena_array(a, v->dim, sizeof *x), *y = arena_array(a, rows, sizeof *y);
+    if (!row || !x || !y)
+        return 0;
+    for (size_t i = 0; i < rows; i++)
+        if (fabs(v->y[i]) > least) {
+            row[n] = i;
+            y[n++] = v->y[i];
+        }
+    out->rows = n >= STRONG_ROWS_MIN && 50 * n < 49 * rows ? n : 0;
+    for (size_t k = 0; k < v->dim && out->rows; k++) {
+        x[k] = arena_array(a, n, sizeof *x[k]);
+        if (!x[k])
+            return 0;
+        for (size_t i = 0; i < n; i++)
+            x[k][i] = v->x[k][row[i]];
+    }
+    out->x = (const double *const *)x;
+    out->y = y;
+    return 1;
+}
+
+/* All tasks on the rows of one view; `logs`: those alone that work on logarithms of y. */
+static snip_code pass(search *s, const search_view *v, const search_view *whole, int logs,
+                      snip_status *st)
+{
+    work w = { .s = s, .v = v, .whole = whole };
     w.few = v->rows < ROWS_LOG ? v->rows : ROWS_LOG;
     w.many = v->rows < SEARCH_MANY ? v->rows : SEARCH_MANY;
     task *t = arena_array(s->a, TASKS_MAX, sizeof *t);
-    if (!t || !dictionary_make(&w.d, s, v, w.many, v->depth ? 1000 : 2000, s->a)) {
-        arena_reset(s->a, mark);
+    if (!t || !dictionary_make(&w.d, s, v, w.many, v->depth ? 1000 : 2000, s->a))
         return status_nomem(st);
-    }
     snip_code code = SNIP_OK;
-    size_t tasks = w.d.n ? plan(&w, t, s->a) : 0;
-    for (size_t k = 0; k < tasks && code == SNIP_OK && !search_over(s); k += PER_ROUND) {
+    size_t tasks = w.d.n ? plan(&w, t, s->a) : 0, n = 0;
+    for (size_t k = 0; k < tasks; k++)
+        if (!logs || t[k].kind == CURVE || (t[k].kind == PRODUCT && t[k].h == AS_IS))
+            t[n++] = t[k];
+    for (size_t k = 0; k < n && code == SNIP_OK && !search_over(s); k += PER_ROUND) {
         w.task = t + k;
-        w.tasks = tasks - k < PER_ROUND ? tasks - k : PER_ROUND;
+        w.tasks = n - k < PER_ROUND ? n - k : PER_ROUND;
         code = search_round(s, w.tasks, UINT64_MAX, run, &w, st);
+    }
+    return code;
+}
+
+snip_code search_products(search *s, const search_view *v, snip_status *st)
+{
+    arena_pos mark = arena_mark(s->a);
+    snip_code code = pass(s, v, v, 0, st);
+    if (code == SNIP_OK && !search_over(s) && v->depth == 0) {
+        search_view strong;
+        if (!strong_rows(&strong, s, v, s->a))
+            code = status_nomem(st);
+        else if (strong.rows > 0)
+            code = pass(s, &strong, v, 1, st);
     }
     arena_reset(s->a, mark);
     return code;
