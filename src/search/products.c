@@ -25,7 +25,10 @@
 #include "search/sparse.h"
 
 #define LOOSE  0.02 /* an exponent that is farther from a half may be none */
+#define NODE_BITS 4.0 /* what a node of a formula costs, about */
 #define STRONG 2.0  /* deviations of the noise from which on a logarithm of y means something */
+
+#define COUNT(array) (sizeof(array) / sizeof *(array))
 
 enum {
     ROWS_LOG = 256,
@@ -362,10 +365,28 @@ static expr log_formula(const work *w, monomial m, expr loose, const log_column 
     e = dictionary_times_of(dictionary_product(&w->d, &m, a), e, a);
     if (h == AS_IS || !e.count)
         return e;
-    e = dictionary_times_of(search_number(constant, a), e, a);
+    if (constant != 1)
+        e = dictionary_times_of(search_number(constant, a), e, a);
     return search_unary(h == SINE ? EXPR_ARCSIN : EXPR_ARCCOS, e, a);
 }
 
+
+/* Lists the formulas of exponents p of the inputs and q of the columns. */
+static void log_list(search_job *j, const work *w, const task *t, const double *p,
+                     const size_t *which, size_t n, const log_column *const *c, const double *q,
+                     size_t extra, shortlist *list)
+{
+    for (int form = 0; form < 3; form++) {
+        monomial m;
+        expr loose;
+        if (!powers_of(w, p, which, n - 1, form == 2, &m, &loose, j->a))
+            continue;
+        consider(j, w, list,
+                 log_formula(w, m, loose, c, q, extra, exp(p[n - 1]), t->h, form == 1, j->a));
+        if (t->h != AS_IS) /* a constant that is 1 but for noise may leave the domain */
+            consider(j, w, list, log_formula(w, m, loose, c, q, extra, 1, t->h, form == 1, j->a));
+    }
+}
 
 /* Solves for the exponents of one set of columns on many rows, the parts' first, and lists what
  * comes out. */
@@ -393,27 +414,33 @@ static void log_refine(search_job *j, const work *w, const task *t, const log_co
         weigh(own, weight, rows);
         v[n + k] = own;
     }
-    double rest = sparse_solve(coef, v, n + extra, goal, rows, a);
-    for (size_t k = 0; k < extra; k++) {
-        q[k] = coef[n + k];
-        if (c[k]->kind != EXPONENT)
-            q[k] = halves(q[k]);
-        for (size_t i = 0; i < rows; i++)
-            goal[i] -= q[k] * v[n + k][i];
+    static const double usual[] = { 0.5, -0.5, 1, -1, 2, -2 };
+    double fitted[SPARSE_TERMS_MAX], rest = sparse_solve(coef, v, n + extra, goal, rows, a);
+    memcpy(fitted, coef + n, extra * sizeof *fitted);
+    /* Noise may leave the exponent of a single factor open: then all that are usual are tried. */
+    size_t tries = extra == 1 && c[0]->kind != EXPONENT ? 1 + COUNT(usual) : 1;
+    for (size_t k = 0; k < tries && rest < INFINITY; k++) {
+        memcpy(goal, target, rows * sizeof *goal);
+        for (size_t m = 0; m < extra; m++) {
+            q[m] = c[m]->kind == EXPONENT ? fitted[m] : halves(fitted[m]);
+            q[m] = k > 0 ? usual[k - 1] : q[m];
+            for (size_t i = 0; i < rows; i++)
+                goal[i] -= q[m] * v[n + m][i];
+        }
+        if (k > 0 && (q[0] == halves(fitted[0]) || fabs(q[0] - fitted[0]) > 1.5))
+            continue;
+        if (sparse_solve(coef, v, n, goal, rows, a) < INFINITY)
+            log_list(j, w, t, coef, which, n, c, q, extra, list);
     }
-    if (isfinite(rest))
-        rest = sparse_solve(coef, v, n, goal, rows, a);
     arena_reset(a, mark);
-    if (!isfinite(rest))
-        return;
-    double constant = exp(coef[n - 1]);
-    for (int form = 0; form < 3; form++) {
-        monomial m;
-        expr loose;
-        if (powers_of(w, coef, which, n - 1, form == 2, &m, &loose, a))
-            consider(j, w, list,
-                     log_formula(w, m, loose, c, q, extra, constant, t->h, form == 1, a));
-    }
+}
+
+static double log_column_bits(const work *w, const log_column *c)
+{
+    double nodes = c->kind == LOG_PART ? w->d.part[c->part].cost : c->m.cost + 2;
+    if (c->kind == EXPONENT) /* exp(number * ...) */
+        nodes += 3 + (c->part >= 0 ? w->d.part[c->part].cost : 0);
+    return NODE_BITS * nodes;
 }
 
 /* The columns of a task: parts, functions of monomials, exponents. 1 + 1/m is (1 + m)/m, so one of
@@ -474,10 +501,11 @@ static void one_product(search_job *j, const work *w, const task *t)
     double *goal = arena_array(a, rows, sizeof *goal);
     double *value = arena_array(a, room * rows, sizeof *value);
     log_column *column = arena_array(a, room, sizeof *column);
+    double *bits = arena_array(a, room, sizeof *bits);
     sparse_model *model = arena_array(a, 3 * EACH, sizeof *model);
     shortlist list;
-    if (!target || !weight || !goal || !value || !column || !model ||
-        !make_list(&list, 9 * EACH + 3, a)) {
+    if (!target || !weight || !goal || !value || !column || !bits || !model ||
+        !make_list(&list, 40 * EACH, a)) {
         j->no_memory = 1;
         return;
     }
@@ -534,11 +562,14 @@ static void one_product(search_job *j, const work *w, const task *t)
             left += v[i] * v[i];
         if (c == columns && !(left > 1e-24 * whole))
             columns = good = 0; /* a power law: nothing is left to explain */
-        if (c < columns && left > 1e-16 * whole && isfinite(left))
-            column[good++] = column[c];
+        if (c < columns && left > 1e-16 * whole && isfinite(left)) {
+            column[good] = column[c];
+            bits[good] = log_column_bits(w, &column[c]);
+            good++;
+        }
     }
     sparse s;
-    if (good > 0 && sparse_begin(&s, value, good, goal, rows, j, a)) {
+    if (good > 0 && sparse_begin(&s, value, bits, good, goal, rows, j, a)) {
         size_t found = sparse_search(&s, model, EACH, 3, j);
         for (size_t k = 0; k < found && !search_job_over(j); k++)
             log_refine(j, w, t, column, &model[k], target, weight, wide, which, n, &list);
@@ -635,11 +666,12 @@ static void one_sum(search_job *j, const work *w, const task *t)
     double *target = arena_array(a, rows, sizeof *target);
     double *weight = arena_array(a, rows, sizeof *weight);
     double *part_value = arena_array(a, rows, sizeof *part_value);
+    double *bits = arena_array(a, room, sizeof *bits);
     term *terms = arena_array(a, room, sizeof *terms);
     double *value = arena_array(a, room * rows, sizeof *value);
     sparse_model *model = arena_array(a, SPARSE_TERMS_MAX * EACH, sizeof *model);
     shortlist list;
-    if (!target || !weight || !terms || !value || !model || !part_value ||
+    if (!target || !weight || !bits || !terms || !value || !model || !part_value ||
         !make_list(&list, SPARSE_TERMS_MAX * EACH, a)) {
         j->no_memory = 1;
         return;
@@ -669,6 +701,8 @@ static void one_sum(search_job *j, const work *w, const task *t)
     int last = -1;
     for (size_t k = 0; k < n; k++) {
         double *v = value + k * rows;
+        bits[k] = NODE_BITS * (terms[k].m.cost + 4 +
+                               (terms[k].part >= 0 ? w->d.part[terms[k].part].cost : 0));
         if (k % 64 == 0 && search_job_over(j))
             return;
         if (terms[k].part >= 0 && terms[k].part != last) {
@@ -680,7 +714,7 @@ static void one_sum(search_job *j, const work *w, const task *t)
         dictionary_times(&w->d, &terms[k].m, v, rows);
     }
     sparse s;
-    if (n > 0 && sparse_begin(&s, value, n, target, rows, j, a)) {
+    if (n > 0 && sparse_begin(&s, value, bits, n, target, rows, j, a)) {
         size_t found = sparse_search(&s, model, EACH, SPARSE_TERMS_MAX, j);
         for (size_t k = 0; k < found && !search_job_over(j); k++)
             consider(j, w, &list, sum_formula(w, t, terms, &model[k], a));
