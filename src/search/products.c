@@ -31,7 +31,10 @@
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
 enum {
-    ROWS_LOG = 256,
+    ROWS_FEW = SEARCH_SOME,
+    ROWS_NOISY = 1024,
+    NOISY_SUMS = 8, /* tasks on so many rows */
+    PRUNED = 16,
     EACH = 60,      /* sets of every number of terms that are measured in y */
     OFFERS = 24,    /* of these, how many each task offers */
     SUM_COLUMNS = 1400,
@@ -60,6 +63,7 @@ typedef struct work {
     const search_view *whole; /* rows to measure them on */
     dictionary d;
     size_t few, many; /* rows for finding, rows for measuring */
+    int noisy;        /* many rows for finding, and fewer columns */
     const task *task;
     size_t tasks;
 } work;
@@ -659,7 +663,8 @@ static void one_sum(search_job *j, const work *w, const task *t)
 {
     arena *a = j->tmp;
     size_t rows = w->few, room = w->v->depth ? SUM_COLUMNS / 2 : SUM_COLUMNS;
-    if (t->deep) { /* twice the columns on half of the rows cost twice the time */
+    room = w->noisy ? room / 2 : room;
+    if (t->deep && !w->noisy) { /* twice the columns on half of the rows cost twice the time */
         rows = rows < DEEP_ROWS ? rows : DEEP_ROWS;
         room *= 2;
     }
@@ -1170,12 +1175,86 @@ static int strong_rows(search_view *out, const search *s, const search_view *v, 
     return 1;
 }
 
-/* All tasks on the rows of one view; `logs`: those alone that work on logarithms of y. */
-static snip_code pass(search *s, const search_view *v, const search_view *whole, int logs,
+/* ---- shorter neighbours ---- */
+
+/* The formulas that are worth a look: the best by description length so far. */
+static size_t best_kept(const search *s, const search_entry **out, size_t room)
+{
+    size_t count, n = 0;
+    const search_entry *kept = search_kept(s, &count);
+    for (size_t k = 0; k < count; k++) {
+        size_t p = n < room ? n++ : room;
+        for (; p > 0 && out[p - 1]->bits > kept[k].bits; p--)
+            if (p < room)
+                out[p] = out[p - 1];
+        if (p < room)
+            out[p] = &kept[k];
+    }
+    return n;
+}
+
+typedef struct pruning {
+    const search_entry *of[PRUNED];
+    search_view own; /* the user's inputs as they are */
+} pruning;
+
+/* Offers a formula with one thing less: a term of a sum, a factor, or an exponent that is nearly a
+ * half or nothing. */
+static void prune(search_job *j, void *context)
+{
+    const pruning *p = context;
+    expr e = p->of[j->index]->e;
+    arena *a = j->tmp;
+    for (size_t i = 0; i < e.count && !search_job_over(j); i++) {
+        int op = e.node[i].op;
+        arena_pos mark = arena_mark(a);
+        if (op == EXPR_ADD || op == EXPR_SUB || op == EXPR_MUL || op == EXPR_DIV) {
+            for (int slot = 0; slot < 2; slot++) {
+                expr one = expr_sub(e, expr_child(e, i, slot));
+                if (op == EXPR_DIV && slot == 1)
+                    one = search_unary(EXPR_INV, one, a);
+                if (one.node)
+                    search_offer_hard(j, &p->own, expr_splice(e, i, one, a), 1);
+            }
+        } else if (op == EXPR_POW) {
+            const expr_node *n = &e.node[expr_child(e, i, 1)];
+            expr base = expr_sub(e, expr_child(e, i, 0));
+            double half = halves(n->value);
+            if (n->op != EXPR_NUMBER || n->fixed || fabs(n->value - half) > 0.25)
+                continue;
+            expr one = half == 0 ? search_fixed(1, a) : search_power(base, half, a);
+            if (one.node)
+                search_offer_hard(j, &p->own, expr_splice(e, i, one, a), 1);
+        }
+        arena_reset(a, mark);
+    }
+}
+
+static snip_code prune_best(search *s, snip_status *st)
+{
+    snip_code code = SNIP_OK;
+    for (int turn = 0; turn < 2 && code == SNIP_OK && !search_over(s); turn++) {
+        pruning p = { .own = { .dim = s->dim,
+                               .rows = s->rows[0],
+                               .x = (const double *const *)s->x,
+                               .y = s->y } };
+        size_t n = best_kept(s, p.of, PRUNED);
+        code = search_round(s, n, UINT64_MAX, prune, &p, st);
+    }
+    return code;
+}
+
+/* All tasks on the rows of one view, or those alone that work on logarithms of y, or the sums on
+ * more rows: fewer columns then, so that the time is about the same. */
+typedef enum which { ALL, LOGS, SUMS } which;
+
+static snip_code pass(search *s, const search_view *v, const search_view *whole, which part,
                       snip_status *st)
 {
     work w = { .s = s, .v = v, .whole = whole };
-    w.few = v->rows < ROWS_LOG ? v->rows : ROWS_LOG;
+    w.few = part == SUMS ? ROWS_NOISY : ROWS_FEW;
+    w.few = v->rows < w.few ? v->rows : w.few;
+    w.noisy = part == SUMS;
     w.many = v->rows < SEARCH_MANY ? v->rows : SEARCH_MANY;
     task *t = arena_array(s->a, TASKS_MAX, sizeof *t);
     if (!t || !dictionary_make(&w.d, s, v, w.many, v->depth ? 1000 : 2000, s->a))
@@ -1183,8 +1262,10 @@ static snip_code pass(search *s, const search_view *v, const search_view *whole,
     snip_code code = SNIP_OK;
     size_t tasks = w.d.n ? plan(&w, t, s->a) : 0, n = 0;
     for (size_t k = 0; k < tasks; k++)
-        if (!logs || t[k].kind == CURVE || (t[k].kind == PRODUCT && t[k].h == AS_IS))
+        if (part == ALL || t[k].kind == (part == LOGS ? CURVE : SUM) ||
+            (part == LOGS && t[k].kind == PRODUCT && t[k].h == AS_IS))
             t[n++] = t[k];
+    n = part == SUMS && n > NOISY_SUMS ? NOISY_SUMS : n; /* those of the likeliest M */
     for (size_t k = 0; k < n && code == SNIP_OK && !search_over(s); k += PER_ROUND) {
         w.task = t + k;
         w.tasks = n - k < PER_ROUND ? n - k : PER_ROUND;
@@ -1196,14 +1277,18 @@ static snip_code pass(search *s, const search_view *v, const search_view *whole,
 snip_code search_products(search *s, const search_view *v, snip_status *st)
 {
     arena_pos mark = arena_mark(s->a);
-    snip_code code = pass(s, v, v, 0, st);
+    snip_code code = pass(s, v, v, ALL, st);
     if (code == SNIP_OK && !search_over(s) && v->depth == 0) {
         search_view strong;
         if (!strong_rows(&strong, s, v, s->a))
             code = status_nomem(st);
         else if (strong.rows > 0)
-            code = pass(s, &strong, v, 1, st);
+            code = pass(s, &strong, v, LOGS, st);
     }
+    if (code == SNIP_OK && !search_over(s) && v->depth == 0 && v->rows > ROWS_FEW)
+        code = pass(s, v, v, SUMS, st);
+    if (code == SNIP_OK && !search_over(s) && v->depth == 0)
+        code = prune_best(s, st);
     arena_reset(s->a, mark);
     return code;
 }

@@ -15,11 +15,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/isa.h"
+#include "search/gram.h"
+
 #define ROUNDING  1e-15
 #define DEPENDENT 1e-9 /* a column that the others explain but for this adds nothing but rounding */
 
 enum {
-    BLOCK = 48,    /* columns whose products are taken at once: they stay in the cache */
+    BLOCK = 32,    /* columns whose products are taken at once: they stay in the cache */
     PARTNERS = 3,  /* pairs that a column may keep: near copies of the best pair are many */
     BEAM = 24,     /* sets that are extended */
     BRANCHES = 3,  /* ways in which each is */
@@ -38,45 +41,37 @@ static double dot(const double *a, const double *b, size_t rows)
     return sum[0] + sum[1] + (sum[2] + sum[3]);
 }
 
-/* Four columns against four: every value that is loaded is used four times. */
-static void dot4x4(double *to, size_t stride, const double *a, const double *b, size_t rows)
+static gram_block *best_block(void)
 {
-    double sum[4][4][2];
-    memset(sum, 0, sizeof sum);
-    size_t i = 0;
-    for (; i + 2 <= rows; i += 2)
-        for (size_t p = 0; p < 4; p++)
-            for (size_t q = 0; q < 4; q++) {
-                sum[p][q][0] += a[p * rows + i] * b[q * rows + i];
-                sum[p][q][1] += a[p * rows + i + 1] * b[q * rows + i + 1];
-            }
-    for (size_t p = 0; p < 4; p++)
-        for (size_t q = 0; q < 4; q++) {
-            double s = sum[p][q][0] + sum[p][q][1];
-            if (i < rows)
-                s += a[p * rows + i] * b[q * rows + i];
-            to[p * stride + q] = s;
-        }
+    static gram_block *const blocks[ISA_COUNT] = {
+        gram_block_generic,
+#ifdef SNIP_X86
+        gram_block_avx2,
+        gram_block_avx512,
+#endif
+    };
+    return blocks[isa_best()];
 }
 
 /* All inner products, by blocks. */
 static int products(sparse *s, const double *c, size_t rows, search_job *j)
 {
     size_t n = s->columns;
+    gram_block *block = best_block();
     for (size_t i0 = 0; i0 < n; i0 += BLOCK) {
         size_t i1 = i0 + BLOCK < n ? i0 + BLOCK : n;
         if (search_job_over(j))
             return 0;
         for (size_t k0 = i0; k0 < n; k0 += BLOCK) {
             size_t k1 = k0 + BLOCK < n ? k0 + BLOCK : n;
-            for (size_t i = i0; i < i1; i += 4)
-                for (size_t k = k0; k < k1; k += 4) {
-                    if (i + 4 <= i1 && k + 4 <= k1) {
-                        dot4x4(s->g + i * n + k, n, c + i * rows, c + k * rows, rows);
+            for (size_t i = i0; i < i1; i += GRAM_LEFT)
+                for (size_t k = k0; k < k1; k += GRAM_RIGHT) {
+                    if (i + GRAM_LEFT <= i1 && k + GRAM_RIGHT <= k1) {
+                        block(s->g + i * n + k, n, c + i * rows, c + k * rows, rows);
                         continue;
                     }
-                    for (size_t p = i; p < i1 && p < i + 4; p++)
-                        for (size_t q = k; q < k1 && q < k + 4; q++)
+                    for (size_t p = i; p < i1 && p < i + GRAM_LEFT; p++)
+                        for (size_t q = k; q < k1 && q < k + GRAM_RIGHT; q++)
                             s->g[p * n + q] = dot(c + p * rows, c + q * rows, rows);
                 }
         }
