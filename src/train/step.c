@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "model/pack.h"
 
 /* Activations of a chunk stay near the core; small batches are cut finer, to keep all cores busy.
  */
@@ -87,42 +88,22 @@ train_step *train_step_new(const model *m, int threads, size_t memory, ranks *r)
 static int make_formula_chunk(chunk *c, const train_formula *f, size_t from, size_t to,
                               const model *m, arena *a)
 {
-    size_t count = to - from, *offsets = arena_array(a, count + 1, sizeof *offsets), rows = 0;
+    model_pack p;
+    size_t rows = 0;
     for (size_t i = from; i < to; i++)
         rows += f[i].rows;
     c->rows = 0;
     c->row = arena_array(a, rows, sizeof *c->row);
-    nn_span *span = arena_array(a, rows, sizeof *span);
-    int values = m->vocab->values;
-    uint16_t *token = arena_array(a, c->tokens, sizeof *token);
-    double *value = values ? arena_array(a, c->tokens, sizeof *value) : NULL;
-    nn_path *path = arena_array(a, c->tokens, sizeof *path);
-    if (!offsets || !c->row || !span || !token || !path || (values && !value))
+    if (!c->row || !model_pack_new(&p, m, to - from, c->tokens, rows, a))
         return 0;
-    offsets[0] = 0;
-    for (size_t i = 0; i < count; i++) {
-        const train_formula *g = &f[from + i];
-        size_t at = offsets[i], n = g->tokens.count;
-        offsets[i + 1] = at + n;
-        memcpy(token + at, g->tokens.id, n * sizeof *token);
-        if (values)
-            memcpy(value + at, g->tokens.value, n * sizeof *value);
-        if (g->path)
-            memcpy(path + at, g->path, n * sizeof *path);
-        for (size_t r = 0; r < g->rows; r++) {
-            int padded = m->config.pooling == MODEL_POOL_PADS && g->row[r].view != TRAIN_C;
-            c->row[c->rows] = g->row[r];
-            span[c->rows++] = (nn_span){ at + g->row[r].first, at + g->row[r].end,
-                                         padded ? DATA_SEQUENCE_MAX - n : 0 };
+    for (size_t i = from; i < to; i++) {
+        model_pack_formula(&p, &f[i].words);
+        for (size_t r = 0; r < f[i].rows; r++) {
+            model_pack_row(&p, f[i].row[r].first, f[i].row[r].end);
+            c->row[c->rows++] = f[i].row[r];
         }
     }
-    c->formulas = (model_formulas){ .count = count,
-                                    .offsets = offsets,
-                                    .token = token,
-                                    .value = value,
-                                    .path = f[from].path ? path : NULL,
-                                    .rows = c->rows,
-                                    .span = span };
+    c->formulas = p.f;
     return 1;
 }
 
@@ -162,7 +143,7 @@ static size_t make_chunks(chunk **out, const train_batch *b, const model *m, int
     for (size_t i = 0; i < b->tables; i++)
         total += group_tokens(&b->table[i].group);
     for (size_t i = 0; i < b->formulas; i++)
-        total += b->formula[i].tokens.count;
+        total += b->formula[i].words.tokens.count;
     most = total / ((size_t)threads * CHUNKS_PER_THREAD);
     most = most > CHUNK_MOST ? CHUNK_MOST : most < CHUNK_LEAST ? CHUNK_LEAST : most;
     chunk *c = arena_zero(a, (b->formulas + b->tables) * sizeof *c);
@@ -178,7 +159,7 @@ static size_t make_chunks(chunk **out, const train_batch *b, const model *m, int
     }
     for (size_t from = 0, to; from < b->formulas; from = to, n++) {
         for (to = from; to < b->formulas && (to == from || c[n].tokens < most); to++)
-            c[n].tokens += b->formula[to].tokens.count;
+            c[n].tokens += b->formula[to].words.tokens.count;
         if (!make_formula_chunk(&c[n], b->formula, from, to, m, a))
             return 0;
     }
