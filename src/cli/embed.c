@@ -59,7 +59,8 @@ static int print_lines(const sink *s)
 
 /* The words of a line's formula; NULL if the model cannot read it, after saying so. */
 static const model_words *readable(const cli_command *self, const cli_task *task,
-                                   const cli_line *line, const char *path, int form, int skip)
+                                   const regress_formula *line, const char *path, int form,
+                                   int skip)
 {
     snip_status st;
     const expr_domain domain = { .assume_positive = 1 };
@@ -77,7 +78,7 @@ static const model_words *readable(const cli_command *self, const cli_task *task
 static int embed_formulas(const cli_command *self, cli_task *task, model_space *space, sink *out,
                           const char *path, int form, int subtrees, int skip)
 {
-    cli_line *line;
+    regress_formula *line;
     size_t n = cli_lines(self, &line, path, NULL, skip, task->quiet, task->a);
     if (n == (size_t)-1)
         return 0;

@@ -15,6 +15,8 @@ static const uint8_t unary[] = { EXPR_ABS,    EXPR_INV,  EXPR_SQRT, EXPR_LOG,   
                                  EXPR_ARCTAN, EXPR_POW2, EXPR_POW3 };
 static const uint8_t binary[] = { EXPR_ADD, EXPR_SUB, EXPR_MUL, EXPR_DIV };
 enum { UNARY = sizeof unary, BINARY = sizeof binary };
+_Static_assert(sizeof unary == EXPR_UNARY_WORDS,
+               "a node may become any of the model's unary operators");
 
 /* Edits of one node at most, besides variables: exchanges, a swap, two drops, wraps, an exponent.
  */

@@ -146,7 +146,7 @@ static snip_code add_formula(drawn *d, train_formula **out, expr e, size_t rows,
 {
     train_formula *f = &d->formula[d->formulas++];
     const model_words_how how = { .m = c->m,
-                                  .tree = c->how->stage >= TRAIN_S1,
+                                  .tree = train_stage_of[c->how->stage].tree,
                                   .reading = c->form ? MODEL_CORE : MODEL_EXACT };
     *out = f;
     f->rows = 0;
@@ -321,7 +321,7 @@ static snip_code draw_sample(context *c, uint64_t index, size_t subtrees, int *f
     if (*form && code == SNIP_OK)
         code = take_form(c, rng_uniform(&c->r) < ALL_FREE);
     c->subtree[0].count = 1;
-    if (code == SNIP_OK && how->stage >= TRAIN_S2) {
+    if (code == SNIP_OK && train_uses(how->stage, TRAIN_P)) {
         code = data_perturb(c->subtree, &c->subtrees, subtrees, how->edits, c->s.e, c->s.x,
                             c->s.points, c->s.y, &c->r, c->a);
         if ((law || *form) && code == SNIP_UNSUPPORTED) { /* as short as x0*x1 */
