@@ -209,13 +209,10 @@ static int count_constants(size_t *out, expr e, arena *tmp)
     return node != NULL;
 }
 
-/* The rows to fit e on: fewer where it has very many constants, since they are in random order. 0
- * when memory is out. */
-static size_t rows_to_fit(expr e, const regress_problem *p, arena *tmp)
+/* The rows to fit n constants on: fewer where there are very many, since rows are in random order.
+ */
+static size_t rows_to_fit(size_t n, const regress_problem *p)
 {
-    size_t n;
-    if (!count_constants(&n, e, tmp))
-        return 0;
     size_t most = REGRESS_FIT_JACOBIAN_MAX / (n ? n : 1);
     return p->fit < most ? p->fit : most;
 }
@@ -284,11 +281,14 @@ static snip_code refit(regress_candidate *c, expr e, const regress_problem *p,
 {
     regress_fit fit = { 0 };
     int starts = how->starts ? how->starts : STARTS;
-    size_t rows = rows_to_fit(e, p, keep);
-    if (rows == 0)
+    size_t n;
+    if (!count_constants(&n, e, keep))
         return status_nomem(st);
-    snip_code code = regress_fit_constants(&c->fitted, &fit, e, (const double *const *)p->x, p->y,
-                                           rows, starts, p->seed, keep, st);
+    size_t rows = rows_to_fit(n, p);
+    c->fitted = e;
+    snip_code code = n ? regress_fit_constants(&c->fitted, &fit, e, (const double *const *)p->x,
+                                               p->y, rows, starts, p->seed, keep, st)
+                       : SNIP_OK;
     if (code == SNIP_UNSUPPORTED) { /* too much to fit: judged as given */
         c->fitted = c->e;
         fit = (regress_fit){ 0 };
@@ -296,7 +296,8 @@ static snip_code refit(regress_candidate *c, expr e, const regress_problem *p,
         return code;
     c->constants = fit.constants;
     c->fitted_rows = fit.constants ? rows : 0;
-    if (!regress_problem_errors(&c->errors, c->fitted, p, keep))
+    c->errors = c->given; /* known where nothing was fitted */
+    if (c->fitted.node != c->e.node && !regress_problem_errors(&c->errors, c->fitted, p, keep))
         return status_nomem(st);
     /* With few rows one split is a matter of luck. From the given constants: they know no row. */
     if (p->rows < REGRESS_FEW_ROWS &&
