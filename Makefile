@@ -71,8 +71,8 @@ bench: all
 # A second run begins anew: the folder's runs are of an older program.
 bench-fit: all
 	@rm -rf build/bench-fit
-	@scripts/srbench.py build/snip --install --part rest --count 30 --noise 0,.01 --time 15 --threads 2 \
-	    --judge-time 10 --out build/bench-fit
+	@scripts/srbench.py build/snip --install --part rest --count 30 --noise 0,.01 --time 12 --threads 2 \
+	    --judge-time 5 --out build/bench-fit
 
 bench-torch: all
 	@scripts/deps.sh $(TORCH_PACKAGES)
