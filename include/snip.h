@@ -164,9 +164,9 @@ SNIP_PUBLIC snip_code snip_embed_table_form(const snip_model *m, const snip_tabl
                                             float *out, snip_status *st);
 
 typedef enum snip_order {
-    SNIP_BY_SIMILARITY, /* agreement in the shared space */
-    SNIP_BY_LOSS,       /* mean square error on the rows held out */
-    SNIP_BY_BALANCE     /* the same, with every node charged as BIC charges a parameter */
+    SNIP_BY_BALANCE,   /* the usual: loss, with every node charged as BIC charges a parameter */
+    SNIP_BY_LOSS,      /* mean square error on the rows held out; cross-validated if known */
+    SNIP_BY_SIMILARITY /* agreement in the shared space */
 } snip_order;
 
 typedef struct snip_rank_options {
@@ -177,13 +177,15 @@ typedef struct snip_rank_options {
 } snip_rank_options;
 
 /* A formula of a ranking. Losses are mean square errors, r2 shares of the target's variance: on the
- * rows fitted (train) and on those held out (val). NaN where there is none. */
+ * rows fitted (train) and on those held out (val), with constants of the former alone; loss_cross
+ * is the cross-validated one of tables with fewer than 100 rows. NaN where there is none. The
+ * formula itself has constants fitted to all rows. */
 typedef struct snip_ranked {
     const snip_expr *formula;  /* constants refitted, in the table's inputs; the ranking's own */
     size_t place;              /* of the candidate among those given; of snip_find: its id */
     double similarity;         /* cosine with the table, -1 .. 1; NaN if it has none, and then */
     const char *no_similarity; /* why; else NULL */
-    double loss_train, loss_val, r2_train, r2_val;
+    double loss_train, loss_val, loss_cross, r2_train, r2_val;
     size_t complexity, model_size; /* nodes; as SRBench counts them */
     int pareto;                    /* nothing simpler is better on the rows held out */
     double score;                  /* on the front: fall of log(loss) per node */
@@ -217,7 +219,7 @@ SNIP_PUBLIC snip_code snip_find(snip_ranking **out, const snip_model *m, snip_in
 typedef struct snip_edit {
     size_t node;              /* in prefix order, of the explained formula */
     const char *text;         /* one line that says what it does */
-    const snip_expr *formula; /* edited and refitted; the explanation's own */
+    const snip_expr *formula; /* edited, refitted to all rows; the explanation's own */
     double gain;              /* rise of the cosine with the table, before the refit */
     double r2_train, r2_val, refitted_r2_train, refitted_r2_val;
 } snip_edit;
@@ -228,7 +230,7 @@ typedef struct snip_explanation snip_explanation;
 SNIP_PUBLIC snip_code snip_explain(snip_explanation **out, const snip_model *m, const snip_table *t,
                                    const snip_expr *e, size_t edits,
                                    const snip_rank_options *options, snip_status *st);
-/* The formula explained, refitted unless told not to, and its cosine with the table. */
+/* The formula explained, refitted to all rows unless told not to, and its cosine with the table. */
 SNIP_PUBLIC const snip_expr *snip_explanation_formula(const snip_explanation *x);
 SNIP_PUBLIC double snip_explanation_similarity(const snip_explanation *x);
 /* The gain of the best edit at a node of that formula; NaN where there is nothing to edit. */

@@ -46,7 +46,7 @@ __version__ = "0.1.0"
 __all__ = ["Error", "Explanation", "Edit", "Formula", "Index", "Model", "NotFittedError", "Ranked",
            "Ranker", "WrongType", "explain", "library_version"]
 
-ORDERS = ("similarity", "loss", "balance")
+ORDERS = ("balance", "loss", "similarity")  # as snip_order has them
 _CODES = ("OK", "NOMEM", "IO", "SYNTAX", "FORMAT", "UNSUPPORTED")
 _INFIX, _PREFIX, _SYMPY, _LATEX, _C = range(5)
 
@@ -100,8 +100,8 @@ class _Ranked(ctypes.Structure):
     _fields_ = [("formula", ctypes.c_void_p), ("place", ctypes.c_size_t),
                 ("similarity", ctypes.c_double), ("no_similarity", ctypes.c_char_p),
                 ("loss_train", ctypes.c_double),
-                ("loss_val", ctypes.c_double), ("r2_train", ctypes.c_double),
-                ("r2_val", ctypes.c_double), ("complexity", ctypes.c_size_t),
+                ("loss_val", ctypes.c_double), ("loss_cross", ctypes.c_double),
+                ("r2_train", ctypes.c_double), ("r2_val", ctypes.c_double), ("complexity", ctypes.c_size_t),
                 ("model_size", ctypes.c_size_t), ("pareto", ctypes.c_int),
                 ("score", ctypes.c_double)]
 
@@ -574,9 +574,10 @@ def _formulas(formulas, names):
 @dataclasses.dataclass(frozen=True)
 class Ranked:
     """A formula of a ranking. Losses are mean square errors, r2 shares of the target's variance: on
-    the rows fitted (train) and on those held out (val); NaN where there is none."""
+    the rows fitted (train) and on those held out (val), with constants of the former alone; NaN
+    where there is none."""
 
-    formula: Formula     # constants refitted, in the table's own inputs and units
+    formula: Formula     # constants refitted to all rows, in the table's own inputs and units
     place: int           # of the candidate in the list given; of Index.find: its id
     similarity: float    # cosine with the table, -1 .. 1; NaN if it has none
     loss_train: float
@@ -588,6 +589,7 @@ class Ranked:
     pareto: bool         # nothing simpler is better on the rows held out
     score: float         # on the front: fall of log(loss) per node
     no_similarity: str = None  # why there is no similarity
+    loss_cross: float = float("nan")  # cross-validated, of tables with fewer than 100 rows
 
     @property
     def equation(self):
@@ -606,7 +608,7 @@ class _Ranking(_Owned):
                               r.loss_train, r.loss_val, r.r2_train, r.r2_val, r.complexity,
                               r.model_size, bool(r.pareto), r.score,
                               r.no_similarity.decode("utf-8", "replace")
-                              if r.no_similarity else None))
+                              if r.no_similarity else None, r.loss_cross))
         return out
 
 
@@ -732,16 +734,17 @@ class Model(_Owned):
               ctypes.byref(data.c), _cores(threads), out.ctypes.data)
         return out
 
-    def rank(self, X, y, formulas, names=None, refit=True, order="similarity", starts=4, seed=0,
+    def rank(self, X, y, formulas, names=None, refit=True, order="balance", starts=4, seed=0,
              threads=0):
         """Orders formulas for a table: a list of Ranked, best first.
 
-            >>> for r in model.rank(X, y, ["2*x0 + x1", "sin(x0)"], order="balance"):
+            >>> for r in model.rank(X, y, ["2*x0 + x1", "sin(x0)"]):
             ...     print(f"{r.similarity:.3f} {r.r2_val:.5f} {r.equation}")
 
-        names are those of X's columns. With refit, constants are fitted to the rows that are not
-        held out; from 12 rows on a quarter is, chosen by seed. order is similarity, loss (held out)
-        or balance (loss and size).
+        names are those of X's columns. With refit, constants are fitted. From 12 rows on a
+        quarter of the rows, chosen by seed, is held out and judges constants of the others; those
+        of the formulas returned come from all rows. order is balance (loss and size), loss (held
+        out) or similarity.
         """
         data = _Data(X, y, names, seed)
         options = _options(refit, order, starts, threads)
@@ -799,7 +802,7 @@ class Edit:
 
     node: int            # in prefix order, of the explained formula
     text: str            # one line that says what it does
-    formula: Formula     # edited and refitted
+    formula: Formula     # edited and refitted to all rows
     gain: float          # rise of the cosine with the table, before the refit
     r2_train: float
     r2_val: float
@@ -830,7 +833,7 @@ def explain(model, X, y, formula, names=None, edits=10, refit=True, starts=4, se
         >>> x.edits[0].text, x.edits[0].refitted_r2_val
     """
     data = _Data(X, y, names, seed)
-    options = _options(refit, "similarity", starts, threads)
+    options = _options(refit, ORDERS[0], starts, threads)
     one = _one(formula, data.names, "explained")
     found = _Explained()
     _call("explain", ctypes.byref(found._pointer), _model(model), ctypes.byref(data.c),
@@ -1002,7 +1005,7 @@ def _finite(values):
 class Ranker(_Estimator):
     """The best of some formulas, as scikit-learn's regressors are used.
 
-        >>> ranker = snip.Ranker(formulas=["2*x0 + x1", "x0*sqrt(x1)"], order="balance")
+        >>> ranker = snip.Ranker(formulas=["2*x0 + x1", "x0*sqrt(x1)"])
         >>> ranker.fit(X, y).predict(X_new)
         >>> ranker.best_.equation, ranker.score(X_new, y_new)
         >>> pandas.DataFrame(ranker.equations_)
@@ -1028,7 +1031,7 @@ class Ranker(_Estimator):
 
     _parameters = ("model", "formulas", "refit", "order", "starts", "seed", "threads")
 
-    def __init__(self, model=None, formulas=(), refit=True, order="similarity", starts=4, seed=0,
+    def __init__(self, model=None, formulas=(), refit=True, order="balance", starts=4, seed=0,
                  threads=0):
         self.model = model
         self.formulas = formulas
@@ -1053,7 +1056,7 @@ class Ranker(_Estimator):
         self.equations_ = [
             {"complexity": r.complexity, "loss": r.loss_train, "equation": r.equation,
              "score": r.score, "similarity": r.similarity, "r2_train": r.r2_train,
-             "r2_val": r.r2_val, "loss_val": r.loss_val, "model_size": r.model_size,
+             "r2_val": r.r2_val, "loss_val": r.loss_val, "loss_cross": r.loss_cross, "model_size": r.model_size,
              "pareto": r.pareto, "given": str(given[r.place])} for r in ranking]
         self._remember(X, x)
         return self

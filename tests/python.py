@@ -89,7 +89,7 @@ class Tests(unittest.TestCase):
             self.assertEqual(g.equation, w["equation"])
             self.assertEqual(g.place + first, w["place"])
             self.assertEqual(g.pareto, w["pareto"])
-            for key in ("similarity", "loss_train", "loss_val", "r2_train", "r2_val", "complexity",
+            for key in ("similarity", "loss_train", "loss_val", "loss_cross", "r2_train", "r2_val", "complexity",
                         "model_size", "score"):
                 self.assertTrue(same(getattr(g, key), w[key]), (key, g, w))
 
@@ -216,12 +216,25 @@ class Tests(unittest.TestCase):
         for more, settings in (([], {}),
                                (["--by", "loss", "--starts", "1"], {"order": "loss", "starts": 1}),
                                (["--by", "balance"], {"order": "balance", "threads": 2}),
+                               (["--by", "similarity"], {"order": "similarity"}),
                                (["--as-given"], {"refit": False}), (["--seed", "7"], {"seed": 7})):
             want = command("rank", "table.csv", "formulas", "--json", *more)
             got = self.model.rank(X, Y, FORMULAS, names=NAMES, **settings)
             self.same_ranking(got, want["candidates"])
             self.assertEqual(want["model"], self.model.hash)
         self.assertEqual(self.model.rank(X, Y, []), [])
+
+    def test_constants_come_from_all_rows(self):
+        r = np.random.default_rng(3)
+        x = r.uniform(1, 5, 60)
+        y = 2*x + 1 + r.normal(0, .8, 60)
+        slope, intercept = np.polyfit(x, y, 1)
+        best = snip.Ranker(MODEL, ["1.5*x0 + 0.5"]).fit(x[:, None], y).best_
+        np.testing.assert_allclose(best.formula([0., 1.]), [intercept, intercept + slope],
+                                   rtol=1e-9)
+        self.assertTrue(best.loss_cross > 0)  # few rows
+        line = snip.explain(self.model, x, y, "1.5*x0 + 0.5").formula
+        np.testing.assert_allclose(line([0.]), [intercept], rtol=1e-9)
 
     def test_any_array_will_do(self):
         want = self.model.rank(X, Y, FORMULAS, names=NAMES)

@@ -521,6 +521,7 @@ static void same_ranking(const json_t *o, const snip_ranking *r, int first)
         same_number(c, "similarity", one->similarity);
         same_number(c, "loss_train", one->loss_train);
         same_number(c, "loss_val", one->loss_val);
+        same_number(c, "loss_cross", one->loss_cross);
         same_number(c, "r2_train", one->r2_train);
         same_number(c, "r2_val", one->r2_val);
         same_number(c, "complexity", (double)one->complexity);
@@ -542,6 +543,7 @@ static void rankings_are_the_commands(void **state)
         { "rank table.csv formulas", { 0 } },
         { "rank table.csv formulas --by loss --starts 1", { .order = SNIP_BY_LOSS, .starts = 1 } },
         { "rank table.csv formulas --by balance", { .order = SNIP_BY_BALANCE, .threads = 2 } },
+        { "rank table.csv formulas --by similarity", { .order = SNIP_BY_SIMILARITY } },
         { "rank table.csv formulas --as-given", { .keep_constants = 1 } },
     };
     char path[PATH];
@@ -682,7 +684,8 @@ static void a_library_is_searched(void **state)
     snip_ranking *r;
     snip_status st;
     assert_int_equal(snip_index_count(ix), 500);
-    const snip_rank_options given = { .keep_constants = 1 }, refit = { .order = SNIP_BY_BALANCE };
+    const snip_rank_options given = { .keep_constants = 1, .order = SNIP_BY_SIMILARITY },
+                            refit = { .order = SNIP_BY_BALANCE };
     json_t *o = command("find table.csv --index library.db -k 12");
     assert_int_equal(snip_find(&r, model, ix, &table, 12, &given, &st), SNIP_OK);
     assert_int_equal(snip_ranking_count(r), 12);

@@ -257,6 +257,7 @@ static snip_code ranking_of(snip_ranking **out, const regress_candidate *c, size
                                    .no_similarity = why,
                                    .loss_train = c[i].errors.loss[0],
                                    .loss_val = c[i].errors.loss[1],
+                                   .loss_cross = c[i].errors.cross,
                                    .r2_train = c[i].errors.r2[0],
                                    .r2_val = c[i].errors.r2[1],
                                    .complexity = c[i].complexity,
@@ -277,9 +278,9 @@ static regress_rank_how rank_how(const snip_rank_options *o)
     static const snip_rank_options usual = { 0 };
     if (!o)
         o = &usual;
-    int order = o->order == SNIP_BY_LOSS      ? REGRESS_BY_LOSS
-                : o->order == SNIP_BY_BALANCE ? REGRESS_BY_BALANCE
-                                              : REGRESS_BY_SIMILARITY;
+    int order = o->order == SNIP_BY_LOSS         ? REGRESS_BY_LOSS
+                : o->order == SNIP_BY_SIMILARITY ? REGRESS_BY_SIMILARITY
+                                                 : REGRESS_BY_BALANCE;
     return (regress_rank_how){ .refit = !o->keep_constants,
                                .starts = o->starts,
                                .order = order,
@@ -399,7 +400,7 @@ static int fill_explanation(snip_explanation *x, const regress_explanation *from
                             const regress_problem *p, size_t edits)
 {
     size_t most = from->listed < edits ? from->listed : edits;
-    x->formula = handle(from->e, &p->names);
+    x->formula = handle(from->shown, &p->names);
     x->similarity = from->similarity;
     x->gain = arena_copy(x->a, from->gain, from->e.count * sizeof *x->gain);
     x->nodes = from->e.count;
@@ -410,7 +411,7 @@ static int fill_explanation(snip_explanation *x, const regress_explanation *from
         const regress_edit *e = &from->edit[x->count];
         snip_edit *to = &x->edit[x->count];
         *to = (snip_edit){ .node = e->node,
-                           .text = regress_edit_text(e, from->e, &p->names, x->a),
+                           .text = regress_edit_text(e, from->shown, &p->names, x->a),
                            .formula = handle(e->fitted, &p->names),
                            .gain = e->gain,
                            .r2_train = e->errors.r2[0],

@@ -68,7 +68,7 @@ static void print_node(const regress_explanation *x, const regress_problem *p, s
                        char *indent, int last, int coloured, arena *a)
 {
     char buf[48];
-    const expr_node *n = &x->e.node[i];
+    const expr_node *n = &x->shown.node[i];
     size_t depth = strlen(indent);
     const char *name = label(n, &p->names, buf, sizeof buf);
     const char *branch = i == 0 ? "" : last ? "`- " : "|- ";
@@ -84,7 +84,7 @@ static void print_node(const regress_explanation *x, const regress_problem *p, s
         bar[BAR] = 0;
         printf(" %+.4f %s", x->gain[i], bar);
         if (s > .5) {
-            const char *what = regress_edit_text(&x->edit[x->best[i]], x->e, &p->names, a);
+            const char *what = regress_edit_text(&x->edit[x->best[i]], x->shown, &p->names, a);
             printf(" %s", what ? what : "");
         }
     }
@@ -127,7 +127,7 @@ static void print_edit(const regress_explanation *x, size_t k, const cli_task *t
     const regress_edit *e = &x->edit[k];
     const regress_problem *p = &task->p;
     int part = p->rows > p->train;
-    const char *what = regress_edit_text(e, x->e, &p->names, task->a);
+    const char *what = regress_edit_text(e, x->shown, &p->names, task->a);
     printf("%+9.4f %9s %9s  %s\n", e->gain, cli_short_number(b[0], e->errors.r2[part]),
            cli_short_number(b[1], isnan(e->refitted.cross) ? e->refitted.r2[part]
                                                            : r2_cross(e->refitted.cross, p)),
@@ -163,7 +163,7 @@ static void print_verdict(const regress_explanation *x, const cli_task *task)
     if (v->best == (size_t)-1)
         return;
     char b[2][32];
-    const char *what = regress_edit_text(&x->edit[v->best], x->e, &task->p.names, task->a);
+    const char *what = regress_edit_text(&x->edit[v->best], x->shown, &task->p.names, task->a);
     double less = 100 * (1 - v->cross[1] / v->cross[0]);
     if (v->supported)
         printf(
@@ -185,7 +185,7 @@ static void print_explanation(const regress_explanation *x, const cli_task *task
 {
     char b[2][32], indent[512] = "";
     const regress_problem *p = &task->p;
-    const char *text = expr_print(x->e, SNIP_INFIX, &p->names, 5, task->a);
+    const char *text = expr_print(x->shown, SNIP_INFIX, &p->names, 5, task->a);
     printf("formula     %s\n", text ? text : "");
     printf("similarity  %.4f\nR2          %s on %zu rows, %s on %zu held out\n", x->similarity,
            cli_short_number(b[0], x->errors.r2[0]), p->train,
@@ -226,7 +226,7 @@ static json_t *edit_json(const regress_explanation *x, size_t k, const cli_task 
 {
     const regress_edit *e = &x->edit[k];
     const regress_problem *p = &task->p;
-    const char *what = regress_edit_text(e, x->e, &p->names, task->a);
+    const char *what = regress_edit_text(e, x->shown, &p->names, task->a);
     return json_pack("{s:I,s:o,s:f,s:o,s:o,s:o,s:o}", "node", (json_int_t)e->node, "edit",
                      text_json(what ? what : ""), "gain", score(e->gain), "equation",
                      formula_json(e->e, p, task->a), "errors", errors_json(&e->errors),
@@ -253,12 +253,12 @@ static json_t *explanation_json(const regress_explanation *x, const cli_task *ta
     size_t best = supported(x);
     for (size_t i = 0; i < x->e.count; i++)
         json_array_append_new(nodes, json_pack("{s:I,s:o,s:o}", "node", (json_int_t)i, "part",
-                                               formula_json(expr_sub(x->e, i), p, task->a), "gain",
-                                               cli_real(x->gain[i])));
+                                               formula_json(expr_sub(x->shown, i), p, task->a),
+                                               "gain", cli_real(x->gain[i])));
     for (size_t k = 0; k < x->listed && k < top; k++)
         json_array_append_new(edits, edit_json(x, k, task));
     return json_pack("{s:o,s:f,s:o,s:o,s:o,s:o,s:o,s:s}", "equation",
-                     formula_json(x->e, p, task->a), "similarity", x->similarity, "errors",
+                     formula_json(x->shown, p, task->a), "similarity", x->similarity, "errors",
                      errors_json(&x->errors), "nodes", nodes, "edits", edits, "least_error",
                      best == (size_t)-1 ? json_null() : edit_json(x, best, task), "evidence",
                      evidence_json(x, task), "model", task->t->hash);
@@ -299,7 +299,7 @@ static void draw(FILE *f, const regress_explanation *x, const cli_task *task, co
             "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %d\" width=\"%d\" "
             "height=\"%d\" font-family=\"sans-serif\" text-anchor=\"middle\">\n<title>",
             wide, high, wide, high);
-    const char *text = expr_print(x->e, SNIP_INFIX, &task->p.names, 5, task->a);
+    const char *text = expr_print(x->shown, SNIP_INFIX, &task->p.names, 5, task->a);
     cli_put_escaped(f, text ? text : "");
     fputs("</title>\n<rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n", f);
     for (size_t i = 0; i < x->e.count; i++)
@@ -312,7 +312,7 @@ static void draw(FILE *f, const regress_explanation *x, const cli_task *task, co
         char buf[48];
         int y = EDGE + DOWN * at[i].depth;
         const regress_edit *best = x->best[i] == (size_t)-1 ? NULL : &x->edit[x->best[i]];
-        const char *what = best ? regress_edit_text(best, x->e, &task->p.names, task->a) : NULL;
+        const char *what = best ? regress_edit_text(best, x->shown, &task->p.names, task->a) : NULL;
         fprintf(f, "<g><title>");
         if (what)
             cli_put_escaped(f, what);
@@ -321,7 +321,7 @@ static void draw(FILE *f, const regress_explanation *x, const cli_task *task, co
         put_colour(f, share(x, i));
         fprintf(f, "\" stroke=\"#555\"/><text x=\"%.1f\" y=\"%d\" font-size=\"13\">", at[i].x,
                 y + 5);
-        cli_put_escaped(f, label(&x->e.node[i], &task->p.names, buf, sizeof buf));
+        cli_put_escaped(f, label(&x->shown.node[i], &task->p.names, buf, sizeof buf));
         fputs("</text>", f);
         if (!isnan(x->gain[i]))
             fprintf(f,

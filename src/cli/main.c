@@ -132,11 +132,13 @@ const cli_command cli_commands[] = {
       "snip embed --table a.csv --view form -o forms.npy\n",
       cli_embed },
     { "rank", "order candidate formulas for a table", "TABLE [FORMULAS] [options]",
-      "Refits the constants of every candidate on three quarters of the rows, holds the rest out, "
-      "and\n"
-      "orders the candidates by how well they agree with the table in the shared space, with the "
-      "real\n"
-      "errors beside. FORMULAS is a file with a formula a line, or a hall of fame as PySR writes "
+      "Refits the constants of every candidate on three quarters of the rows, judges them by the "
+      "rest,\n"
+      "and orders the candidates by error and size together (--by loss, --by similarity: the "
+      "agreement\n"
+      "with the table in the shared space). The constants printed are then fitted to all rows; "
+      "rows held\n"
+      "out only judge. FORMULAS is a file with a formula a line, or a hall of fame as PySR writes "
       "it; -\n"
       "is standard input. Variables are the table's column names, or x0, x1, ... in order. `front` "
       "marks\n"
@@ -181,7 +183,8 @@ const cli_command cli_commands[] = {
       "space\n"
       "would gain: a tree with the gain of each part's best edit, then the best edits with their "
       "real\n"
-      "errors before and after a refit.\n",
+      "errors before and after a refit. Constants printed come from all rows; rows held out "
+      "only judge.\n",
       "snip explain data.csv 'a*cos(b) + 1.5'\n"
       "snip explain data.csv @formula.txt --svg formula.svg\n",
       cli_explain },
@@ -210,7 +213,9 @@ const cli_command cli_commands[] = {
       "ordered by\n"
       "error and size together, so a line that explains the table as well comes first. No model "
       "is\n"
-      "needed; one that reads forms adds similarities.\n\n"
+      "needed; one that reads forms adds similarities. Constants printed come from all rows; rows "
+      "held out\n"
+      "only judge.\n\n"
       "With --index, searches a library (snip index) for the formulas whose vectors are nearest to "
       "the\n"
       "table's, with all its inputs and with some of them left out. With --refit their constants "

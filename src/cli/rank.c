@@ -51,7 +51,7 @@ int cli_rank(const cli_command *self, int argc, char **argv)
     cli_task task = { 0 };
     cli_list given = { 0 };
     cli_ranking show = { .starts = 4 };
-    regress_rank_how how = { 0 };
+    regress_rank_how how = { .order = REGRESS_BY_BALANCE };
     const cli_option options[] = {
         { .name = "formula",
           .kind = CLI_LIST,
@@ -66,7 +66,7 @@ int cli_rank(const cli_command *self, int argc, char **argv)
           .kind = CLI_CHOICE,
           .to = &how.order,
           .value = "ORDER",
-          .help = "similarity, loss (below 100 rows cross-validated) or balance",
+          .help = "balance (error and size together), loss or similarity",
           .choices = regress_order_names },
         { .name = "skip-bad",
           .kind = CLI_FLAG,

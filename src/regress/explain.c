@@ -390,6 +390,7 @@ static snip_code try_edits(regress_explanation *x, const regress_problem *p,
                 !(isnan(edit->refitted.loss[0]) && !isnan(c[i].errors.loss[0])))
                 continue;
             edit->fitted = c[i].fitted;
+            edit->trained = c[i].trained;
             edit->refitted = c[i].errors;
             edit->judged = regress_judged(&edit->refitted, p);
         }
@@ -460,7 +461,9 @@ snip_code regress_explain(regress_explanation *out, expr e, const regress_proble
     snip_code code = regress_rank(&whole, 1, p, NULL, &first, a, st);
     if (code != SNIP_OK)
         return code;
-    x.e = how->refit ? whole.fitted : e;
+    x.shown = how->refit ? whole.fitted : e;
+    /* Other rows may turn the sign of a term; then the answer's tree is explained. */
+    x.e = how->refit && same_structure(whole.trained, whole.fitted) ? whole.trained : x.shown;
     x.errors = how->refit ? whole.errors : whole.given;
     if (isnan(x.errors.loss[0]))
         return status_fail(st, SNIP_UNSUPPORTED, 0,

@@ -32,13 +32,16 @@ typedef struct regress_edit {
     expr
         given; /* the same edit of the formula as it was given; empty if it has another structure */
     double similarity, gain;
-    expr fitted;                     /* of the listed edits: with constants refitted */
+    expr fitted;                     /* of the listed edits: with constants refitted to all rows */
+    expr trained;                    /* and to the training rows: the errors are of these */
     regress_errors errors, refitted; /* of the listed edits: errors before and after */
     double judged;                   /* of the listed edits: the error that they are ordered by */
 } regress_edit;
 
 typedef struct regress_explanation {
-    expr e; /* the formula explained: constants refitted, unless told not to */
+    expr e;     /* the formula explained: constants refitted to the training rows, unless told not
+                 * to; what is edited and judged */
+    expr shown; /* the same, node by node, with constants of all rows: what is printed */
     double similarity;
     regress_errors errors;
     double *gain; /* per node; NaN where there is nothing to edit */
