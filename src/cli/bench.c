@@ -58,6 +58,11 @@ static json_t *run_candidates(const request *q, snip_status *st)
     return bench_candidates(q->model, q->threads, st);
 }
 
+static json_t *run_cure(const request *q, snip_status *st)
+{
+    return bench_cure(q->model, q->threads, st);
+}
+
 static json_t *run_explain(const request *q, snip_status *st)
 {
     return bench_explain(q->model, q->threads, st);
@@ -68,11 +73,11 @@ static const struct {
     json_t *(*run)(const request *q, snip_status *st);
     int only_by_name; /* not part of `snip bench` without a name */
     int needs_model;
-} benches[] = { { "gen", run_gen, 0, 0 },        { "eval", run_eval, 0, 0 },
-                { "train", run_train, 0, 0 },    { "rank", run_rank, 0, 0 },
-                { "find", run_find, 0, 0 },      { "embed", run_embed, 0, 0 },
-                { "batch", run_batch, 1, 0 },    { "candidates", run_candidates, 1, 1 },
-                { "explain", run_explain, 1, 1 } };
+} benches[] = { { "gen", run_gen, 0, 0 },         { "eval", run_eval, 0, 0 },
+                { "train", run_train, 0, 0 },     { "rank", run_rank, 0, 0 },
+                { "find", run_find, 0, 0 },       { "embed", run_embed, 0, 0 },
+                { "batch", run_batch, 1, 0 },     { "candidates", run_candidates, 1, 1 },
+                { "explain", run_explain, 1, 1 }, { "cure", run_cure, 1, 1 } };
 enum { BENCHES = sizeof benches / sizeof *benches };
 
 /* Runs one benchmark and prints its figures. */

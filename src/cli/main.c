@@ -243,7 +243,7 @@ const cli_command cli_commands[] = {
       "such files.\n",
       "snip pack runs/tiny/model.safetensors -o tiny.safetensors\n", cli_pack },
     { "bench", "measure the speed of a part on this machine",
-      "[gen|eval|train|rank|find|embed|batch|candidates|explain] [options]",
+      "[gen|eval|train|rank|find|embed|batch|candidates|explain|cure] [options]",
       "gen: accepted samples per second on one core, tokens included, by part. eval: nanoseconds\n"
       "per node and point, beside a plain loop over the C library's functions in the same run. "
       "train: a\n"
@@ -255,7 +255,9 @@ const cli_command cli_commands[] = {
       "the\n"
       "true formulas of the corpora among their edits and among random ones. explain: how often "
       "snip\n"
-      "explain finds a planted wrong node.\n",
+      "explain finds a planted wrong node. cure: how often its list and its verdict undo a planted "
+      "error,\n"
+      "constants refitted.\n",
       "snip bench gen\n"
       "snip bench eval --json\n"
       "snip bench train --preset small --stage S5\n"
