@@ -197,13 +197,14 @@ json_t *bench_batch(const char *preset, const char *stage, size_t batch, int thr
         s = grad ? train_step_new(m, threads, (size_t)2 << 30, NULL) : NULL;
     }
     int cosine = mc.similarity == MODEL_COSINE;
-    const train_batch_how what = { .stage = (train_stage)tc.stage,
+    const train_phase *phase = &tc.phase[TRAIN_MAIN];
+    const train_batch_how what = { .stage = (train_stage)phase->stage,
                                    .size = tc.batch,
-                                   .edits = tc.edits,
-                                   .points = tc.train_points,
+                                   .edits = phase->edits,
+                                   .points = phase->points,
                                    .seed = 1,
                                    .stream = RNG_BENCH };
-    const train_how how = { .stage = (train_stage)tc.stage,
+    const train_how how = { .stage = (train_stage)phase->stage,
                             .cosine = cosine,
                             .tau_global = tc.tau_global,
                             .tau_local = tc.tau_local,

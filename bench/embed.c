@@ -72,9 +72,13 @@ json_t *bench_embed(const char *preset, const char *stage, size_t batch, int thr
     json_t *o = NULL;
     size_t n = batch ? batch : SAMPLES;
     if (a && model_config_preset(&mc, preset, st) == SNIP_OK &&
-        train_config_preset(&tc, preset, st) == SNIP_OK && model_new(&m, &mc, a, st) == SNIP_OK) {
+        train_config_preset(&tc, preset, st) == SNIP_OK &&
+        train_config_set(&tc, "stage", stage, st) == SNIP_OK &&
+        model_new(&m, &mc, a, st) == SNIP_OK) {
         model_start(m, 1);
-        json_t *own = figures(m, stage[1] != '0', n, tc.train_points, threads, seconds);
+        const train_phase *phase = &tc.phase[TRAIN_MAIN];
+        int tree = train_stage_of[phase->stage].tree;
+        json_t *own = figures(m, tree, n, phase->points, threads, seconds);
         if (own)
             o = json_pack("{s:s,s:s,s:i,s:o}", "bench", "embed", "preset", preset, "threads",
                           threads, "figures", own);

@@ -82,13 +82,14 @@ json_t *bench_train(const char *preset, const char *stage, size_t batch, int thr
         m2 = arena_zero(a, m->size * sizeof *m2);
     }
     train_step *s = m2 ? train_step_new(m, threads, (size_t)8 << 30, NULL) : NULL;
-    const train_batch_how what = { .stage = (train_stage)tc.stage,
+    const train_phase *phase = &tc.phase[TRAIN_MAIN];
+    const train_batch_how what = { .stage = (train_stage)phase->stage,
                                    .size = tc.batch,
-                                   .edits = tc.edits,
-                                   .points = tc.train_points,
+                                   .edits = phase->edits,
+                                   .points = phase->points,
                                    .seed = 1,
                                    .stream = RNG_BENCH };
-    const train_how how = { .stage = (train_stage)tc.stage,
+    const train_how how = { .stage = (train_stage)phase->stage,
                             .cosine = mc.similarity == MODEL_COSINE,
                             .tau_global = 1,
                             .tau_local = 0.1,

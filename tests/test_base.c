@@ -13,6 +13,7 @@
 #include "base/isa.h"
 #include "base/philox.h"
 #include "base/rng.h"
+#include "base/settings.h"
 #include "base/status.h"
 #include "base/text.h"
 
@@ -278,6 +279,83 @@ static void files_are_written_whole_or_not_at_all(void **state)
     assert_int_equal(remove(folder), 0); /* nothing else was left */
 }
 
+/* One value of each kind, and a key that came later. */
+typedef struct some {
+    int count, choice;
+    size_t size;
+    uint64_t whole;
+    double real, later;
+} some;
+
+static const char *const colours[] = { "red", "green", "blue", NULL };
+static const settings_key some_keys[] = {
+    { "count", SETTINGS_INT, offsetof(some, count), -5, 5, NULL, "how many", 0 },
+    { "choice", SETTINGS_CHOICE, offsetof(some, choice), 0, 0, colours, NULL, 0 },
+    { "size", SETTINGS_SIZE, offsetof(some, size), 0, 1e6, NULL, NULL, 0 },
+    { "whole", SETTINGS_WHOLE, offsetof(some, whole), 0, 9e15, NULL, NULL, 0 },
+    { "real", SETTINGS_REAL, offsetof(some, real), 0, 1, NULL, NULL, 0 },
+    { "later", SETTINGS_REAL, offsetof(some, later), 0, 1, NULL, NULL, 1 },
+};
+static const settings known = { some_keys, COUNT(some_keys) };
+
+static void settings_are_read_by_name(void **state)
+{
+    (void)state;
+    static const char *const good[][2] = { { "count", "-5" },   { "choice", "blue" },
+                                           { "size", "1e3" },   { "whole", "9000000000000000" },
+                                           { "real", "0.125" }, { "later", "1" } };
+    static const char *const bad[][3] = {
+        { "count", "6", "count is a whole number from -5 to 5, not '6'" },
+        { "count", "1.5", "whole" },
+        { "count", "", "whole" },
+        { "count", "3x", "whole" },
+        { "real", "nan", "real is a number from 0 to 1, not 'nan'" },
+        { "size", "-1", "size" },
+        { "choice", "3", "choice is red, green or blue, not '3'" },
+        { "other", "1", "there is no configuration key 'other'" },
+    };
+    some s = { 0 }, t = { .later = 0.5 };
+    snip_status st;
+    for (size_t i = 0; i < COUNT(good); i++)
+        assert_int_equal(settings_set(&known, &s, good[i][0], good[i][1], &st), SNIP_OK);
+    const some want = { -5, 2, 1000, 9000000000000000, 0.125, 1 }, before = s;
+    assert_memory_equal(&s, &want, sizeof s);
+    for (size_t i = 0; i < COUNT(bad); i++) {
+        assert_int_equal(settings_set(&known, &s, bad[i][0], bad[i][1], &st), SNIP_FORMAT);
+        assert_non_null(strstr(st.msg, bad[i][2]));
+        assert_memory_equal(&s, &before, sizeof s);
+    }
+    assert_null(settings_find(&known, "other"));
+    assert_string_equal(settings_find(&known, "count")->help, "how many");
+    char shown[32];
+    for (size_t i = 0; i < COUNT(good); i++) {
+        static const char *const text[] = {
+            "-5", "blue", "1000", "9000000000000000", "0.125", "1"
+        };
+        settings_text(&some_keys[i], &s, shown, sizeof shown);
+        assert_string_equal(shown, text[i]);
+    }
+
+    /* To JSON and back; what came later may be missing, the rest may not. */
+    json_t *o = settings_json(&known, &s);
+    size_t found;
+    assert_int_equal(settings_read(&known, &t, o, &found, &st), SNIP_OK);
+    assert_true(found == COUNT(some_keys) && !settings_difference(&known, &s, &t));
+    t.real = 0.25;
+    t.later = 0.5;
+    assert_string_equal(settings_difference(&known, &s, &t)->name, "real");
+    json_object_del(o, "later");
+    json_object_set_new(o, "unknown", json_true());
+    assert_int_equal(settings_read(&known, &t, o, &found, &st), SNIP_OK);
+    assert_true(found == COUNT(some_keys) - 1 && t.later == 0.5 && t.real == 0.125);
+    json_object_set_new(o, "real", json_integer(7));
+    assert_int_equal(settings_read(&known, &t, o, NULL, &st), SNIP_FORMAT);
+    json_object_del(o, "real");
+    assert_int_equal(settings_read(&known, &t, o, NULL, &st), SNIP_FORMAT);
+    assert_non_null(strstr(st.msg, "no usable 'real'"));
+    json_decref(o);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -291,6 +369,7 @@ int main(void)
         cmocka_unit_test(statistics_are_right),
         cmocka_unit_test(halves_round_to_nearest_even),
         cmocka_unit_test(files_are_written_whole_or_not_at_all),
+        cmocka_unit_test(settings_are_read_by_name),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

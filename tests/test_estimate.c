@@ -496,14 +496,14 @@ static void bounds_are_kept(void **state)
                   { 2.5, INFINITY, 2.5, REGRESS_AT_LOW },
                   { 2.5, 3, 2.5, REGRESS_AT_LOW },
                   { 1, 1.5, 1.5, REGRESS_AT_HIGH },
-                  { 0, 5, NAN, REGRESS_FREE } };
+                  { 0, 5, NAN, REGRESS_FITTED } };
     for (size_t i = 0; i < COUNT(cases); i++) {
         task t = line("p + q*x", a), held = line("p + q*x", a);
         param(&t, "q")->low = cases[i].low;
         param(&t, "q")->high = cases[i].high;
         regress_estimate r = fit(&t, 0, a), want;
         assert_int_equal(got(&r, &t, "q")->state, cases[i].state);
-        if (cases[i].state != REGRESS_FREE) {
+        if (cases[i].state != REGRESS_FITTED) {
             param(&held, "q")->start = cases[i].at;
             param(&held, "q")->fixed = 1;
             assert_true(got(&r, &t, "q")->value == cases[i].at);

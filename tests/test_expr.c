@@ -751,6 +751,59 @@ static void numbers_print_shortest(void **state)
     }
 }
 
+/* Every row of the operator table, inside and outside of others: what each format writes has the
+ * value of the formula when it is read again. A rule that print.c lacks for a new row fails here.
+ */
+static void every_operator_is_written_and_read(void **state)
+{
+    arena *a = *state;
+    static const snip_format formats[] = { SNIP_INFIX, SNIP_PREFIX, SNIP_SYMPY, SNIP_LATEX };
+    const double at[2] = { 0.7, 0.3 };
+    const double *x[2] = { &at[0], &at[1] };
+    for (int op = EXPR_ADD; op < EXPR_OP_COUNT; op++) {
+        const expr_op_info *o = &expr_ops[op];
+        assert_true(o->name[0] && (o->arity == 1 || o->arity == 2));
+        assert_int_equal(expr_op_find(o->name, strlen(o->name)), op);
+        if (o->sympy[0])
+            assert_int_equal(expr_op_find(o->sympy, strlen(o->sympy)), op);
+        assert_true(o->latex[0] || o->sign[0] || op == EXPR_ABS);
+        assert_true(o->c[0] || o->sign[0] || op == EXPR_SIGN);
+        assert_true(!o->spelled[0] || (o->arity == 1 && strchr(o->spelled, '@')));
+        static const char *const around[] = { "%s(%s)",        "2.5 - %s(%s)", "1.5*%s(%s)",
+                                              "x1/%s(%s)",     "(%s(%s))^2.5", "-%s(%s)",
+                                              "sin(%s(%s))/3", "2^%s(%s)" };
+        for (size_t k = 0; k < COUNT(around); k++) {
+            /* An argument above 1 for arccosh, below it for all others. */
+            const char *argument = o->arity == 2        ? "x0, x1 + 0.1"
+                                   : op == EXPR_ARCCOSH ? "2 + x0"
+                                                        : "x0 - 0.2";
+            char text[120];
+            expr e, again;
+            snip_status st;
+            double want, got;
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wformat-nonliteral"
+            snprintf(text, sizeof text, around[k], o->name, argument);
+#pragma GCC diagnostic pop
+            if (expr_parse(&e, text, NULL, a, &st) != SNIP_OK)
+                fail_msg("%s: %s", text, st.msg);
+            int there = 0;
+            for (size_t i = 0; i < e.count; i++)
+                there |= e.node[i].op == op;
+            assert_true(there);
+            expr_eval(e, x, 1, &want, a);
+            for (size_t f = 0; f < COUNT(formats); f++) {
+                const char *written = expr_print(e, formats[f], NULL, 0, a);
+                if (expr_parse(&again, written, NULL, a, &st) != SNIP_OK)
+                    fail_msg("%s, written %s: %s", text, written, st.msg);
+                expr_eval(again, x, 1, &got, a);
+                if (!(isnan(want) ? isnan(got) : fabs(got - want) <= 1e-12 * (1 + fabs(want))))
+                    fail_msg("%s = %g, written %s = %g", text, want, written, got);
+            }
+        }
+    }
+}
+
 static void memory_limits_are_failures_not_crashes(void **state)
 {
     (void)state;
@@ -791,6 +844,7 @@ int main(void)
         ARENA_TEST(open_names_are_numbered_as_they_appear),
         ARENA_TEST(deep_and_long_text_is_refused_politely),
         ARENA_TEST(prints_read_back_to_the_same_tree),
+        ARENA_TEST(every_operator_is_written_and_read),
         ARENA_TEST(c_text_is_c),
         ARENA_TEST(c_text_has_the_same_values),
         ARENA_TEST(golden_expressions_read_as_recorded),

@@ -232,7 +232,7 @@ static train_config short_run(uint64_t steps)
     c.schedule = TRAIN_CONSTANT;
     c.warmup = 4;
     c.batch = 6;
-    c.train_points = 16;
+    c.phase[TRAIN_MAIN].points = 16;
     c.steps = steps;
     return c;
 }
@@ -523,7 +523,7 @@ static void a_run_may_start_with_given_weights(void **state)
     model_start(m, 77);
     const train_start start = { .init = m, .init_name = "other.safetensors", .init_samples = "12" };
     new_folder();
-    how.stage = TRAIN_S2;
+    how.phase[TRAIN_MAIN].stage = TRAIN_S2;
     how.average = 0.9;
     if (train_run(&c, &how, folder, &start, &watch, &done, &st) != SNIP_OK)
         fail_msg("%s", st.msg);
@@ -531,11 +531,12 @@ static void a_run_may_start_with_given_weights(void **state)
     double loss = json_number_value(json_object_get(line, "loss"));
     json_decref(line);
 
+    const train_phase *phase = &how.phase[TRAIN_MAIN];
     const train_batch_how what = { .stage = TRAIN_S2,
                                    .size = how.batch,
-                                   .subtrees = how.subtrees,
-                                   .edits = how.edits,
-                                   .points = how.train_points,
+                                   .subtrees = phase->subtrees,
+                                   .edits = phase->edits,
+                                   .points = phase->points,
                                    .seed = how.seed,
                                    .stream = RNG_TRAIN };
     const train_how objective = { .stage = TRAIN_S2,
@@ -592,7 +593,7 @@ static void the_check_is_of_the_average(void **state)
     model *m[2];
     json_t *held[3];
     char path[128];
-    how.stage = still.stage = TRAIN_S1;
+    how.phase[TRAIN_MAIN].stage = still.phase[TRAIN_MAIN].stage = TRAIN_S1;
     how.batch = 32;
     still.lr = 1e-12;
     still.lr_start = 0;
@@ -630,12 +631,11 @@ static void phases_may_be_chosen_late(void **state)
     uint64_t done;
     snip_status st;
     size_t n, k;
-    whole.stage = open.stage = TRAIN_S5;
     whole.schedule = open.schedule = TRAIN_CONSTANT;
-    whole.train_points = open.train_points = 0;
-    whole.first_stage = open.first_stage = TRAIN_S2;
-    whole.first_edits = open.first_edits = whole.first_points = open.first_points = 0;
-    whole.first_subtrees = open.first_subtrees = 3;
+    whole.phase[TRAIN_MAIN].stage = TRAIN_S5;
+    whole.phase[TRAIN_MAIN].points = 0;
+    whole.phase[TRAIN_FIRST] = (train_phase){ .stage = TRAIN_S2, .subtrees = 3 };
+    memcpy(open.phase, whole.phase, sizeof open.phase);
     whole.first = 5;
     whole.decay = 7;
     whole.centre = 2;
@@ -667,6 +667,63 @@ static void phases_may_be_chosen_late(void **state)
     assert_int_equal(train(&m, &whole, 1, &done, &st), SNIP_FORMAT);
     assert_non_null(strstr(st.msg, "another 'first'"));
     remove_folder();
+}
+
+/* Settings as files of version 0.1.0 have them, before there were phases in the code: each key
+ * finds its phase, and one that is missing has the paper's value. */
+static void settings_of_older_files_are_read(void **state)
+{
+    (void)state;
+    static const char text[] =
+        "{\"stage\":\"S4\",\"steps\":12,\"seed\":3,\"batch\":6,\"train_points\":32,\"subtrees\":2,"
+        "\"edits\":1,\"zoom\":0.25,\"first\":8,\"first_stage\":\"S2\",\"first_subtrees\":3,"
+        "\"first_edits\":0,\"first_points\":16,\"first_zoom\":0.5,\"schedule\":\"constant\"}";
+    const train_phase first = { TRAIN_S2, 16, 3, 0, 0.5 },
+                      main_phase = { TRAIN_S4, 32, 2, 1, 0.25 };
+    train_config c, paper;
+    snip_status st;
+    json_t *o = json_loads(text, 0, NULL);
+    assert_int_equal(train_config_preset(&paper, "paper", NULL), SNIP_OK);
+    c = paper;
+    assert_int_equal(settings_read(&train_settings, &c, o, NULL, &st), SNIP_OK);
+    assert_memory_equal(&c.phase[TRAIN_FIRST], &first, sizeof first);
+    assert_memory_equal(&c.phase[TRAIN_MAIN], &main_phase, sizeof main_phase);
+    assert_true(c.first == 8 && c.steps == 12 && c.schedule == TRAIN_CONSTANT);
+    assert_true(c.lr == paper.lr && c.warmup == paper.warmup && c.rows == 0);
+    json_t *again = train_config_json(&c), *value;
+    const char *key;
+    json_object_foreach (o, key, value)
+        assert_true(json_equal(value, json_object_get(again, key)));
+    json_decref(again);
+    json_decref(o);
+}
+
+/* What the paper's stages read (its appendix): rows of originals, then of edits, by view. */
+static void stages_read_what_the_paper_says(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name;
+        int tree, everyone;
+        const char *originals, *edits; /* gs, gv, c, o, p */
+    } want[] = {
+        { "S0", 0, 0, "11000", "00000" }, { "S1", 1, 0, "11000", "00000" },
+        { "S2", 1, 0, "11101", "00001" }, { "S3", 1, 0, "11111", "00001" },
+        { "S4", 1, 1, "11111", "00111" }, { "S5", 1, 1, "11111", "11111" },
+    };
+    assert_int_equal(TRAIN_STAGES, COUNT(want));
+    assert_null(train_stage_names[TRAIN_STAGES]);
+    for (int s = 0; s < TRAIN_STAGES; s++) {
+        assert_string_equal(train_stage_names[s], want[s].name);
+        assert_int_equal(train_stage_of[s].tree, want[s].tree);
+        assert_int_equal(train_stage_of[s].everyone, want[s].everyone);
+        for (int v = 0; v < TRAIN_VIEWS; v++) {
+            assert_int_equal(train_reads((train_stage)s, (train_view)v, 0),
+                             want[s].originals[v] == '1');
+            assert_int_equal(train_reads((train_stage)s, (train_view)v, 2),
+                             want[s].edits[v] == '1');
+        }
+    }
 }
 
 /* Each further subtree adds its rows; the whole formula and its values are still one row each. */
@@ -846,9 +903,9 @@ static void a_tiny_model_learns(void **state)
     snip_status st;
     model_config_preset(&m, "tiny", NULL);
     train_config_preset(&c, "tiny", NULL);
-    c.stage = TRAIN_S1;
+    c.phase[TRAIN_MAIN].stage = TRAIN_S1;
     c.steps = 800;
-    c.train_points = 24;
+    c.phase[TRAIN_MAIN].points = 24;
     new_folder();
     if (train(&m, &c, 0, &done, &st) != SNIP_OK)
         fail_msg("%s", st.msg);
@@ -870,6 +927,8 @@ int main(void)
         ARENA_TEST(recomputed_chunks_give_the_same_gradient),
         ARENA_TEST(stages_read_what_they_say),
         cmocka_unit_test(the_rate_follows_its_schedule),
+        cmocka_unit_test(settings_of_older_files_are_read),
+        cmocka_unit_test(stages_read_what_the_paper_says),
         ARENA_TEST(resumed_runs_end_the_same),
         ARENA_TEST(muon_has_the_matrices_of_the_layers),
         ARENA_TEST(the_model_is_the_average),

@@ -23,7 +23,8 @@ typedef enum rng_stream {
     RNG_LIBRARY,    /* expression libraries */
     RNG_INIT,       /* the parameters that a model starts with */
     RNG_FIT,        /* starting points of constants */
-    RNG_ROWS        /* the order of a user's rows: which are held out, which are shown */
+    RNG_ROWS,       /* the order of a user's rows: which are held out, which are shown */
+    RNG_SEARCH      /* choices of a search for formulas */
 } rng_stream;
 
 enum { RNG_BUFFER = 32 };

@@ -1,6 +1,7 @@
 /* text.c - see text.h. */
 #include "base/text.h"
 
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -109,6 +110,11 @@ json_t *text_json(const char *s)
     o = copy ? json_string(copy) : NULL;
     free(copy);
     return o ? o : json_null();
+}
+
+json_t *text_json_real(double v)
+{
+    return isfinite(v) ? json_real(v) : json_null();
 }
 
 const char *text_unreadable(const char *bytes, size_t size)

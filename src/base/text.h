@@ -34,6 +34,9 @@ const char *text_utf8(const char *s, arena *a);
 /* A JSON string, whatever bytes s holds. */
 json_t *text_json(const char *s);
 
+/* A JSON number; NaN and infinities, which JSON has not, become null. */
+json_t *text_json_real(double v);
+
 /* Puts ? in the place of characters that steer a terminal, which would let a name colour or rewrite
  * what is around it: the control characters of ASCII and those of Unicode (U+0080 to U+009F, two
  * bytes each). Returns s; NULL is fine. */

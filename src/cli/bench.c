@@ -3,6 +3,7 @@
 
 #include "bench.h"
 #include "cli/task.h"
+#include "train/trainer.h"
 
 /* What the options choose. */
 typedef struct request {
@@ -117,13 +118,13 @@ int cli_bench(const cli_command *self, int argc, char **argv)
           .kind = CLI_CHOICE,
           .to = &preset,
           .value = "NAME",
-          .choices = cli_presets,
+          .choices = model_presets,
           .help = "train, embed, batch: the model" },
         { .name = "stage",
           .kind = CLI_CHOICE,
           .to = &stage,
           .value = "S",
-          .choices = cli_stages,
+          .choices = train_stage_names,
           .help = "train, embed, batch: the objective" },
         { .name = "batch-size",
           .kind = CLI_COUNT,
@@ -168,8 +169,8 @@ int cli_bench(const cli_command *self, int argc, char **argv)
     if (!a)
         return cli_fail(self, CLI_FAILED, "out of memory");
     const request q = { .seconds = (double)seconds,
-                        .preset = cli_presets[preset],
-                        .stage = cli_stages[stage],
+                        .preset = model_presets[preset],
+                        .stage = train_stage_names[stage],
                         .batch = batch,
                         .rows = rows,
                         .threads = cli_threads(threads),

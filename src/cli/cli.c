@@ -14,9 +14,6 @@
 #include "base/file.h"
 #include "base/text.h"
 
-const char *const cli_presets[] = { "paper", "base", "small", "tiny", NULL };
-const char *const cli_stages[] = { "S0", "S1", "S2", "S3", "S4", "S5", NULL };
-
 int cli_fail(const cli_command *self, int exit_code, const char *format, ...)
 {
     char line[512];
@@ -312,23 +309,6 @@ void cli_table_notes(const cli_command *self, const table *t, const table_option
                     "snip %s: a column without a name is used as the input %s (--columns names the "
                     "inputs to use)\n",
                     self->name, t->name[t->input[i]]);
-}
-
-json_t *cli_real(double v)
-{
-    return isfinite(v) ? json_real(v) : json_null();
-}
-
-void cli_put_escaped(FILE *f, const char *text)
-{
-    json_t *clean = text_json(text);
-    const char *s = json_string_value(clean);
-    for (; s && *s; s++)
-        if (*s == '<' || *s == '>' || *s == '&' || *s == '"')
-            fprintf(f, "&#%d;", *s);
-        else
-            fputc(iscntrl((unsigned char)*s) ? '?' : *s, f);
-    json_decref(clean);
 }
 
 const char *cli_full_number(char *buf, double v)

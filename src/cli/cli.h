@@ -15,9 +15,6 @@
 #include "base/text.h"
 #include "expr/expr.h"
 
-/* Choices of --preset and --stage, as they are numbered everywhere. */
-extern const char *const cli_presets[], *const cli_stages[];
-
 /* Exit codes. */
 enum {
     CLI_DONE = 0,
@@ -84,6 +81,7 @@ int cli_corpora(const cli_command *self, int argc, char **argv);
 int cli_train(const cli_command *self, int argc, char **argv);
 int cli_evaluate(const cli_command *self, int argc, char **argv);
 int cli_embed(const cli_command *self, int argc, char **argv);
+int cli_fit(const cli_command *self, int argc, char **argv);
 int cli_fit_constants(const cli_command *self, int argc, char **argv);
 int cli_rank(const cli_command *self, int argc, char **argv);
 int cli_explain(const cli_command *self, int argc, char **argv);
@@ -172,13 +170,6 @@ void cli_table_notes(const cli_command *self, const table *t, const table_option
 /* The model to use: `asked`, else $SNIP_MODEL, else the one that came with the program, installed
  * or in its source tree. In `a`; NULL if there is none. */
 const char *cli_model_path(const char *asked, arena *a);
-
-/* A JSON number; NaN and infinities, which JSON has not, become null. */
-json_t *cli_real(double v);
-
-/* Text for XML. Names are whatever bytes a table's header has; a page is UTF-8 without control
- * characters. */
-void cli_put_escaped(FILE *f, const char *text);
 
 /* The spelling of v with all its digits: %.17g, NaN, Infinity, -Infinity. buf holds 32 bytes. */
 const char *cli_full_number(char *buf, double v);

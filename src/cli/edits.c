@@ -97,7 +97,7 @@ static int show_variant(const setting *s, const data_variant *v, json_t *list, i
     if (json)
         json_array_append_new(list, json_pack("{s:o,s:s,s:o,s:o}", "edit", text_json(what),
                                               "prefix", prefix, "infix", text_json(infix),
-                                              "distance", cli_real(d)));
+                                              "distance", text_json_real(d)));
     else
         printf("%-22s %10.4g  %s\n", data_family_names[v->edit.family], d, infix);
     return 1;

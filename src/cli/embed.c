@@ -58,7 +58,7 @@ static int print_lines(const sink *s)
 }
 
 /* The formula in the model's words. Returns 0 if it has none, after saying so. */
-static int readable(const cli_command *self, expr *out, const cli_task *task, const cli_line *line,
+static int readable(const cli_command *self, expr *out, const cli_task *task, const regress_formula *line,
                     const char *path, int form, int skip)
 {
     snip_status st;
@@ -81,7 +81,7 @@ static int readable(const cli_command *self, expr *out, const cli_task *task, co
 static int embed_formulas(const cli_command *self, cli_task *task, model_space *space, sink *out,
                           const char *path, int form, int subtrees, int skip)
 {
-    cli_line *line;
+    regress_formula *line;
     size_t n = cli_lines(self, &line, path, NULL, skip, task->quiet, task->a);
     if (n == (size_t)-1)
         return 0;

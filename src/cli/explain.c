@@ -8,44 +8,7 @@
 
 #include "base/file.h"
 #include "cli/task.h"
-#include "regress/explain.h"
-
-/* What a node is called in the tree. */
-static const char *label(const expr_node *n, const expr_names *names, char *buf, size_t size)
-{
-    static const struct {
-        uint8_t op;
-        const char *sign;
-    } signs[] = { { EXPR_ADD, "+" },  { EXPR_SUB, "-" },   { EXPR_MUL, "*" },   { EXPR_DIV, "/" },
-                  { EXPR_POW, "^" },  { EXPR_POW2, "^2" }, { EXPR_POW3, "^3" }, { EXPR_NEG, "-" },
-                  { EXPR_INV, "1/" }, { EXPR_ABS, "abs" } };
-    for (size_t i = 0; i < sizeof signs / sizeof *signs; i++)
-        if (signs[i].op == n->op)
-            return signs[i].sign;
-    if (n->op == EXPR_NUMBER)
-        snprintf(buf, size, "%.5g", n->value);
-    else if (n->op == EXPR_VARIABLE && n->var < names->count)
-        snprintf(buf, size, "%.30s", names->name[n->var]);
-    else if (n->op == EXPR_VARIABLE)
-        snprintf(buf, size, "x%d", n->var);
-    else
-        return expr_ops[n->op].name;
-    return buf;
-}
-
-/* How much of the largest gain a node has, 0 .. 1. */
-static double share(const regress_explanation *x, size_t i)
-{
-    double top = 0;
-    for (size_t k = 0; k < x->e.count; k++)
-        top = fmax(top, x->gain[k]); /* of NaN and a number it is the number */
-    return top > 0 && x->gain[i] > 0 ? x->gain[i] / top : 0;
-}
-
-static double score(double gain)
-{
-    return isnan(gain) ? 0 : gain;
-}
+#include "regress/results.h"
 
 /* The terminal's colour for a share: from none over yellow to red. */
 static const char *colour(double s)
@@ -70,10 +33,10 @@ static void print_node(const regress_explanation *x, const regress_problem *p, s
     char buf[48];
     const expr_node *n = &x->shown.node[i];
     size_t depth = strlen(indent);
-    const char *name = label(n, &p->names, buf, sizeof buf);
+    const char *name = regress_node_label(x, i, &p->names, buf);
     const char *branch = i == 0 ? "" : last ? "`- " : "|- ";
     int width = LABELS - (int)(depth + strlen(branch)) + continued(name);
-    double s = share(x, i);
+    double s = regress_gain_share(x, i);
     printf("  %s%s%s%-*s%s", indent, branch, coloured ? colour(s) : "", width > 8 ? width : 8, name,
            coloured && *colour(s) ? "\033[0m" : "");
     if (!isnan(x->gain[i])) {
@@ -99,12 +62,6 @@ static void print_node(const regress_explanation *x, const regress_problem *p, s
     indent[depth] = 0;
 }
 
-/* The edit that the data support, or (size_t)-1. */
-static size_t supported(const regress_explanation *x)
-{
-    return x->evidence.supported ? x->evidence.best : (size_t)-1;
-}
-
 /* The share of y's variance that a cross-validated error leaves explained. */
 static double r2_cross(double cross, const regress_problem *p)
 {
@@ -121,14 +78,14 @@ static const char *judged_on(const regress_problem *p)
     return p->rows > p->train ? "the rows held out" : "all rows";
 }
 
-static void print_edit(const regress_explanation *x, size_t k, const cli_task *task)
+static void print_edit(const regress_explanation *x, const regress_edit *e, const cli_task *task)
 {
     char b[2][32];
-    const regress_edit *e = &x->edit[k];
     const regress_problem *p = &task->p;
     int part = p->rows > p->train;
     const char *what = regress_edit_text(e, x->shown, &p->names, task->a);
-    printf("%+9.4f %9s %9s  %s\n", e->gain, cli_short_number(b[0], e->errors.r2[part]),
+    printf("%+9.4f %9s %9s  %s\n", isnan(e->gain) ? 0 : e->gain,
+           cli_short_number(b[0], e->errors.r2[part]),
            cli_short_number(b[1], isnan(e->refitted.cross) ? e->refitted.r2[part]
                                                            : r2_cross(e->refitted.cross, p)),
            what ? what : "");
@@ -163,13 +120,14 @@ static void print_verdict(const regress_explanation *x, const cli_task *task)
     if (v->best == (size_t)-1)
         return;
     char b[2][32];
-    const char *what = regress_edit_text(&x->edit[v->best], x->shown, &task->p.names, task->a);
+    const char *what = regress_edit_text(x->verdict, x->shown, &task->p.names, task->a);
     double less = 100 * (1 - v->cross[1] / v->cross[0]);
     if (v->supported)
         printf(
             "verdict     %s\n            lowers the cross-validated error by %s %% (p %s for the "
-            "best of %zu edits)\n",
-            what ? what : "an edit", percent(b[0], less), chance(b[1], v->p), v->tried);
+            "best of %zu %s)\n",
+            what ? what : "an edit", percent(b[0], less), chance(b[1], v->p), v->tried,
+            x->verdict->two ? "edits, single and in pairs" : "edits");
     else if (less > 0)
         printf("verdict     no edit is supported by the data: the best of %zu lowers the "
                "cross-validated\n            error by %s %% (p %s): %s\n",
@@ -201,150 +159,29 @@ static void print_explanation(const regress_explanation *x, const cli_task *task
                                       : ", before and after a refit");
     printf("%9s %9s %9s  %s\n", "gain", "R2", "R2 refit", "edit");
     for (size_t k = 0; k < x->listed && k < top; k++)
-        print_edit(x, k, task);
-    size_t best = supported(x);
-    if (best == (size_t)-1)
+        print_edit(x, &x->edit[k], task);
+    if (x->pairs)
+        printf("\nTwo edits at once with the least error of %zu:\n", x->pairs_tried);
+    for (size_t k = 0; k < x->pairs && k < top; k++)
+        print_edit(x, &x->pair[k], task);
+    if (!x->evidence.supported)
         return;
     text = expr_print(x->evidence.fitted, SNIP_INFIX, &p->names, 5, task->a);
     printf("\nThe verdict's formula, its constants fitted to all rows:\n  %s\n", text ? text : "");
 }
 
-static json_t *errors_json(const regress_errors *e)
-{
-    return json_pack("{s:o,s:o,s:o,s:o,s:o}", "loss_train", cli_real(e->loss[0]), "loss_val",
-                     cli_real(e->loss[1]), "r2_train", cli_real(e->r2[0]), "r2_val",
-                     cli_real(e->r2[1]), "loss_cross", cli_real(e->cross));
-}
-
-static json_t *formula_json(expr e, const regress_problem *p, arena *a)
-{
-    const char *s = expr_print(e, SNIP_SYMPY, &p->names, 0, a);
-    return text_json(s ? s : "");
-}
-
-static json_t *edit_json(const regress_explanation *x, size_t k, const cli_task *task)
-{
-    const regress_edit *e = &x->edit[k];
-    const regress_problem *p = &task->p;
-    const char *what = regress_edit_text(e, x->shown, &p->names, task->a);
-    return json_pack("{s:I,s:o,s:f,s:o,s:o,s:o,s:o}", "node", (json_int_t)e->node, "edit",
-                     text_json(what ? what : ""), "gain", score(e->gain), "equation",
-                     formula_json(e->e, p, task->a), "errors", errors_json(&e->errors),
-                     "refitted_equation", formula_json(e->fitted, p, task->a), "refitted_errors",
-                     errors_json(&e->refitted));
-}
-
-static json_t *evidence_json(const regress_explanation *x, const cli_task *task)
-{
-    const regress_evidence *v = &x->evidence;
-    if (v->best == (size_t)-1)
-        return json_null();
-    return json_pack("{s:b,s:I,s:i,s:o,s:o,s:o,s:o,s:o}", "supported", v->supported, "tried",
-                     (json_int_t)v->tried, "folds", v->folds, "cross_loss", cli_real(v->cross[0]),
-                     "edited_cross_loss", cli_real(v->cross[1]), "p", cli_real(v->p), "edit",
-                     edit_json(x, v->best, task), "equation",
-                     formula_json(v->fitted, &task->p, task->a));
-}
-
-static json_t *explanation_json(const regress_explanation *x, const cli_task *task, size_t top)
-{
-    json_t *nodes = json_array(), *edits = json_array();
-    const regress_problem *p = &task->p;
-    size_t best = supported(x);
-    for (size_t i = 0; i < x->e.count; i++)
-        json_array_append_new(nodes, json_pack("{s:I,s:o,s:o}", "node", (json_int_t)i, "part",
-                                               formula_json(expr_sub(x->shown, i), p, task->a),
-                                               "gain", cli_real(x->gain[i])));
-    for (size_t k = 0; k < x->listed && k < top; k++)
-        json_array_append_new(edits, edit_json(x, k, task));
-    return json_pack("{s:o,s:f,s:o,s:o,s:o,s:o,s:o,s:s}", "equation",
-                     formula_json(x->shown, p, task->a), "similarity", x->similarity, "errors",
-                     errors_json(&x->errors), "nodes", nodes, "edits", edits, "least_error",
-                     best == (size_t)-1 ? json_null() : edit_json(x, best, task), "evidence",
-                     evidence_json(x, task), "model", task->t->hash);
-}
-
-/* Where a node is drawn. */
-typedef struct place {
-    double x;
-    int depth;
-} place;
-
-enum { ACROSS = 74, DOWN = 62, EDGE = 46 };
-
-/* Leaves side by side, operators above the middle of their operands. Returns the node's x. */
-static double arrange(place *at, expr e, size_t i, int depth, int *leaves)
-{
-    int arity = expr_ops[e.node[i].op].arity;
-    double sum = 0;
-    at[i].depth = depth;
-    for (int k = 0; k < arity; k++)
-        sum += arrange(at, e, expr_child(e, i, k), depth + 1, leaves);
-    at[i].x = arity ? sum / arity : EDGE + ACROSS * (double)(*leaves)++;
-    return at[i].x;
-}
-
-/* White over amber to red, readable beside each other without colour too: darker is more. */
-static void put_colour(FILE *f, double s)
-{
-    int r = 255 - (int)(40 * s), g = 250 - (int)(190 * s), b = 240 - (int)(200 * s);
-    fprintf(f, "#%02x%02x%02x", r, g, b);
-}
-
-static void draw(FILE *f, const regress_explanation *x, const cli_task *task, const place *at,
-                 int leaves, int depth)
-{
-    int wide = 2 * EDGE + ACROSS * (leaves - 1), high = 2 * EDGE + DOWN * depth;
-    fprintf(f,
-            "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %d\" width=\"%d\" "
-            "height=\"%d\" font-family=\"sans-serif\" text-anchor=\"middle\">\n<title>",
-            wide, high, wide, high);
-    const char *text = expr_print(x->shown, SNIP_INFIX, &task->p.names, 5, task->a);
-    cli_put_escaped(f, text ? text : "");
-    fputs("</title>\n<rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n", f);
-    for (size_t i = 0; i < x->e.count; i++)
-        for (int k = 0; k < expr_ops[x->e.node[i].op].arity; k++) {
-            size_t kid = expr_child(x->e, i, k);
-            fprintf(f, "<path d=\"M%.1f %dL%.1f %d\" stroke=\"#888\"/>\n", at[i].x,
-                    EDGE + DOWN * at[i].depth, at[kid].x, EDGE + DOWN * at[kid].depth);
-        }
-    for (size_t i = 0; i < x->e.count; i++) {
-        char buf[48];
-        int y = EDGE + DOWN * at[i].depth;
-        const regress_edit *best = x->best[i] == (size_t)-1 ? NULL : &x->edit[x->best[i]];
-        const char *what = best ? regress_edit_text(best, x->shown, &task->p.names, task->a) : NULL;
-        fprintf(f, "<g><title>");
-        if (what)
-            cli_put_escaped(f, what);
-        fprintf(f, "</title><rect x=\"%.1f\" y=\"%d\" width=\"64\" height=\"26\" rx=\"13\" fill=\"",
-                at[i].x - 32, y - 13);
-        put_colour(f, share(x, i));
-        fprintf(f, "\" stroke=\"#555\"/><text x=\"%.1f\" y=\"%d\" font-size=\"13\">", at[i].x,
-                y + 5);
-        cli_put_escaped(f, label(&x->shown.node[i], &task->p.names, buf, sizeof buf));
-        fputs("</text>", f);
-        if (!isnan(x->gain[i]))
-            fprintf(f,
-                    "<text x=\"%.1f\" y=\"%d\" font-size=\"10\" fill=\"#444\" stroke=\"white\" "
-                    "stroke-width=\"3\" paint-order=\"stroke\">%+.3f</text>",
-                    at[i].x, y + 24, x->gain[i]);
-        fputs("</g>\n", f);
-    }
-    fputs("</svg>\n", f);
-}
-
 static int write_svg(const cli_command *self, const char *path, const regress_explanation *x,
                      const cli_task *task)
 {
-    place *at = arena_array(task->a, x->e.count, sizeof *at);
-    if (!at)
+    text t = { .a = task->a };
+    regress_explanation_svg(&t, x, &task->p);
+    const char *svg = text_end(&t);
+    if (!svg)
         return cli_fail(self, CLI_FAILED, "out of memory");
-    int leaves = 0;
-    arrange(at, x->e, 0, 0, &leaves);
     file_out o;
     int good = file_out_open(&o, path);
     if (good) {
-        draw(o.f, x, task, at, leaves, expr_depth(x->e));
+        fputs(svg, o.f);
         good = file_out_close(&o, 1);
     }
     return good ? CLI_DONE
@@ -427,7 +264,8 @@ int cli_explain(const cli_command *self, int argc, char **argv)
         top = x.listed;
     int drawn = svg ? write_svg(self, svg, &x, &task) : CLI_DONE; /* the rest is told in any case */
     if (json) {
-        code = cli_print_json(self, explanation_json(&x, &task, (size_t)top));
+        code = cli_print_json(
+            self, regress_explanation_json(&x, &task.p, (size_t)top, task.t->hash, task.a));
     } else {
         print_explanation(&x, &task, (size_t)top,
                           colours == 1 || (colours == 0 && isatty(STDOUT_FILENO)));

@@ -368,6 +368,17 @@ static int close_file(const request *q, file_out *o, const char *path, int keep)
     return good || !keep || cli_fail(q->self, 0, "%s: cannot write: %s", path, strerror(errno));
 }
 
+static int draw(const request *q, const regress_fitted *f)
+{
+    text t = { .a = q->a };
+    regress_fitted_svg(&t, f);
+    const char *svg = text_end(&t);
+    if (!svg)
+        return cli_fail(q->self, 0, "out of memory");
+    fputs(svg, q->picture.f);
+    return 1;
+}
+
 /* Fits and prints. Returns an exit code. */
 static int estimate(request *q)
 {
@@ -382,20 +393,20 @@ static int estimate(request *q)
         (validate && regress_validate_law(&v, &q->law, &q->d, &how, q->holdout, (size_t)q->folds,
                                           q->a, &st) != SNIP_OK))
         return cli_fail_status(q->self, &st);
-    const cli_fitted f = { .given = q->formula,
-                           .target = q->head.name[q->target_column],
-                           .law = &q->law,
-                           .d = &q->d,
-                           .r = &r,
-                           .level = q->level,
-                           .validation = validate ? &v : NULL,
-                           .share = q->holdout,
-                           .folds = (size_t)q->folds,
-                           .a = q->a };
+    const regress_fitted f = { .given = q->formula,
+                               .target = q->head.name[q->target_column],
+                               .law = &q->law,
+                               .d = &q->d,
+                               .r = &r,
+                               .level = q->level,
+                               .validation = validate ? &v : NULL,
+                               .share = q->holdout,
+                               .folds = (size_t)q->folds,
+                               .a = q->a };
     if (q->rows.f)
         cli_fitted_rows(q->rows.f, &f);
-    if (q->picture.f && !cli_fitted_draw(q->picture.f, &f))
-        return cli_fail(q->self, CLI_FAILED, "out of memory");
+    if (q->picture.f && !draw(q, &f))
+        return CLI_FAILED;
     if (!close_file(q, &q->rows, q->out, 1) || !close_file(q, &q->picture, q->svg, 1))
         return CLI_FAILED;
     warn(q);

@@ -33,10 +33,14 @@ static int count_modules(const model *m, module_count *out, int most)
     return n;
 }
 
-static void print_key(void *context, const char *key, const char *value, const char *help)
+static void print_config(const model_config *c)
 {
-    (void)context;
-    printf("  %-16s %-8s %s\n", key, value, help);
+    for (size_t i = 0; i < model_settings.count; i++) {
+        const settings_key *k = &model_settings.key[i];
+        char value[32];
+        settings_text(k, c, value, sizeof value);
+        printf("  %-16s %-8s %s\n", k->name, value, k->help);
+    }
 }
 
 static json_t *info_json(const model *m, json_t *metadata, const module_count *modules, int n)
@@ -77,7 +81,7 @@ int cli_info(const cli_command *self, int argc, char **argv)
         code = cli_print_json(self, info_json(m, metadata, modules, count));
     } else {
         printf("configuration\n");
-        model_config_list(&m->config, print_key, NULL);
+        print_config(&m->config);
         printf("\nparameters\n");
         for (int i = 0; i < count; i++)
             printf("  %-20s %4zu tensors %12zu\n", modules[i].name, modules[i].tensors,

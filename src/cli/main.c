@@ -154,6 +154,19 @@ const cli_command cli_commands[] = {
       "snip rank data.csv hall_of_fame.csv --format csv --out ranked.csv\n"
       "snip rank data.csv formulas.txt --format c --top 1 > best.c\n",
       cli_rank },
+    { "fit", "find a formula for a table", "TABLE [options]",
+      "Searches for formulas that explain the target column by the others, and prints a front: "
+      "each "
+      "formula\nhas a lower error than all simpler ones. > marks the one selected, by description "
+      "length. "
+      "Errors\nare those of the formula as printed; constants come from all rows, a quarter of the "
+      "rows "
+      "has no\npart in choosing them while the search lasts. Ctrl-C ends the search with the front "
+      "so far.\n",
+      "snip fit data.csv\n"
+      "snip fit data.csv --target y --time 10 --json\n"
+      "snip fit data.csv --operators +,-,*,/,sqrt --max-size 20 --out front.csv\n",
+      cli_fit },
     { "fit-constants", "fit the parameters of a given law, with their errors",
       "TABLE FORMULA [options]",
       "Fits a law to all rows of a table by least squares. Names in FORMULA that are no columns "

@@ -12,7 +12,7 @@
 static regress_candidate *candidates(const cli_command *self, size_t *count, cli_task *task,
                                      const char *path, const cli_list *given, int skip)
 {
-    cli_line *line = NULL;
+    regress_formula *line = NULL;
     size_t n = 0;
     if (path) {
         n = cli_lines(self, &line, path, &task->p.names, skip, task->quiet, task->a);

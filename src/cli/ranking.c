@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
-#include "regress/evidence.h"
+#include "regress/results.h"
 
 const char *const cli_ranking_formats[] = { "table", "csv", "json", "latex", "sympy", "c", NULL };
 
@@ -197,43 +197,9 @@ static void as_csv(FILE *f, const regress_candidate *c, size_t n, const cli_task
     }
 }
 
-json_t *cli_candidate_json(const regress_candidate *c, const expr_names *names, arena *a)
-{
-    json_t *o = json_object();
-    if (c->name) {
-        json_object_set_new(o, "name", text_json(c->name));
-        json_object_set_new(o, "field", text_json(c->field));
-    }
-    json_object_set_new(o, "equation", text_json(formula(c, SNIP_SYMPY, names, 0, a)));
-    json_object_set_new(o, "given", text_json(c->text ? c->text : ""));
-    json_object_set_new(o, "place", json_integer((json_int_t)c->place));
-    json_object_set_new(o, "similarity", cli_real(c->similarity));
-    if (c->why)
-        json_object_set_new(o, "no_similarity", text_json(c->why));
-    json_object_set_new(o, "loss_train", cli_real(c->errors.loss[0]));
-    json_object_set_new(o, "loss_val", cli_real(c->errors.loss[1]));
-    json_object_set_new(o, "loss_cross", cli_real(c->errors.cross));
-    json_object_set_new(o, "r2_train", cli_real(c->errors.r2[0]));
-    json_object_set_new(o, "r2_val", cli_real(c->errors.r2[1]));
-    json_object_set_new(o, "loss_train_given", cli_real(c->given.loss[0]));
-    json_object_set_new(o, "loss_val_given", cli_real(c->given.loss[1]));
-    json_object_set_new(o, "constants", json_integer((json_int_t)c->constants));
-    json_object_set_new(o, "complexity", json_integer((json_int_t)c->complexity));
-    json_object_set_new(o, "model_size", json_integer((json_int_t)c->size));
-    json_object_set_new(o, "pareto", json_boolean(c->front));
-    json_object_set_new(o, "score", cli_real(c->score));
-    return o;
-}
-
 static void as_json(FILE *f, const regress_candidate *c, size_t n, const cli_task *task)
 {
-    json_t *all = json_array();
-    for (size_t i = 0; i < n; i++)
-        json_array_append_new(all, cli_candidate_json(&c[i], &task->p.names, task->a));
-    json_t *o =
-        json_pack("{s:I,s:I,s:I,s:s?,s:o}", "rows_train", (json_int_t)task->p.train, "rows_val",
-                  (json_int_t)(task->p.rows - task->p.train), "inputs", (json_int_t)task->p.dim,
-                  "model", task->t ? task->t->hash : NULL, "candidates", all);
+    json_t *o = regress_ranking_json(c, n, &task->p, task->t ? task->t->hash : NULL, task->a);
     if (o)
         json_dumpf(o, f, JSON_REAL_PRECISION(17) | JSON_COMPACT);
     fputc('\n', f);

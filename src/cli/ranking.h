@@ -58,7 +58,4 @@ typedef struct cli_ranking {
 int cli_ranking_print(const cli_command *self, const cli_ranking *how, const regress_candidate *c,
                       size_t n, const cli_task *task);
 
-/* A candidate as JSON; the formula's text is made in `a`. */
-json_t *cli_candidate_json(const regress_candidate *c, const expr_names *names, arena *a);
-
 #endif

@@ -1,16 +1,12 @@
 /* task.c - see task.h. */
 #include "cli/task.h"
 
-#include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "base/file.h"
 #include "base/text.h"
-
-enum { LINES_MAX = 10000000 }; /* of a file of formulas */
 
 const char *cli_short_number(char *buf, double v)
 {
@@ -76,127 +72,24 @@ int cli_task_table(const cli_command *self, cli_task *task, const char *path)
     return 1;
 }
 
-/* The next cell of a CSV line, unquoted in place; *s moves behind it. NULL if there is none or a
- * quote has no end. */
-static char *next_cell(char **s)
+/* Says on standard error which line is left out, and why. */
+static void skipped(void *with, const char *message)
 {
-    char *from = *s, *to = *s, *start = *s;
-    if (!from)
-        return NULL;
-    if (*from == '"') {
-        for (from++; *from && (*from != '"' || from[1] == '"'); *to++ = *from++)
-            from += *from == '"';
-        if (!*from)
-            return NULL;
-    } else {
-        while (*from && *from != ',')
-            *to++ = *from++;
-    }
-    from += strcspn(from, ",");
-    *s = *from ? from + 1 : NULL;
-    *to = 0;
-    return start;
+    cli_fail(with, 0, "%s; skipped", message);
 }
 
-/* Which cell of a CSV head is called Equation, -1 if none. The line is spoilt. */
-static int equation_column(char *line)
+static void skipped_quietly(void *with, const char *message)
 {
-    if (!strchr(line, ','))
-        return -1;
-    const char *cell;
-    for (int k = 0; (cell = next_cell(&line)); k++)
-        if (strcasecmp(cell, "equation") == 0)
-            return k;
-    return -1;
+    (void)with, (void)message;
 }
 
-static char *strip(char *s)
+size_t cli_lines(const cli_command *self, regress_formula **out, const char *path,
+                 const expr_names *names, int skip, int quiet, arena *a)
 {
-    while (isspace((unsigned char)*s))
-        s++;
-    size_t n = strlen(s);
-    while (n && isspace((unsigned char)s[n - 1]))
-        s[--n] = 0;
-    return s;
-}
-
-/* Whether the line is not blank and no comment; sets its text and name. The text is NULL where a
- * CSV file has no such cell. */
-static int split(cli_line *l, char *line, int column)
-{
-    l->name = NULL;
-    line = strip(line);
-    if (!*line || (*line == '#' && column < 0))
-        return 0;
-    if (column >= 0) {
-        char *cell = NULL;
-        for (int k = 0; k <= column; k++)
-            cell = next_cell(&line);
-        l->text = cell ? strip(cell) : NULL;
-        return 1;
-    }
-    char *tab = strchr(line, '\t');
-    if (tab) {
-        *tab = 0;
-        l->name = text_clean(strip(line));
-        line = strip(tab + 1);
-    }
-    l->text = line;
-    return 1;
-}
-
-size_t cli_lines(const cli_command *self, cli_line **out, const char *path, const expr_names *names,
-                 int skip, int quiet, arena *a)
-{
-    char *all;
-    size_t size, room = 1, count = 0, number = 0;
     snip_status st;
-    int column = -1;
-    if (file_read_text(&all, &size, path, FILE_FORMULAS_MAX, a, &st) != SNIP_OK)
+    size_t count;
+    regress_skipped *note = !skip ? NULL : quiet ? skipped_quietly : skipped;
+    if (regress_formulas_read(out, &count, path, names, note, (void *)self, a, &st) != SNIP_OK)
         return cli_fail(self, 0, "%s", st.msg), (size_t)-1;
-    for (size_t i = 0; i < size; i++) {
-        if (!all[i])
-            return cli_fail(self, 0, "%s: holds a zero byte, so it is not text", path), (size_t)-1;
-        room += all[i] == '\n';
-    }
-    if (room > LINES_MAX)
-        return cli_fail(self, 0, "%s: has more than %d lines", path, LINES_MAX), (size_t)-1;
-    cli_line *l = *out = arena_array(a, room, sizeof *l);
-    if (!l)
-        return cli_fail(self, 0, "out of memory"), (size_t)-1;
-    for (char *line = all, *next; line; line = next) {
-        next = strchr(line, '\n');
-        if (next)
-            *next++ = 0;
-        number++;
-        if (number == 1) {
-            char *head = arena_text(a, line, strlen(line));
-            column = head ? equation_column(strip(head)) : -1;
-            if (column >= 0)
-                continue;
-        }
-        l[count].number = number;
-        if (!split(&l[count], line, column))
-            continue;
-        if (l[count].text && expr_parse(&l[count].e, l[count].text, names, a, &st) == SNIP_OK) {
-            count++;
-            continue;
-        }
-        if (skip && quiet)
-            continue;
-        const char *skipped = skip ? "; skipped" : "";
-        if (!l[count].text)
-            cli_fail(self, 0,
-                     "%s, line %zu: no cell in the column Equation, or a quote without its "
-                     "end%s",
-                     path, number, skipped);
-        else
-            cli_fail(self, 0, "%s, line %zu, byte %zu of the formula: %s%s", path, number, st.pos,
-                     st.msg, skipped);
-        if (!skip)
-            return (size_t)-1;
-    }
-    if (count == 0)
-        return cli_fail(self, 0, "%s: holds no formula", path), (size_t)-1;
     return count;
 }

@@ -4,6 +4,7 @@
 #define CLI_TASK_H
 
 #include "cli/cli.h"
+#include "regress/formulas.h"
 #include "regress/problem.h"
 
 typedef struct cli_task {
@@ -62,20 +63,11 @@ int cli_task_table(const cli_command *self, cli_task *task, const char *path);
 int cli_task_open(const cli_command *self, cli_task *task, const char *path);
 void cli_task_close(cli_task *task);
 
-/* A formula of a file. */
-typedef struct cli_line {
-    const char *text, *name; /* name: what stood before a tab, or NULL */
-    size_t number;           /* the line's, from 1 */
-    expr e;
-} cli_line;
-
-/* Reads formulas from the file at `path` (- for standard input): one a line, blank lines and lines
- * that start with # skipped, a name and a tab allowed in front; or a CSV file with a column
- * Equation, as PySR writes it. `skip` leaves out lines that cannot be read, with a note each unless
- * `quiet`; else the first is an error. Returns their number, or (size_t)-1 after printing what is
- * wrong. */
-size_t cli_lines(const cli_command *self, cli_line **out, const char *path, const expr_names *names,
-                 int skip, int quiet, arena *a);
+/* Reads a file of formulas (regress/formulas.h). `skip` leaves out lines that cannot be read, with
+ * a note each unless `quiet`; else the first is an error. Returns their number, or (size_t)-1 after
+ * printing what is wrong. */
+size_t cli_lines(const cli_command *self, regress_formula **out, const char *path,
+                 const expr_names *names, int skip, int quiet, arena *a);
 
 /* R^2 and the like for people: five digits, or - for NaN. buf holds 32 bytes. */
 const char *cli_short_number(char *buf, double v);

@@ -46,14 +46,8 @@ static snip_code set_key(model_config *m, train_config *c, const char *setting, 
     if (!equals || (size_t)(equals - setting) >= sizeof key)
         return status_fail(st, SNIP_FORMAT, 0, "--set wants key=value, not '%.40s'", setting);
     snprintf(key, sizeof key, "%.*s", (int)(equals - setting), setting);
-    snip_status other;
-    if (model_config_set(m, key, equals + 1, st) == SNIP_OK)
-        return SNIP_OK;
-    if (!strstr(st->msg, "there is no configuration key"))
-        return SNIP_FORMAT;
-    snip_code code = train_config_set(c, key, equals + 1, &other);
-    *st = other;
-    return code;
+    return settings_find(&model_settings, key) ? model_config_set(m, key, equals + 1, st)
+                                               : train_config_set(c, key, equals + 1, st);
 }
 
 /* A --set that changes the configuration `given` weights have is an error, which names both. */
@@ -111,7 +105,7 @@ static int run(const cli_command *self, int argc, char **argv, arena *a)
 {
     const char *out = NULL, *memory = "4G", *rate = NULL, *clip = NULL, *init = NULL,
                *formulas = NULL;
-    int preset = 2, stage = 5;
+    int preset = 2, stage = TRAIN_S5;
     cli_list sets = { .count = 0 };
     uint64_t steps = 0, batch = 0, seed = 0, warmup = 0, minutes = 5, every = 0, threads = 0,
              pairs = 256;
@@ -122,13 +116,13 @@ static int run(const cli_command *self, int argc, char **argv, arena *a)
           .kind = CLI_CHOICE,
           .to = &preset,
           .value = "NAME",
-          .choices = cli_presets,
+          .choices = model_presets,
           .help = "paper, base, small or tiny" },
         { .name = "stage",
           .kind = CLI_CHOICE,
           .to = &stage,
           .value = "S",
-          .choices = cli_stages,
+          .choices = train_stage_names,
           .help = "S0 (plain SNIP) to S5 (full SNIP++)" },
         { .name = "steps",
           .kind = CLI_COUNT,
@@ -250,8 +244,8 @@ static int run(const cli_command *self, int argc, char **argv, arena *a)
         return cli_fail(self, CLI_MISUSED, "--init starts a new run, --resume goes on with one");
     if (watch.memory == 0)
         return cli_fail(self, CLI_MISUSED, "--memory wants a size such as 4G, not '%.40s'", memory);
-    if (model_config_preset(&m, cli_presets[preset], &st) != SNIP_OK ||
-        train_config_preset(&c, cli_presets[preset], &st) != SNIP_OK)
+    if (model_config_preset(&m, model_presets[preset], &st) != SNIP_OK ||
+        train_config_preset(&c, model_presets[preset], &st) != SNIP_OK)
         return cli_fail(self, CLI_MISUSED, "%s", st.msg);
     if (init && read_init(&start, init, a, &st) != SNIP_OK)
         return cli_fail_status(self, &st);
@@ -266,13 +260,14 @@ static int run(const cli_command *self, int argc, char **argv, arena *a)
         c.formulas = own.hash;
         c.formulas_share = 0.3;
     }
-    size_t usual_points = c.train_points;
+    size_t usual_points = c.phase[TRAIN_MAIN].points;
     c.seed = seed;
     c.steps = steps ? steps : c.steps;
     c.batch = batch ? batch : c.batch;
     c.warmup = warmup ? warmup : c.warmup;
-    snip_code good = train_config_set(&c, "stage", cli_stages[stage], &st);
-    if (good == SNIP_OK && rate)
+    c.phase[TRAIN_MAIN].stage = stage;
+    snip_code good = SNIP_OK;
+    if (rate)
         good = train_config_set(&c, "lr", rate, &st);
     if (good == SNIP_OK && clip)
         good = train_config_set(&c, "clip", clip, &st);
@@ -287,10 +282,9 @@ static int run(const cli_command *self, int argc, char **argv, arena *a)
     if (start.any_warmup)
         train_shorten_warmup(&c);
     /* Points per table in training are at most the model's, unless asked for. */
-    if (c.train_points == usual_points && c.train_points > (size_t)m.points)
-        c.train_points = (size_t)m.points;
-    if (c.first_points == usual_points && c.first_points > (size_t)m.points)
-        c.first_points = (size_t)m.points;
+    for (int i = 0; i < TRAIN_PHASES; i++)
+        if (c.phase[i].points == usual_points && usual_points > (size_t)m.points)
+            c.phase[i].points = (size_t)m.points;
     if (good == SNIP_OK)
         good = model_config_check(&m, &st);
     if (good == SNIP_OK)

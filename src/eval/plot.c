@@ -11,252 +11,6 @@
 
 enum { LABELS = 136, MOST_LABEL = 21 };
 
-typedef struct look {
-    const char *fill, *edge, *shape, *dash;
-} look;
-
-#define CIRCLE   "M-4 0a4 4 0 1 0 8 0a4 4 0 1 0-8 0z"
-#define SQUARE   "M-3.5-3.5h7v7h-7z"
-#define TRIANGLE "M0-4.6L4.4 3.3H-4.4z"
-#define BAR      "M-1.6-5h3.2v10h-3.2z"
-
-static const look looks[] = {
-    { "#0072b2", "#fff", CIRCLE, "" },
-    { "#d55e00", "#fff", SQUARE, "7 3" },
-    { "#009e73", "#fff", TRIANGLE, "2 3" },
-    { "#cc79a7", "#fff", "M0-5L4.4 0 0 5-4.4 0z", "10 3 2 3" },
-    { "#e69f00", "#fff", "M0 4.6L4.4-3.3H-4.4z", "5 5" },
-    { "#56b4e9", "#fff", "M-1.5-4.4h3v2.9h2.9v3h-2.9v2.9h-3v-2.9h-2.9v-3h2.9z", "12 4" },
-    { "#000000", "#fff",
-      "M-4.2-2L-2-4.2 0-2.2 2-4.2 4.2-2 2.2 0 4.2 2 2 4.2 0 2.2-2 4.2-4.2 2-2.2 0z", "1 3" },
-    { "#f0e442", "#555", "M0-5L1.4-1.6 4.8-1.5 2.2.7 3 4 0 2.2-3 4-2.2.7-4.8-1.5-1.4-1.6z",
-      "8 2 2 2 2 2" },
-    { "#fff", "#555", BAR, "" },
-    { "#555", "#555", BAR, "" },
-    { "#fff", "#0072b2", CIRCLE, "" },
-    { "#fff", "#d55e00", SQUARE, "" },
-    { "#fff", "#009e73", TRIANGLE, "" },
-};
-
-static const look *look_of(int i)
-{
-    return &looks[i < 0 || i >= (int)(sizeof looks / sizeof *looks) ? 0 : i];
-}
-
-const char *eval_colour(int i)
-{
-    return look_of(i)->fill;
-}
-
-/* Groups of three digits, from the right. */
-static void count_text(char *out, double v)
-{
-    char digits[EVAL_NUMBER];
-    int n = snprintf(digits, sizeof digits, "%.0f", v), used = 0;
-    for (int i = 0; i < n && used < EVAL_NUMBER - 2; i++) {
-        out[used++] = digits[i];
-        if ((n - i) % 3 == 1 && i + 1 < n)
-            out[used++] = ',';
-    }
-    out[used] = 0;
-}
-
-/* "0.73" loses its zero. */
-static void share_text(char *out, double v)
-{
-    char digits[EVAL_NUMBER];
-    snprintf(digits, sizeof digits, "%.2f", v);
-    strcpy(out, digits + (digits[0] == '0'));
-}
-
-const char *eval_number(char out[EVAL_NUMBER], double v, eval_format f)
-{
-    if (!isfinite(v) || fabs(v) >= 1e15) /* beyond this it is no result of ours */
-        return strcpy(out, "–");
-    char *s = out;
-    double size = fabs(v), least = f == EVAL_PERCENT ? .0005 : f == EVAL_COUNT ? .05 : .005;
-    if (f == EVAL_SIGNED && v >= least)
-        s += sprintf(s, "+");
-    else if (f != EVAL_MIRROR && v <= -least)
-        s += sprintf(s, "−");
-    if (f == EVAL_PERCENT || f == EVAL_MIRROR)
-        sprintf(s, f == EVAL_PERCENT ? "%.1f %%" : "%g %%", 100 * size);
-    else if (f == EVAL_PLAIN)
-        sprintf(s, "%.2f", size);
-    else if (f == EVAL_COUNT && fabs(size - round(size)) >= .05)
-        sprintf(s, "%.1f", size);
-    else if (f == EVAL_COUNT)
-        count_text(s, size);
-    else
-        share_text(s, size);
-    return out;
-}
-
-void eval_escape(text *t, const char *s)
-{
-    for (; s && *s; s++) {
-        static const char special[] = "<>&\"'";
-        static const char *const entity[] = { "&lt;", "&gt;", "&amp;", "&quot;", "&#39;" };
-        const char *found = strchr(special, *s);
-        if (found)
-            text_put(t, entity[found - special], strlen(entity[found - special]));
-        else
-            text_put(t, s, 1);
-    }
-}
-
-void eval_mark(text *t, double x, double y, int i, const char *title)
-{
-    const look *s = look_of(i);
-    text_add(t, "<path class='m' transform='translate(%.1f %.1f)' d='%s' fill='%s' stroke='%s'>", x,
-             y, s->shape, s->fill, s->edge);
-    if (title) {
-        text_add(t, "<title>");
-        eval_escape(t, title);
-        text_add(t, "</title>");
-    }
-    text_add(t, "</path>\n");
-}
-
-static double place(double v, double v0, double v1, double from, double to)
-{
-    double share = v1 > v0 ? (v - v0) / (v1 - v0) : .5;
-    return from + (to - from) * fmin(1, fmax(0, share));
-}
-
-double eval_plot_x(const eval_plot *p, double v)
-{
-    return place(v, p->x0, p->x1, p->left, p->width - p->right);
-}
-
-double eval_plot_y(const eval_plot *p, double v)
-{
-    return place(v, p->y0, p->y1, p->height - p->bottom, p->top);
-}
-
-eval_plot eval_plot_new(text *t, double left, double height)
-{
-    return (eval_plot){ .t = t,
-                        .width = EVAL_WIDTH,
-                        .height = height,
-                        .left = left,
-                        .right = EVAL_RIGHT,
-                        .top = EVAL_TOP,
-                        .bottom = EVAL_BOTTOM };
-}
-
-void eval_plot_open(const eval_plot *p, const char *name)
-{
-    text_add(p->t, "<svg viewBox='0 0 %.0f %.0f' role='img' aria-label='", p->width, p->height);
-    eval_escape(p->t, name);
-    text_add(p->t, "'>\n");
-}
-
-void eval_plot_close(const eval_plot *p)
-{
-    text_add(p->t, "</svg>\n");
-}
-
-/* A round step that gives four to eight marks over [lo, hi]. */
-static double mark_step(double lo, double hi)
-{
-    double width = hi > lo ? hi - lo : 1, step = pow(10, floor(log10(width)));
-    double parts = width / step;
-    return parts < 1.6 ? step / 5 : parts < 4 ? step / 2 : parts < 8 ? step : 2 * step;
-}
-
-static const char *tick_text(char out[EVAL_NUMBER], double v, eval_format f)
-{
-    if (fabs(v) < 1e-9)
-        return strcpy(out, f == EVAL_PERCENT || f == EVAL_MIRROR ? "0 %" : "0");
-    if (f == EVAL_PERCENT)
-        f = EVAL_MIRROR;
-    return eval_number(out, v, f == EVAL_PLAIN ? EVAL_SHARE : f);
-}
-
-/* The k-th mark of an axis, counted from its low end; 0 after the last. */
-static int mark_of(double lo, double hi, int k, double *v)
-{
-    double step = mark_step(lo, hi);
-    *v = step * (ceil(lo / step - 1e-6) + k);
-    return k < 20 && *v <= hi + 1e-6 * step;
-}
-
-void eval_plot_axis_x(const eval_plot *p, const char *label, eval_format f)
-{
-    double v, low = p->height - p->bottom;
-    char number[EVAL_NUMBER];
-    for (int k = 0; mark_of(p->x0, p->x1, k, &v); k++) {
-        double x = eval_plot_x(p, v);
-        text_add(p->t, "<path class='g' d='M%.1f %.1fV%.1f'/>", x, p->top, low);
-        eval_plot_text(p, x, low + 14, "middle", tick_text(number, v, f), 20);
-    }
-    eval_plot_text(p, (p->left + p->width - p->right) / 2, low + 31, "middle", label, 80);
-}
-
-void eval_plot_axis_y(const eval_plot *p, const char *label, eval_format f)
-{
-    double v;
-    char number[EVAL_NUMBER];
-    for (int k = 0; mark_of(p->y0, p->y1, k, &v); k++) {
-        double y = eval_plot_y(p, v);
-        text_add(p->t, "<path class='g' d='M%.1f %.1fH%.1f'/>", p->left, y, p->width - p->right);
-        eval_plot_text(p, p->left - 5, y + 4, "end", tick_text(number, v, f), 20);
-    }
-    text_add(p->t, "<text transform='translate(12 %.1f) rotate(-90)' text-anchor='middle'>",
-             (p->top + p->height - p->bottom) / 2);
-    eval_escape(p->t, label);
-    text_add(p->t, "</text>\n");
-}
-
-/* Bytes of the first `most` characters of UTF-8. */
-static size_t cut(const char *s, size_t most)
-{
-    size_t i = 0, seen = 0;
-    for (; s[i]; i++)
-        if (((unsigned char)s[i] & 0xc0) != 0x80 && seen++ == most)
-            break;
-    return i;
-}
-
-void eval_plot_text(const eval_plot *p, double x, double y, const char *anchor, const char *s,
-                    size_t most)
-{
-    int longer = s[cut(s, most)] != 0;
-    size_t bytes = cut(s, longer ? most - 1 : most);
-    text_add(p->t, "<text x='%.1f' y='%.1f' text-anchor='%s'>", x, y, anchor);
-    char *kept = arena_text(p->t->a, s, bytes);
-    if (!kept)
-        p->t->failed = 1;
-    eval_escape(p->t, kept);
-    if (longer) {
-        text_add(p->t, "…<title>");
-        eval_escape(p->t, s);
-        text_add(p->t, "</title>");
-    }
-    text_add(p->t, "</text>\n");
-}
-
-void eval_plot_interval(const eval_plot *p, double lo, double hi, double y, int i)
-{
-    if (isfinite(lo) && isfinite(hi))
-        text_add(p->t, "<path class='i' stroke='%s' d='M%.1f %.1fH%.1f'/>\n", look_of(i)->fill,
-                 eval_plot_x(p, lo), y, eval_plot_x(p, hi));
-}
-
-void eval_plot_line(const eval_plot *p, const double *x, const double *y, size_t n, int i)
-{
-    const look *s = look_of(i);
-    text_add(p->t, "<polyline class='l' stroke='%s' stroke-dasharray='%s' points='", s->fill,
-             *s->dash ? s->dash : "none");
-    for (size_t k = 0; k < n; k++)
-        if (isfinite(x[k]) && isfinite(y[k]))
-            text_add(p->t, "%.1f,%.1f ", eval_plot_x(p, x[k]), eval_plot_y(p, y[k]));
-    text_add(p->t, "'/>\n");
-}
-
-/* ---- the page ---- */
-
 static const json_t *step(const json_t *o, const char *name, size_t length)
 {
     if (json_is_array(o))
@@ -392,24 +146,22 @@ double *eval_page_column(eval_page *g, size_t n)
 
 void eval_put(eval_page *g, const char *s)
 {
-    text_put(&g->t, s, strlen(s));
+    page_put(&g->t, s);
 }
 
 void eval_element(eval_page *g, const char *open, const char *s, const char *close)
 {
-    eval_put(g, open);
-    eval_escape(&g->t, s);
-    eval_put(g, close);
+    page_element(&g->t, open, s, close);
 }
 
-const char *eval_print(eval_page *g, double v, eval_format f)
+const char *eval_print(eval_page *g, double v, page_format f)
 {
-    char out[EVAL_NUMBER];
-    return eval_say(g, "%s", eval_number(out, v, f));
+    char out[PAGE_DIGITS];
+    return eval_say(g, "%s", page_number(out, v, f));
 }
 
 const char *eval_hover(eval_page *g, const char *who, const char *what, eval_figure e,
-                       eval_format f)
+                       page_format f)
 {
     const char *value = eval_print(g, e.value, f);
     if (!isfinite(e.lo) || !isfinite(e.hi))
@@ -419,13 +171,13 @@ const char *eval_hover(eval_page *g, const char *who, const char *what, eval_fig
 }
 
 /* "81.0 – 83.1 %": the unit once. */
-static const char *interval(eval_page *g, eval_figure e, eval_format f)
+static const char *interval(eval_page *g, eval_figure e, page_format f)
 {
     const char *lo = eval_print(g, e.lo, f);
     return eval_say(g, "%.*s – %s", (int)strcspn(lo, " "), lo, eval_print(g, e.hi, f));
 }
 
-void eval_cell(eval_page *g, eval_figure e, eval_format f)
+void eval_cell(eval_page *g, eval_figure e, page_format f)
 {
     text_add(&g->t, "<td>%s", eval_print(g, e.value, f));
     if (isfinite(e.lo) && isfinite(e.hi))
@@ -463,13 +215,13 @@ void eval_table(eval_page *g, const eval_measure *r, size_t n)
 void eval_legend_entry(eval_page *g, int style, const char *name)
 {
     eval_put(g, "<span><svg viewBox='-7 -7 14 14'>");
-    eval_mark(&g->t, 0, 0, style, NULL);
+    page_mark(&g->t, 0, 0, style, NULL);
     eval_element(g, "</svg>", name, "</span>\n");
 }
 
 int eval_style(size_t m)
 {
-    return (int)(m % EVAL_STYLES);
+    return (int)(m % PAGE_STYLES);
 }
 
 void eval_legend(eval_page *g, int paper)
@@ -489,48 +241,49 @@ void eval_panel_open(eval_page *g, const char *title)
     eval_element(g, "<figure><figcaption>", title, "</figcaption>");
 }
 
-void eval_panel_close(eval_page *g, const eval_plot *p)
+void eval_panel_close(eval_page *g, const page_plot *p)
 {
-    eval_plot_close(p);
+    page_svg_close(p->t);
     eval_put(g, "</figure>\n");
 }
 
-static void guide(eval_page *g, const eval_plot *p, double v)
+static void guide(eval_page *g, const page_plot *p, double v)
 {
     text_add(&g->t, "<path class='c' d='M%.1f %.1fV%.1f'><title>chance</title></path>\n",
-             eval_plot_x(p, v), p->top, p->height - p->bottom);
+             page_plot_x(p, v), p->top, p->height - p->bottom);
 }
 
-static void dot(eval_page *g, const eval_plot *p, double y, int style, eval_figure e,
+static void dot(eval_page *g, const page_plot *p, double y, int style, eval_figure e,
                 const char *title)
 {
     if (!isfinite(e.value))
         return;
-    eval_plot_interval(p, e.lo, e.hi, y, style);
-    eval_mark(&g->t, eval_plot_x(p, e.value), y, style, title);
+    page_plot_interval(p, e.lo, e.hi, y, style);
+    page_mark(&g->t, page_plot_x(p, e.value), y, style, title);
 }
 
 void eval_dots(eval_page *g, const eval_panel *f, const eval_measure *r, size_t n)
 {
     int paper = any_paper(r, n);
     double high = fmax(9.0 * (double)(g->n + (paper ? 1 : 0)) + 8, 22);
-    eval_plot p = eval_plot_new(&g->t, LABELS, EVAL_TOP + EVAL_BOTTOM + high * (double)n);
+    page_plot p = page_plot_new(&g->t, LABELS, PAGE_TOP + PAGE_BOTTOM + high * (double)n);
     p.x0 = f->lo, p.x1 = f->hi;
     eval_panel_open(g, f->title);
-    eval_plot_open(&p, f->title);
+    page_svg_open(&g->t, p.width, p.height, f->title);
     for (size_t i = 0; i < n; i++) {
-        double top = EVAL_TOP + high * (double)i;
+        double top = PAGE_TOP + high * (double)i;
         text_add(&g->t, "<rect class='%s' x='0' y='%.1f' width='%d' height='%.1f'/>",
-                 r[i].average ? "s" : "r", top, EVAL_WIDTH - EVAL_RIGHT, high - 1);
-        eval_plot_text(&p, p.left - 8, top + high / 2 + 4, "end", r[i].label, MOST_LABEL);
+                 r[i].average ? "s" : "r", top, PAGE_WIDTH - PAGE_RIGHT, high - 1);
+        page_svg_text_cut(&g->t, p.left - 8, top + high / 2 + 4, " text-anchor=\"end\"", r[i].label,
+                          MOST_LABEL);
     }
-    eval_plot_axis_x(&p, f->unit, r[0].format);
+    page_plot_axis_x(&p, f->unit, r[0].format);
     if (isfinite(f->chance))
         guide(g, &p, f->chance);
     for (size_t i = 0; i < n; i++) {
         const eval_paper *q = paper_of(&r[i]);
         double slots = (double)g->n + (q ? 1 : 0);
-        double y = EVAL_TOP + high * ((double)i + .5) - 9 * (slots - 1) / 2;
+        double y = PAGE_TOP + high * ((double)i + .5) - 9 * (slots - 1) / 2;
         for (size_t k = 0; k < g->n; k++, y += 9) {
             eval_figure e = eval_figure_at(g, g->shown[k], r[i].path);
             dot(g, &p, y, eval_style(g->shown[k]), e,

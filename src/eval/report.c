@@ -55,12 +55,12 @@ static void counts(eval_page *g, const char *ours, const char *theirs, const eva
             eval_cell(g,
                       eval_figure_read(eval_page_common(g, ours),
                                        eval_say(g, "%s.%s", thing[i].name, column[c].name)),
-                      EVAL_COUNT);
+                      PAGE_COUNT);
         for (size_t c = 0; theirs && c < columns; c++) {
             const eval_paper *p =
                 eval_paper_find(eval_say(g, "%s.%s.%s", theirs, thing[i].name, key[c]));
             text_add(&g->t, "<td class='p'>%s</td>",
-                     eval_print(g, p ? p->snippp : NAN, EVAL_COUNT));
+                     eval_print(g, p ? p->snippp : NAN, PAGE_COUNT));
         }
         eval_put(g, "</tr>\n");
     }
@@ -73,25 +73,25 @@ static void global_part(eval_page *g)
 {
     static const eval_measure rows[] = {
         { .label = "formula → data" },
-        { "R@1", "global.f2y.r1", NULL, EVAL_PERCENT, 0 },
-        { "R@10", "global.f2y.r10", NULL, EVAL_PERCENT, 0 },
-        { "nDCG@10", "global.f2y.ndcg10", NULL, EVAL_PERCENT, 0 },
-        { "mean reciprocal rank", "global.f2y.mrr", NULL, EVAL_SHARE, 0 },
-        { "median rank", "global.f2y.median_rank", NULL, EVAL_COUNT, 0 },
+        { "R@1", "global.f2y.r1", NULL, PAGE_PERCENT, 0 },
+        { "R@10", "global.f2y.r10", NULL, PAGE_PERCENT, 0 },
+        { "nDCG@10", "global.f2y.ndcg10", NULL, PAGE_PERCENT, 0 },
+        { "mean reciprocal rank", "global.f2y.mrr", NULL, PAGE_SHARE, 0 },
+        { "median rank", "global.f2y.median_rank", NULL, PAGE_COUNT, 0 },
         { .label = "data → formula" },
-        { "R@1", "global.y2f.r1", NULL, EVAL_PERCENT, 0 },
-        { "R@10", "global.y2f.r10", NULL, EVAL_PERCENT, 0 },
-        { "nDCG@10", "global.y2f.ndcg10", NULL, EVAL_PERCENT, 0 },
-        { "mean reciprocal rank", "global.y2f.mrr", NULL, EVAL_SHARE, 0 },
-        { "median rank", "global.y2f.median_rank", NULL, EVAL_COUNT, 0 },
+        { "R@1", "global.y2f.r1", NULL, PAGE_PERCENT, 0 },
+        { "R@10", "global.y2f.r10", NULL, PAGE_PERCENT, 0 },
+        { "nDCG@10", "global.y2f.ndcg10", NULL, PAGE_PERCENT, 0 },
+        { "mean reciprocal rank", "global.y2f.mrr", NULL, PAGE_SHARE, 0 },
+        { "median rank", "global.y2f.median_rank", NULL, PAGE_COUNT, 0 },
     };
     static const eval_measure ndcg[] = {
-        { "formula → data", "global.f2y.ndcg10", NULL, EVAL_PERCENT, 0 },
-        { "data → formula", "global.y2f.ndcg10", NULL, EVAL_PERCENT, 0 },
+        { "formula → data", "global.f2y.ndcg10", NULL, PAGE_PERCENT, 0 },
+        { "data → formula", "global.y2f.ndcg10", NULL, PAGE_PERCENT, 0 },
     };
     static const eval_measure recall[] = {
-        { "formula → data", "global.f2y.r10", NULL, EVAL_PERCENT, 0 },
-        { "data → formula", "global.y2f.r10", NULL, EVAL_PERCENT, 0 },
+        { "formula → data", "global.f2y.r10", NULL, PAGE_PERCENT, 0 },
+        { "data → formula", "global.y2f.r10", NULL, PAGE_PERCENT, 0 },
     };
     double pairs = eval_json_number(eval_page_common(g, "global.pairs"), "");
     if (pairs >= 1)
@@ -99,7 +99,7 @@ static void global_part(eval_page *g)
                  "<p>%s pairs. Guessing would have the right one among the first ten in %.3g %% of "
                  "the cases. The paper searches among 100,000 pairs, which is harder than among "
                  "fewer.</p>\n",
-                 eval_print(g, pairs, EVAL_COUNT), 100 * fmin(1, 10 / pairs));
+                 eval_print(g, pairs, PAGE_COUNT), 100 * fmin(1, 10 / pairs));
     eval_legend(g, 1);
     eval_put(g, "<div class='panels'>");
     eval_dots(g, &(eval_panel){ "nDCG@10", "nDCG@10", 0, 1, NAN }, ndcg, COUNT(ndcg));
@@ -125,19 +125,19 @@ static double widest(const eval_page *g)
 }
 
 /* One path for all points keeps the page small. Returns their centroid. */
-static void scatter_points(eval_page *g, const eval_plot *p, const json_t *points, int style,
+static void scatter_points(eval_page *g, const page_plot *p, const json_t *points, int style,
                            double *centroid)
 {
     double n = 0;
     centroid[0] = centroid[1] = 0;
-    text_add(&g->t, "<path class='%s' stroke='%s' d='", style ? "x" : "o", eval_colour(style));
+    text_add(&g->t, "<path class='%s' stroke='%s' d='", style ? "x" : "o", page_colour(style));
     for (size_t i = 0; i < json_array_size(points); i++) {
         double x = eval_json_number(json_array_get(points, i), "0");
         double y = eval_json_number(json_array_get(points, i), "1");
         if (!isfinite(x) || !isfinite(y))
             continue;
-        text_add(&g->t, style ? "M%.1f %.1fm-2-2l4 4m0-4l-4 4" : "M%.1f %.1fh0", eval_plot_x(p, x),
-                 eval_plot_y(p, y));
+        text_add(&g->t, style ? "M%.1f %.1fm-2-2l4 4m0-4l-4 4" : "M%.1f %.1fh0", page_plot_x(p, x),
+                 page_plot_y(p, y));
         centroid[0] += x, centroid[1] += y, n++;
     }
     eval_put(g, "'/>\n");
@@ -148,30 +148,30 @@ static void scatter(eval_page *g, size_t m, double most)
 {
     const json_t *o = eval_json_at(eval_model_suites(g, m), "geometry");
     const char *kind[] = { "formulas", "data" };
-    eval_plot p = eval_plot_new(&g->t, LEFT, SQUARE);
+    page_plot p = page_plot_new(&g->t, LEFT, SQUARE);
     p.x0 = -most, p.x1 = most, p.y0 = -most, p.y1 = most;
     double centre[2][2];
     eval_panel_open(g, eval_say(g, "%s: gap %s", eval_model_name(g, m),
-                                eval_print(g, eval_figure_read(o, "gap").value, EVAL_PLAIN)));
-    eval_plot_open(&p, "first two principal components");
-    eval_plot_axis_x(&p,
+                                eval_print(g, eval_figure_read(o, "gap").value, PAGE_PLAIN)));
+    page_svg_open(&g->t, p.width, p.height, "first two principal components");
+    page_plot_axis_x(&p,
                      eval_say(g, "component 1 (%s of the variance)",
-                              eval_print(g, eval_json_number(o, "explained.0"), EVAL_PERCENT)),
-                     EVAL_PLAIN);
-    eval_plot_axis_y(&p,
+                              eval_print(g, eval_json_number(o, "explained.0"), PAGE_PERCENT)),
+                     PAGE_PLAIN);
+    page_plot_axis_y(&p,
                      eval_say(g, "component 2 (%s)",
-                              eval_print(g, eval_json_number(o, "explained.1"), EVAL_PERCENT)),
-                     EVAL_PLAIN);
+                              eval_print(g, eval_json_number(o, "explained.1"), PAGE_PERCENT)),
+                     PAGE_PLAIN);
     scatter_points(g, &p, eval_json_at(o, "points.f"), 0, centre[0]);
     scatter_points(g, &p, eval_json_at(o, "points.y"), 1, centre[1]);
     for (int i = 0; i < 2; i++) {
-        double x = eval_plot_x(&p, centre[i][0]), y = eval_plot_y(&p, centre[i][1]);
+        double x = page_plot_x(&p, centre[i][0]), y = page_plot_y(&p, centre[i][1]);
         if (isfinite(centre[i][0]))
             text_add(
                 &g->t,
                 "<circle class='k' cx='%.1f' cy='%.1f' r='8' stroke='%s'><title>centroid of the "
                 "%s</title></circle>",
-                x, y, eval_colour(i), kind[i]);
+                x, y, page_colour(i), kind[i]);
     }
     eval_panel_close(g, &p);
 }
@@ -186,12 +186,12 @@ static void spectrum(eval_page *g)
     for (size_t k = 0; k < g->n; k++)
         most = fmax(most, eval_json_number(eval_model_suites(g, g->shown[k]), "geometry.dims.99"));
     most = fmin(most, 512);
-    eval_plot p = eval_plot_new(&g->t, LEFT, SQUARE);
+    page_plot p = page_plot_new(&g->t, LEFT, SQUARE);
     p.x1 = most, p.y1 = 1;
     eval_panel_open(g, "Cumulative variance");
-    eval_plot_open(&p, "cumulative variance");
-    eval_plot_axis_x(&p, "principal components", EVAL_COUNT);
-    eval_plot_axis_y(&p, "share of the variance", EVAL_PERCENT);
+    page_svg_open(&g->t, p.width, p.height, "cumulative variance");
+    page_plot_axis_x(&p, "principal components", PAGE_COUNT);
+    page_plot_axis_y(&p, "share of the variance", PAGE_PERCENT);
     for (size_t k = 0; k < g->n; k++) {
         const json_t *list = eval_json_at(eval_model_suites(g, g->shown[k]), "geometry.explained");
         size_t n = json_array_size(list), used = 0;
@@ -205,13 +205,13 @@ static void spectrum(eval_page *g)
             x[++used] = (double)(i + 1), y[used] = sum;
         }
         int style = eval_style(g->shown[k]);
-        eval_plot_line(&p, x, y, used + 1, style);
+        page_plot_line(&p, x, y, used + 1, style);
         size_t next = 0;
         for (size_t i = 1; i <= used; i++)
             if (next < COUNT(heights) && y[i] >= heights[next]) {
-                eval_mark(&g->t, eval_plot_x(&p, x[i]), eval_plot_y(&p, y[i]), style,
+                page_mark(&g->t, page_plot_x(&p, x[i]), page_plot_y(&p, y[i]), style,
                           eval_say(g, "%s: %zu components hold %s", eval_model_name(g, g->shown[k]),
-                                   i, eval_print(g, y[i], EVAL_PERCENT)));
+                                   i, eval_print(g, y[i], PAGE_PERCENT)));
                 while (next < COUNT(heights) && y[i] >= heights[next])
                     next++;
             }
@@ -220,7 +220,7 @@ static void spectrum(eval_page *g)
         for (int s = 0; s < 2; s++) {
             const eval_paper *q = eval_paper_find(keys[i]);
             double v = s ? q->snippp : q->snip;
-            eval_mark(&g->t, eval_plot_x(&p, v), eval_plot_y(&p, heights[i]),
+            page_mark(&g->t, page_plot_x(&p, v), page_plot_y(&p, heights[i]),
                       s ? EVAL_SNIPPP : EVAL_SNIP,
                       eval_say(g, "%s, paper: %.0f components hold %.0f %%", s ? "SNIP++" : "SNIP",
                                v, 100 * heights[i]));
@@ -231,14 +231,14 @@ static void spectrum(eval_page *g)
 static void geometry_part(eval_page *g)
 {
     static const eval_measure rows[] = {
-        { "gap between the centroids", "geometry.gap", NULL, EVAL_PLAIN, 0 },
-        { "component 1", "geometry.explained.0", "geometry.explained1", EVAL_PERCENT, 0 },
-        { "component 2", "geometry.explained.1", "geometry.explained2", EVAL_PERCENT, 0 },
-        { "components for 50 %", "geometry.dims.50", "geometry.dims50", EVAL_COUNT, 0 },
-        { "for 90 %", "geometry.dims.90", "geometry.dims90", EVAL_COUNT, 0 },
-        { "for 95 %", "geometry.dims.95", "geometry.dims95", EVAL_COUNT, 0 },
-        { "for 99 %", "geometry.dims.99", "geometry.dims99", EVAL_COUNT, 0 },
-        { "pairs", "geometry.pairs", NULL, EVAL_COUNT, 0 },
+        { "gap between the centroids", "geometry.gap", NULL, PAGE_PLAIN, 0 },
+        { "component 1", "geometry.explained.0", "geometry.explained1", PAGE_PERCENT, 0 },
+        { "component 2", "geometry.explained.1", "geometry.explained2", PAGE_PERCENT, 0 },
+        { "components for 50 %", "geometry.dims.50", "geometry.dims50", PAGE_COUNT, 0 },
+        { "for 90 %", "geometry.dims.90", "geometry.dims90", PAGE_COUNT, 0 },
+        { "for 95 %", "geometry.dims.95", "geometry.dims95", PAGE_COUNT, 0 },
+        { "for 99 %", "geometry.dims.99", "geometry.dims99", PAGE_COUNT, 0 },
+        { "pairs", "geometry.pairs", NULL, PAGE_COUNT, 0 },
     };
     text_add(
         &g->t,
@@ -246,7 +246,7 @@ static void geometry_part(eval_page *g)
         "stroke='%s'/></svg>a formula</span><span><svg viewBox='-7 -7 14 14'><path class='x' "
         "d='M-2-2l4 4m0-4l-4 4' stroke='%s'/></svg>its data</span><span><svg viewBox='-9 -9 18 "
         "18'><circle class='k' r='8' stroke='#555'/></svg>centroid</span></p>\n",
-        eval_colour(0), eval_colour(1));
+        page_colour(0), page_colour(1));
     eval_put(g, "<div class='panels'>");
     double most = widest(g);
     for (size_t k = 0; k < g->n; k++)
@@ -269,14 +269,14 @@ static void family_rows(eval_page *g, const char *suite, const eval_named *d, ev
     for (size_t i = 0; i < COUNT(families); i++) {
         *out++ = (eval_measure){ families[i].label,
                                  eval_say(g, "%s.families.%s.%s", suite, families[i].name, d->name),
-                                 NULL, EVAL_SHARE, 0 };
+                                 NULL, PAGE_SHARE, 0 };
         if (i % 3 == 2)
             *out++ = (eval_measure){ mean[i / 3].label,
                                      eval_say(g, "%s.%s.%s", suite, mean[i / 3].name, d->name),
-                                     NULL, EVAL_SHARE, 1 };
+                                     NULL, PAGE_SHARE, 1 };
     }
     *out = (eval_measure){ "all, mean", eval_say(g, "%s.average.%s", suite, d->name), NULL,
-                           EVAL_SHARE, 1 };
+                           PAGE_SHARE, 1 };
 }
 
 static void edit_families(eval_page *g, const char *suite)
@@ -307,7 +307,7 @@ static void edits_part(eval_page *g)
 {
     edit_families(g, "edits");
     text_add(&g->t, "<h3>The pool</h3><p>%s targets here, 127 in the paper.</p>\n",
-             eval_print(g, eval_json_number(eval_page_common(g, "edits.targets"), ""), EVAL_COUNT));
+             eval_print(g, eval_json_number(eval_page_common(g, "edits.targets"), ""), PAGE_COUNT));
     counts(g, "edits.families", "pool", families, COUNT(families), pool_columns, pool_keys,
            COUNT(pool_columns));
 }
@@ -319,8 +319,8 @@ static void subtrees_part(eval_page *g)
         &g->t,
         "<h3>The pool</h3><p>%s subtrees of %s formulas; a target is a formula with at least one "
         "variant. The paper prints no counts here.</p>\n",
-        eval_print(g, eval_json_number(eval_page_common(g, "subtrees.subtrees"), ""), EVAL_COUNT),
-        eval_print(g, eval_json_number(eval_page_common(g, "subtrees.targets"), ""), EVAL_COUNT));
+        eval_print(g, eval_json_number(eval_page_common(g, "subtrees.subtrees"), ""), PAGE_COUNT),
+        eval_print(g, eval_json_number(eval_page_common(g, "subtrees.targets"), ""), PAGE_COUNT));
     counts(g, "subtrees.families", NULL, families, COUNT(families), pool_columns, pool_keys,
            COUNT(pool_columns));
 }
@@ -337,7 +337,7 @@ static void ood_rows(eval_page *g, const eval_named *protocol, const eval_named 
             *out++ = (eval_measure){ v ? "· consistent view" : corpora[c].label,
                                      eval_say(g, "ood.%s.%s.%s.%s", corpora[c].name, views[v].name,
                                               protocol->name, d->name),
-                                     NULL, EVAL_SHARE, v == 1 };
+                                     NULL, PAGE_SHARE, v == 1 };
 }
 
 static void ood_part(eval_page *g)
@@ -356,7 +356,7 @@ static void ood_part(eval_page *g)
                 (eval_measure){ protocols[i].label,
                                 eval_say(g, OOD_MEAN("%s", "%s"), views[v].name, protocols[i].name),
                                 v ? NULL : eval_say(g, "ood.average.%s", protocols[i].name),
-                                EVAL_SHARE, 0 };
+                                PAGE_SHARE, 0 };
     }
     eval_table(g, means, COUNT(means));
     eval_legend(g, 0);
@@ -395,12 +395,12 @@ static int has_ladder(const eval_page *g, const char *name)
 typedef struct rung {
     const char *title, *unit;
     const char *f2y, *y2f; /* y2f: NULL for what has no direction */
-    eval_format format;
+    page_format format;
     double lo, hi;
 } rung;
 
 /* One line of a ladder: a dot for every model, the line through the first of each stage. */
-static void climb(eval_page *g, const eval_plot *p, const rung *r, const char *path, int style)
+static void climb(eval_page *g, const page_plot *p, const rung *r, const char *path, int style)
 {
     double x[6], y[6];
     for (int s = 0; s < 6; s++)
@@ -408,29 +408,29 @@ static void climb(eval_page *g, const eval_plot *p, const rung *r, const char *p
     for (size_t k = g->n; k-- > 0;)
         if (stage_of(g, g->shown[k]) >= 0)
             y[stage_of(g, g->shown[k])] = eval_figure_at(g, g->shown[k], path).value;
-    eval_plot_line(p, x, y, 6, style);
+    page_plot_line(p, x, y, 6, style);
     for (size_t k = 0; k < g->n; k++) {
         int s = stage_of(g, g->shown[k]);
         eval_figure e = eval_figure_at(g, g->shown[k], path);
         if (s < 0 || !isfinite(e.value))
             continue;
         if (isfinite(e.lo) && isfinite(e.hi))
-            text_add(&g->t, "<path class='i' stroke='%s' d='M%.1f %.1fV%.1f'/>", eval_colour(style),
-                     eval_plot_x(p, s), eval_plot_y(p, e.lo), eval_plot_y(p, e.hi));
-        eval_mark(&g->t, eval_plot_x(p, s), eval_plot_y(p, e.value), style,
+            text_add(&g->t, "<path class='i' stroke='%s' d='M%.1f %.1fV%.1f'/>", page_colour(style),
+                     page_plot_x(p, s), page_plot_y(p, e.lo), page_plot_y(p, e.hi));
+        page_mark(&g->t, page_plot_x(p, s), page_plot_y(p, e.value), style,
                   eval_hover(g, eval_model_name(g, g->shown[k]), r->title, e, r->format));
     }
     const eval_paper *q = eval_paper_find(path);
     for (int s = 0; q && s < 2; s++)
-        eval_mark(&g->t, eval_plot_x(p, s ? 5 : 0) + (s ? 9 : -9),
-                  eval_plot_y(p, s ? q->snippp : q->snip), EVAL_HOLLOW + style,
+        page_mark(&g->t, page_plot_x(p, s ? 5 : 0) + (s ? 9 : -9),
+                  page_plot_y(p, s ? q->snippp : q->snip), PAGE_HOLLOW + style,
                   eval_say(g, "%s, paper: %s", s ? "SNIP++" : "SNIP",
                            eval_print(g, s ? q->snippp : q->snip, r->format)));
 }
 
 static void ladder_panel(eval_page *g, const rung *r)
 {
-    eval_plot p = eval_plot_new(&g->t, LEFT, HEIGHT);
+    page_plot p = page_plot_new(&g->t, LEFT, HEIGHT);
     p.x0 = -.4, p.x1 = 5.4, p.y0 = r->lo, p.y1 = r->hi;
     for (size_t k = 0; k < g->n; k++)
         for (int d = 0; d < (r->y2f ? 2 : 1); d++) {
@@ -438,13 +438,13 @@ static void ladder_panel(eval_page *g, const rung *r)
             p.y0 = fmin(p.y0, floor(v * 10) / 10), p.y1 = fmax(p.y1, v);
         }
     eval_panel_open(g, r->title);
-    eval_plot_open(&p, r->title);
-    eval_plot_axis_y(&p, r->unit, r->format);
+    page_svg_open(&g->t, p.width, p.height, r->title);
+    page_plot_axis_y(&p, r->unit, r->format);
     for (int s = 0; s < 6; s++)
-        eval_plot_text(&p, eval_plot_x(&p, s), p.height - p.bottom + 14, "middle",
-                       eval_say(g, "S%d", s), 4);
-    eval_plot_text(&p, (p.left + p.width - p.right) / 2, p.height - p.bottom + 31, "middle",
-                   "stage", 20);
+        page_svg_text(&g->t, page_plot_x(&p, s), p.height - p.bottom + 16,
+                      " text-anchor=\"middle\"", eval_say(g, "S%d", s));
+    page_svg_text(&g->t, (p.left + p.width - p.right) / 2, p.height - p.bottom + 33,
+                  " text-anchor=\"middle\"", "stage");
     climb(g, &p, r, r->f2y, r->y2f ? 0 : 2);
     if (r->y2f)
         climb(g, &p, r, r->y2f, 1);
@@ -454,20 +454,20 @@ static void ladder_panel(eval_page *g, const rung *r)
 static void ladder_part(eval_page *g)
 {
     static const rung rungs[] = {
-        { "Global retrieval", "nDCG@10", "global.f2y.ndcg10", "global.y2f.ndcg10", EVAL_PERCENT, 0,
+        { "Global retrieval", "nDCG@10", "global.f2y.ndcg10", "global.y2f.ndcg10", PAGE_PERCENT, 0,
           1 },
-        { "Modality gap", "distance of the centroids", "geometry.gap", NULL, EVAL_PLAIN, 0, 1.4 },
+        { "Modality gap", "distance of the centroids", "geometry.gap", NULL, PAGE_PLAIN, 0, 1.4 },
         { "Edits of whole formulas", "percentile rank", "edits.average.f2y", "edits.average.y2f",
-          EVAL_SHARE, .3, 1 },
+          PAGE_SHARE, .3, 1 },
         { "Edits of subtrees", "percentile rank", "subtrees.average.f2y", "subtrees.average.y2f",
-          EVAL_SHARE, .3, 1 },
+          PAGE_SHARE, .3, 1 },
     };
     eval_page_show(g, "");
     eval_put(g, "<p class='legend'>");
     eval_legend_entry(g, 0, directions[0].label);
     eval_legend_entry(g, 1, directions[1].label);
     eval_legend_entry(g, 2, "gap");
-    eval_legend_entry(g, EVAL_HOLLOW, "hollow: the paper's SNIP (S0) and SNIP++ (S5)");
+    eval_legend_entry(g, PAGE_HOLLOW, "hollow: the paper's SNIP (S0) and SNIP++ (S5)");
     eval_put(g, "</p>\n<div class='panels'>");
     for (size_t i = 0; i < COUNT(rungs); i++)
         ladder_panel(g, &rungs[i]);
@@ -528,9 +528,9 @@ static void comparison(eval_page *g, const json_t *o)
         eval_element(g, "", label_of(directions, COUNT(directions), direction), "</th>");
         eval_element(g, "<td>", label_of(verdicts, COUNT(verdicts), eval_json_string(s, "verdict")),
                      "</td>");
-        eval_cell(g, eval_figure_read(s, "a"), EVAL_SHARE);
-        eval_cell(g, eval_figure_read(s, "b"), EVAL_SHARE);
-        eval_cell(g, eval_figure_read(s, "difference"), EVAL_SIGNED);
+        eval_cell(g, eval_figure_read(s, "a"), PAGE_SHARE);
+        eval_cell(g, eval_figure_read(s, "b"), PAGE_SHARE);
+        eval_cell(g, eval_figure_read(s, "difference"), PAGE_SIGNED);
         eval_put(g, "</tr>\n");
     }
     eval_put(g, "</tbody></table></div>\n");
@@ -633,10 +633,8 @@ static void absent(eval_page *g, const char *suite)
 
 static void head(eval_page *g)
 {
-    eval_put(
-        g,
-        "<!doctype html>\n<html lang='en'><head><meta charset='utf-8'><title>snip: evaluation"
-        "</title>\n<meta name='viewport' content='width=device-width, initial-scale=1'>\n<style>\n"
+    page_open(
+        &g->t, "snip: evaluation",
         ":root{color-scheme:light}\n"
         "body{font:16px/1.5 system-ui,sans-serif;color:#222;background:#fff;max-width:1100px;"
         "margin:1.5em auto;padding:0 1em}\n"
@@ -673,8 +671,8 @@ static void head(eval_page *g)
         "figcaption,.legend{font-size:11px}figcaption{break-after:avoid}.legend,h2+p{break-after:"
         "avoid}"
         "h2,h3{break-after:avoid}.panels{grid-template-columns:1fr 1fr}th,td{padding:.15em .35em}\n"
-        "*{print-color-adjust:exact;-webkit-print-color-adjust:exact}}\n</style></head><body>\n"
-        "<h1>Evaluation</h1>\n");
+        "*{print-color-adjust:exact;-webkit-print-color-adjust:exact}}\n");
+    eval_put(g, "<h1>Evaluation</h1>\n");
 }
 
 static const char *duration(eval_page *g, double seconds)
@@ -697,8 +695,8 @@ static void models_table(eval_page *g)
         const json_t *o = eval_model_at(g, m);
         eval_element(g, "<tr><th>", eval_model_name(g, m), "</th>");
         eval_element(g, "<td>", eval_json_string(o, "stage"), "</td>");
-        eval_cell(g, eval_figure_read(o, "parameters"), EVAL_COUNT);
-        eval_cell(g, eval_figure_read(o, "samples"), EVAL_COUNT);
+        eval_cell(g, eval_figure_read(o, "parameters"), PAGE_COUNT);
+        eval_cell(g, eval_figure_read(o, "samples"), PAGE_COUNT);
         text_add(&g->t, "<td>%s</td>", duration(g, eval_json_number(o, "train_seconds")));
         eval_element(g, "<td><code>", eval_json_string(o, "path"), "</code></td></tr>\n");
     }
@@ -709,28 +707,28 @@ static void models_table(eval_page *g)
 static void summary(eval_page *g)
 {
     static const eval_measure all[] = {
-        { "nDCG@10, formula → data", "global.f2y.ndcg10", NULL, EVAL_PERCENT, 0 },
-        { "nDCG@10, data → formula", "global.y2f.ndcg10", NULL, EVAL_PERCENT, 0 },
-        { "R@10, formula → data", "global.f2y.r10", NULL, EVAL_PERCENT, 0 },
-        { "R@10, data → formula", "global.y2f.r10", NULL, EVAL_PERCENT, 0 },
-        { "Gap (lower is better)", "geometry.gap", NULL, EVAL_PLAIN, 0 },
-        { "Edits, formula → data", "edits.average.f2y", NULL, EVAL_SHARE, 0 },
-        { "Edits, data → formula", "edits.average.y2f", NULL, EVAL_SHARE, 0 },
-        { "Subtrees, formula → data", "subtrees.average.f2y", NULL, EVAL_SHARE, 0 },
-        { "Subtrees, data → formula", "subtrees.average.y2f", NULL, EVAL_SHARE, 0 },
+        { "nDCG@10, formula → data", "global.f2y.ndcg10", NULL, PAGE_PERCENT, 0 },
+        { "nDCG@10, data → formula", "global.y2f.ndcg10", NULL, PAGE_PERCENT, 0 },
+        { "R@10, formula → data", "global.f2y.r10", NULL, PAGE_PERCENT, 0 },
+        { "R@10, data → formula", "global.y2f.r10", NULL, PAGE_PERCENT, 0 },
+        { "Gap (lower is better)", "geometry.gap", NULL, PAGE_PLAIN, 0 },
+        { "Edits, formula → data", "edits.average.f2y", NULL, PAGE_SHARE, 0 },
+        { "Edits, data → formula", "edits.average.y2f", NULL, PAGE_SHARE, 0 },
+        { "Subtrees, formula → data", "subtrees.average.f2y", NULL, PAGE_SHARE, 0 },
+        { "Subtrees, data → formula", "subtrees.average.y2f", NULL, PAGE_SHARE, 0 },
         { "Elsewhere, whole formulas", OOD_MEAN("paper", "global"), "ood.average.global",
-          EVAL_SHARE, 0 },
-        { "Elsewhere, among edits", OOD_MEAN("paper", "edits"), "ood.average.edits", EVAL_SHARE,
+          PAGE_SHARE, 0 },
+        { "Elsewhere, among edits", OOD_MEAN("paper", "edits"), "ood.average.edits", PAGE_SHARE,
           0 },
         { "Elsewhere, subtrees", OOD_MEAN("paper", "subtree_global"), "ood.average.subtree_global",
-          EVAL_SHARE, 0 },
+          PAGE_SHARE, 0 },
         { "Elsewhere, subtrees among edits", OOD_MEAN("paper", "subtrees"), "ood.average.subtrees",
-          EVAL_SHARE, 0 },
+          PAGE_SHARE, 0 },
         { "sin(5x) and sin(0.5x) (lower is better)", "probes.variation.similarity.last",
-          "probes.variation.last", EVAL_SHARE, 0 },
-        { "Consequences of edits, AUC", "probes.consequences.auc", NULL, EVAL_SHARE, 0 },
-        { "Equivalent rewritings", "probes.rewritings.average", NULL, EVAL_SHARE, 0 },
-        { "Taylor series", "probes.taylor.average", NULL, EVAL_SHARE, 0 },
+          "probes.variation.last", PAGE_SHARE, 0 },
+        { "Consequences of edits, AUC", "probes.consequences.auc", NULL, PAGE_SHARE, 0 },
+        { "Equivalent rewritings", "probes.rewritings.average", NULL, PAGE_SHARE, 0 },
+        { "Taylor series", "probes.taylor.average", NULL, PAGE_SHARE, 0 },
     };
     eval_measure rows[COUNT(all)];
     size_t n = 0;
@@ -764,7 +762,7 @@ static void page_of(eval_page *g)
              json_array_size(g->models) == 1 ? "" : "s");
     if (json_is_number(eval_json_at(o, "pairs")) && was_run(g, "global"))
         text_add(&g->t, ", %s held-out pairs",
-                 eval_print(g, eval_json_number(o, "pairs"), EVAL_COUNT));
+                 eval_print(g, eval_json_number(o, "pairs"), PAGE_COUNT));
     if (json_is_number(eval_json_at(o, "seed")))
         text_add(&g->t, ", seed %.0f", json_number_value(eval_json_at(o, "seed")));
     if (strlen(started) == 20 && started[10] == 'T') /* 2026-11-16T01:00:00Z */
@@ -798,7 +796,8 @@ static void page_of(eval_page *g)
     eval_put(
         g,
         "<script>addEventListener('beforeprint',()=>document.querySelectorAll('details').forEach("
-        "d=>d.open=true))</script>\n</body></html>\n");
+        "d=>d.open=true))</script>\n");
+    page_close(&g->t);
 }
 
 snip_code eval_report(const json_t *results, const char *path, snip_status *st)

@@ -29,7 +29,7 @@ typedef struct sheet {
     size_t n;
 } sheet;
 
-static void add(sheet *s, const char *label, const char *path, eval_format format)
+static void add(sheet *s, const char *label, const char *path, page_format format)
 {
     if (s->n < ROWS_MAX)
         s->row[s->n++] = (eval_measure){ label, path, NULL, format, 0 };
@@ -37,7 +37,7 @@ static void add(sheet *s, const char *label, const char *path, eval_format forma
 
 /* A heading and a row for each name below the path. */
 static void add_all(sheet *s, const char *heading, const char *path, const eval_named *list,
-                    size_t n, eval_format format)
+                    size_t n, page_format format)
 {
     add(s, heading, NULL, format);
     for (size_t i = 0; i < n; i++)
@@ -69,7 +69,7 @@ static void views(eval_page *g)
 
 /* One measure of the problems in all conditions. */
 static void problem_table(sheet *s, const char *set, const char *measure, const char *title,
-                          eval_format format)
+                          page_format format)
 {
     for (size_t c = 0; c < COUNT(conditions); c++)
         add_all(s, conditions[c].label,
@@ -84,16 +84,16 @@ static void retrieval_table(sheet *s)
                                         { "laws", "Laws" },
                                         { "snip", "Expressions of the SNIP generator" } };
     for (size_t k = 0; k < COUNT(kinds); k++) {
-        add(s, kinds[k].label, NULL, EVAL_PERCENT);
+        add(s, kinds[k].label, NULL, PAGE_PERCENT);
         for (int d = 0; d < 2; d++) {
             const char *way = d ? "y2f" : "f2y", *words = d ? "data → form" : "form → data";
             add(s, eval_say(s->g, "nDCG@10, %s", words),
-                eval_say(s->g, "forms.retrieval.%s.%s.ndcg10", kinds[k].name, way), EVAL_PERCENT);
+                eval_say(s->g, "forms.retrieval.%s.%s.ndcg10", kinds[k].name, way), PAGE_PERCENT);
             add(s, eval_say(s->g, "R@10, %s", words),
-                eval_say(s->g, "forms.retrieval.%s.%s.r10", kinds[k].name, way), EVAL_PERCENT);
+                eval_say(s->g, "forms.retrieval.%s.%s.r10", kinds[k].name, way), PAGE_PERCENT);
         }
     }
-    add(s, "R@10 by chance", "forms.retrieval.chance_r10", EVAL_PERCENT);
+    add(s, "R@10 by chance", "forms.retrieval.chance_r10", PAGE_PERCENT);
     draw(s, "Retrieval among distinct forms");
 }
 
@@ -106,7 +106,7 @@ static void library_table(sheet *s)
         for (size_t k = 0; k < COUNT(cuts); k++)
             add_all(s, cuts[k].label,
                     eval_say(s->g, "forms.library.%s.%s", cuts[k].name, mean ? "mean" : "best"),
-                    ways, COUNT(ways), EVAL_PLAIN);
+                    ways, COUNT(ways), PAGE_PLAIN);
         draw(s, mean ? "Library: mean of the chosen forms, digits"
                      : "Library: best of the chosen forms, digits");
     }
@@ -124,22 +124,22 @@ static void invariance_table(sheet *s)
                                           { "squares", "x^2 as x*x" },
                                           { "reordered", "sums and products reordered" } };
     for (int largest = 0; largest < 2; largest++) {
-        add(s, largest ? "Largest" : "Mean", NULL, EVAL_PLAIN);
+        add(s, largest ? "Largest" : "Mean", NULL, PAGE_PLAIN);
         for (size_t k = 0; k < COUNT(changes); k++)
             add(s, changes[k].label,
                 eval_say(s->g, "forms.invariance.%s.%s", changes[k].name,
                          largest ? "largest" : "mean"),
-                EVAL_PLAIN);
+                PAGE_PLAIN);
     }
     draw(s, "Invariance: change of the similarity of a law with its table");
 }
 
 static void copies_table(sheet *s)
 {
-    add(s, "SNIP expressions, formula → data", "forms.copies.snip.f2y", EVAL_SHARE);
-    add(s, "SNIP expressions, data → formula", "forms.copies.snip.y2f", EVAL_SHARE);
-    add(s, "laws, formula → data", "forms.copies.laws.f2y", EVAL_SHARE);
-    add(s, "laws, data → formula", "forms.copies.laws.y2f", EVAL_SHARE);
+    add(s, "SNIP expressions, formula → data", "forms.copies.snip.f2y", PAGE_SHARE);
+    add(s, "SNIP expressions, data → formula", "forms.copies.snip.y2f", PAGE_SHARE);
+    add(s, "laws, formula → data", "forms.copies.laws.f2y", PAGE_SHARE);
+    add(s, "laws, data → formula", "forms.copies.laws.y2f", PAGE_SHARE);
     draw(s, "Exact view: a formula among copies with another constant, percentile rank");
 }
 
@@ -151,15 +151,15 @@ void eval_forms_part(eval_page *g)
     for (int k = 0; k < 2; k++) {
         const char *set = k ? "corpora" : "laws", *name = k ? "Corpora" : "Laws";
         problem_table(&s, set, "place", eval_say(g, "%s: place of the truth among seven", name),
-                      EVAL_PLAIN);
+                      PAGE_PLAIN);
         problem_table(&s, set, "percentile",
                       eval_say(g, "%s: percentile rank of the truth among its edits", name),
-                      EVAL_SHARE);
+                      PAGE_SHARE);
         problem_table(&s, set, "spearman",
                       eval_say(g, "%s: Spearman correlation with R² after the refit", name),
-                      EVAL_SHARE);
+                      PAGE_SHARE);
         problem_table(&s, set, "spearman_same_size",
-                      eval_say(g, "%s: the same among candidates of equal size", name), EVAL_SHARE);
+                      eval_say(g, "%s: the same among candidates of equal size", name), PAGE_SHARE);
     }
     library_table(&s);
     invariance_table(&s);

@@ -7,7 +7,7 @@
 #define RANK        "percentile rank (dashed: chance)"
 #define COUNT(list) (sizeof(list) / sizeof *(list))
 
-enum { LEFT = 56, HEIGHT = 280, SQUARE = EVAL_WIDTH - LEFT - EVAL_RIGHT + EVAL_TOP + EVAL_BOTTOM };
+enum { LEFT = 56, HEIGHT = 280, SQUARE = PAGE_WIDTH - LEFT - PAGE_RIGHT + PAGE_TOP + PAGE_BOTTOM };
 
 /* The section about forms. */
 void eval_forms_part(eval_page *g);

@@ -10,7 +10,7 @@ enum { BINS = 24 };
 
 static void variation(eval_page *g)
 {
-    eval_plot p = eval_plot_new(&g->t, LEFT, HEIGHT);
+    page_plot p = page_plot_new(&g->t, LEFT, HEIGHT);
     p.x1 = 5, p.y1 = 1;
     for (size_t k = 0; k < g->n; k++) {
         const json_t *o = eval_json_at(eval_model_suites(g, g->shown[k]), "probes.variation");
@@ -29,9 +29,9 @@ static void variation(eval_page *g)
     eval_legend(g, 1);
     eval_put(g, "<div class='panels'>");
     eval_panel_open(g, "Similarity of sin(c x) and sin(0.5 x)");
-    eval_plot_open(&p, "similarity against c");
-    eval_plot_axis_x(&p, "c", EVAL_COUNT);
-    eval_plot_axis_y(&p, "cosine similarity", EVAL_SHARE);
+    page_svg_open(&g->t, p.width, p.height, "similarity against c");
+    page_plot_axis_x(&p, "c", PAGE_COUNT);
+    page_plot_axis_y(&p, "cosine similarity", PAGE_SHARE);
     for (size_t k = 0; k < g->n; k++) {
         const json_t *o = eval_json_at(eval_model_suites(g, g->shown[k]), "probes.variation");
         size_t n = json_array_size(eval_json_at(o, "c"));
@@ -43,19 +43,19 @@ static void variation(eval_page *g)
             y[i] = eval_json_number(json_array_get(eval_json_at(o, "similarity"), i), "");
         }
         int style = eval_style(g->shown[k]);
-        eval_plot_line(&p, x, y, n, style);
+        page_plot_line(&p, x, y, n, style);
         for (size_t i = 0, step = 1 + n / 12; i < n; i += step)
             if (isfinite(x[i]) && isfinite(y[i]))
-                eval_mark(&g->t, eval_plot_x(&p, x[i]), eval_plot_y(&p, y[i]), style,
+                page_mark(&g->t, page_plot_x(&p, x[i]), page_plot_y(&p, y[i]), style,
                           eval_say(g, "%s, c = %.3g: %s", eval_model_name(g, g->shown[k]), x[i],
-                                   eval_print(g, y[i], EVAL_SHARE)));
+                                   eval_print(g, y[i], PAGE_SHARE)));
     }
     const eval_paper *q = eval_paper_find("probes.variation.last");
     for (int s = 0; s < 2; s++)
-        eval_mark(&g->t, eval_plot_x(&p, 5), eval_plot_y(&p, s ? q->snippp : q->snip),
+        page_mark(&g->t, page_plot_x(&p, 5), page_plot_y(&p, s ? q->snippp : q->snip),
                   s ? EVAL_SNIPPP : EVAL_SNIP,
                   eval_say(g, "%s, paper, c = 5: %s", s ? "SNIP++" : "SNIP",
-                           eval_print(g, s ? q->snippp : q->snip, EVAL_SHARE)));
+                           eval_print(g, s ? q->snippp : q->snip, PAGE_SHARE)));
     eval_panel_close(g, &p);
     eval_put(g, "</div>\n");
 }
@@ -88,27 +88,27 @@ static void consequences_of(eval_page *g, size_t m)
         for (int b = 0; b < BINS; b++)
             most = fmax(most, bin[s][b]);
     }
-    eval_plot p = eval_plot_new(&g->t, LEFT, HEIGHT);
+    page_plot p = page_plot_new(&g->t, LEFT, HEIGHT);
     p.x0 = -1, p.x1 = 1, p.y0 = -1.05 * most, p.y1 = 1.05 * most;
     eval_figure auc = eval_figure_read(o, "auc");
     eval_panel_open(
-        g, eval_say(g, "%s: AUC %s", eval_model_name(g, m), eval_print(g, auc.value, EVAL_SHARE)));
-    eval_plot_open(&p, "similarities after edits");
-    eval_plot_axis_x(&p, "cosine similarity of a formula and its edited form", EVAL_PLAIN);
-    eval_plot_axis_y(&p, "share of the edits", EVAL_MIRROR);
+        g, eval_say(g, "%s: AUC %s", eval_model_name(g, m), eval_print(g, auc.value, PAGE_SHARE)));
+    page_svg_open(&g->t, p.width, p.height, "similarities after edits");
+    page_plot_axis_x(&p, "cosine similarity of a formula and its edited form", PAGE_PLAIN);
+    page_plot_axis_y(&p, "share of the edits", PAGE_MIRROR);
     for (int s = 0; s < 2; s++) {
-        double zero = eval_plot_y(&p, 0);
+        double zero = page_plot_y(&p, 0);
         for (int b = 0; b < BINS; b++) {
             double from = 2.0 * b / BINS - 1, to = 2.0 * (b + 1) / BINS - 1;
-            double y = eval_plot_y(&p, s ? -bin[s][b] : bin[s][b]), x = eval_plot_x(&p, from);
+            double y = page_plot_y(&p, s ? -bin[s][b] : bin[s][b]), x = page_plot_x(&p, from);
             if (bin[s][b] > 0)
                 text_add(
                     &g->t,
                     "<rect fill='%s' x='%.1f' y='%.1f' width='%.1f' height='%.1f'><title>%s to "
                     "%s: %s of %zu %s edits</title></rect>\n",
-                    eval_colour(s), x + .5, fmin(y, zero), eval_plot_x(&p, to) - x - 1,
-                    fabs(y - zero), eval_print(g, from, EVAL_PLAIN), eval_print(g, to, EVAL_PLAIN),
-                    eval_print(g, bin[s][b], EVAL_PERCENT), n[s], consequence[s]);
+                    page_colour(s), x + .5, fmin(y, zero), page_plot_x(&p, to) - x - 1,
+                    fabs(y - zero), eval_print(g, from, PAGE_PLAIN), eval_print(g, to, PAGE_PLAIN),
+                    eval_print(g, bin[s][b], PAGE_PERCENT), n[s], consequence[s]);
         }
     }
     eval_panel_close(g, &p);
@@ -117,11 +117,11 @@ static void consequences_of(eval_page *g, size_t m)
 static void consequences(eval_page *g)
 {
     static const eval_measure rows[] = {
-        { "AUC", "probes.consequences.auc", NULL, EVAL_SHARE, 0 },
-        { "behaviour kept, mean", "probes.consequences.preserving.mean", NULL, EVAL_SHARE, 0 },
-        { "behaviour changed, mean", "probes.consequences.changing.mean", NULL, EVAL_SHARE, 0 },
-        { "edits that keep it", "probes.consequences.preserving.count", NULL, EVAL_COUNT, 0 },
-        { "edits that change it", "probes.consequences.changing.count", NULL, EVAL_COUNT, 0 },
+        { "AUC", "probes.consequences.auc", NULL, PAGE_SHARE, 0 },
+        { "behaviour kept, mean", "probes.consequences.preserving.mean", NULL, PAGE_SHARE, 0 },
+        { "behaviour changed, mean", "probes.consequences.changing.mean", NULL, PAGE_SHARE, 0 },
+        { "edits that keep it", "probes.consequences.preserving.count", NULL, PAGE_COUNT, 0 },
+        { "edits that change it", "probes.consequences.changing.count", NULL, PAGE_COUNT, 0 },
     };
     eval_put(
         g,
@@ -144,8 +144,8 @@ static void identities(eval_page *g, const eval_measure *rows, size_t n)
         const json_t *one = eval_page_common(g, rows[k].path);
         eval_element(g, "<tr><th>", rows[k].label, "</th><td><code>");
         eval_element(g, "", eval_json_string(one, "identity"), "</code></td>");
-        eval_cell(g, eval_figure_read(one, "cases"), EVAL_COUNT);
-        eval_cell(g, eval_figure_read(one, "alternatives"), EVAL_COUNT);
+        eval_cell(g, eval_figure_read(one, "cases"), PAGE_COUNT);
+        eval_cell(g, eval_figure_read(one, "alternatives"), PAGE_COUNT);
         eval_put(g, "</tr>\n");
     }
     eval_put(g, "</tbody></table></div>\n");
@@ -190,9 +190,9 @@ static void rewritings(eval_page *g)
             *s = *s == '_' ? ' ' : *s;
         rows[i] = (eval_measure){ label ? label : name,
                                   eval_say(g, "probes.rewritings.families.%s", name), NULL,
-                                  EVAL_SHARE, 0 };
+                                  PAGE_SHARE, 0 };
     }
-    rows[i] = (eval_measure){ "mean", "probes.rewritings.average", NULL, EVAL_SHARE, 1 };
+    rows[i] = (eval_measure){ "mean", "probes.rewritings.average", NULL, PAGE_SHARE, 1 };
     eval_legend(g, 1);
     eval_put(g, "<div class='panels'>");
     eval_dots(
@@ -208,8 +208,8 @@ static void taylor(eval_page *g)
 {
     static const char *const orders[] = { "2", "3", "4" };
     static const eval_measure mean[] = {
-        { "mean of all", "probes.taylor.average", NULL, EVAL_SHARE, 0 },
-        { "data of a function, series of the others", "probes.taylor.unrelated", NULL, EVAL_SHARE,
+        { "mean of all", "probes.taylor.average", NULL, PAGE_SHARE, 0 },
+        { "data of a function, series of the others", "probes.taylor.unrelated", NULL, PAGE_SHARE,
           0 },
     };
     const json_t *all = eval_page_common(g, "probes.taylor.functions");
@@ -233,7 +233,7 @@ static void taylor(eval_page *g)
                 (eval_measure){ eval_json_string(json_array_get(all, i), "name"),
                                 eval_say(g, "probes.taylor.functions.%zu.similarity.%s", i,
                                          orders[k]),
-                                NULL, EVAL_SHARE, 0 };
+                                NULL, PAGE_SHARE, 0 };
         low = eval_low_end(g, rows + k * n, n, low);
     }
     for (size_t k = 0; n && k < COUNT(orders); k++)

@@ -60,13 +60,6 @@ static size_t stack_depth(expr e)
     return most;
 }
 
-/* Operators whose result can round to zero or to a subnormal number. */
-static int can_underflow(int op)
-{
-    return op == EXPR_MUL || op == EXPR_DIV || op == EXPR_INV || op == EXPR_EXP ||
-           op == EXPR_POW2 || op == EXPR_POW3;
-}
-
 /* Evaluates rows [row, row + n) into y. With `strict`, stops with 0 at the first node that has an
  * over- or underflow or leaves its domain. */
 static int eval_block(expr e, const double *const *x, size_t row, size_t n, double *y,
@@ -92,8 +85,8 @@ static int eval_block(expr e, const double *const *x, size_t row, size_t n, doub
             vec->binary[node->op](out, stack[at + 1], stack[at], n);
         }
         if (strict && arity > 0) {
-            int good = can_underflow(node->op) ? vec->all_normal(out, n) : vec->all_finite(out, n);
-            if (!good)
+            int vanishes = expr_ops[node->op].vanishes;
+            if (!(vanishes ? vec->all_normal(out, n) : vec->all_finite(out, n)))
                 return 0;
         }
         stack[at] = out;

@@ -83,129 +83,103 @@ static void forward(sweep *s, const double *const *x, size_t row, size_t n)
     }
 }
 
-/* The end of a case: the derivative at every row. */
-#define EACH(expression)                                                                           \
-    for (size_t r = 0; r < n; r++)                                                                 \
-        d[r] = expression;                                                                         \
-    break
+/* Derivatives ----------------------------------------------------------------------------------
+ *
+ * Of an operator whose value is v at a, or at (a, b) by its operand `slot`, for n rows, into d. */
+typedef struct at {
+    const expr_vec *vec;
+    const double *a, *b, *v;
+    int slot;
+    size_t n;
+} at;
 
-/* d = the derivative of a unary operator at a, where its value is v. */
-static void slope_unary(double *d, const expr_vec *vec, int op, const double *a, const double *v,
-                        size_t n)
+typedef void slope(double *d, const at *p);
+
+/* slope_NAME by a formula for each row; the second one by a loop first, whose result is in d. */
+#define SLOPE(name, expression) SLOPE_AFTER(name, (void)0, expression)
+#define SLOPE_AFTER(name, loop, expression)                                                        \
+    static void slope_##name(double *d, const at *p)                                               \
+    {                                                                                              \
+        const double *a = p->a, *b = p->b, *v = p->v;                                              \
+        (void)a, (void)b, (void)v;                                                                 \
+        loop;                                                                                      \
+        for (size_t r = 0; r < p->n; r++)                                                          \
+            d[r] = expression;                                                                     \
+    }
+#define LOOP(op) p->vec->unary[EXPR_##op](d, a, p->n)
+
+SLOPE(ABS, a[r] > 0 ? 1 : a[r] < 0 ? -1 : a[r])
+SLOPE(INV, -v[r] * v[r])
+SLOPE(SQRT, 0.5 / v[r])
+SLOPE(LOG, 1 / a[r])
+SLOPE(LOG2, M_LOG2E / a[r])
+SLOPE(LOG10, M_LOG10E / a[r])
+SLOPE(LOG1P, 1 / (1 + a[r]))
+SLOPE(EXP, v[r])
+SLOPE(EXP2, M_LN2 *v[r])
+SLOPE_AFTER(EXPM1, LOOP(EXP), d[r]) /* v + 1 would have lost its digits below zero */
+SLOPE_AFTER(SIN, LOOP(COS), d[r])
+SLOPE_AFTER(COS, LOOP(SIN), -d[r])
+SLOPE(TAN, 1 + v[r] * v[r])
+SLOPE(ARCSIN, 1 / sqrt((1 - a[r]) * (1 + a[r])))
+SLOPE(ARCCOS, -1 / sqrt((1 - a[r]) * (1 + a[r])))
+SLOPE(ARCTAN, 1 / (1 + a[r] * a[r]))
+SLOPE_AFTER(SINH, LOOP(COSH), d[r])
+SLOPE_AFTER(COSH, LOOP(SINH), d[r])
+SLOPE(TANH, (1 - v[r]) * (1 + v[r]))
+SLOPE(ARCSINH, 1 / sqrt(1 + a[r] * a[r]))
+SLOPE(ARCCOSH, 1 / (sqrt(a[r] - 1) * sqrt(a[r] + 1)))
+SLOPE(ARCTANH, 1 / ((1 - a[r]) * (1 + a[r])))
+SLOPE(POW2, 2 * a[r])
+SLOPE(POW3, 3 * a[r] * a[r])
+SLOPE(CBRT, 1 / (3 * v[r] * v[r]))
+SLOPE(NEG, -1)
+SLOPE(SIGN, 0) /* flat almost everywhere */
+SLOPE(FLOOR, 0)
+SLOPE(CEIL, 0)
+
+/* 2/sqrt(pi) exp(-a^2) */
+static void slope_ERF(double *d, const at *p)
 {
-    switch (op) {
-    case EXPR_ABS:
-        EACH(a[r] > 0 ? 1 : a[r] < 0 ? -1 : a[r]);
-    case EXPR_INV:
-        EACH(-v[r] * v[r]);
-    case EXPR_SQRT:
-        EACH(0.5 / v[r]);
-    case EXPR_LOG:
-        EACH(1 / a[r]);
-    case EXPR_LOG2:
-        EACH(M_LOG2E / a[r]);
-    case EXPR_LOG10:
-        EACH(M_LOG10E / a[r]);
-    case EXPR_LOG1P:
-        EACH(1 / (1 + a[r]));
-    case EXPR_EXP:
-        EACH(v[r]);
-    case EXPR_EXP2:
-        EACH(M_LN2 * v[r]);
-    case EXPR_EXPM1: /* v + 1 would have lost its digits below zero */
-        vec->unary[EXPR_EXP](d, a, n);
-        break;
-    case EXPR_SIN:
-        vec->unary[EXPR_COS](d, a, n);
-        break;
-    case EXPR_COS:
-        vec->unary[EXPR_SIN](d, a, n);
-        EACH(-d[r]);
-    case EXPR_TAN:
-        EACH(1 + v[r] * v[r]);
-    case EXPR_ARCSIN:
-        EACH(1 / sqrt((1 - a[r]) * (1 + a[r])));
-    case EXPR_ARCCOS:
-        EACH(-1 / sqrt((1 - a[r]) * (1 + a[r])));
-    case EXPR_ARCTAN:
-        EACH(1 / (1 + a[r] * a[r]));
-    case EXPR_SINH:
-        vec->unary[EXPR_COSH](d, a, n);
-        break;
-    case EXPR_COSH:
-        vec->unary[EXPR_SINH](d, a, n);
-        break;
-    case EXPR_TANH:
-        EACH((1 - v[r]) * (1 + v[r]));
-    case EXPR_ARCSINH:
-        EACH(1 / sqrt(1 + a[r] * a[r]));
-    case EXPR_ARCCOSH:
-        EACH(1 / (sqrt(a[r] - 1) * sqrt(a[r] + 1)));
-    case EXPR_ARCTANH:
-        EACH(1 / ((1 - a[r]) * (1 + a[r])));
-    case EXPR_POW2:
-        EACH(2 * a[r]);
-    case EXPR_POW3:
-        EACH(3 * a[r] * a[r]);
-    case EXPR_CBRT:
-        EACH(1 / (3 * v[r] * v[r]));
-    case EXPR_NEG:
-        EACH(-1);
-    case EXPR_ERF: /* 2/sqrt(pi) exp(-a^2) */
-        for (size_t r = 0; r < n; r++)
-            d[r] = -a[r] * a[r];
-        vec->unary[EXPR_EXP](d, d, n);
-        EACH(M_2_SQRTPI * d[r]);
-    default: /* sign, floor and ceil are flat almost everywhere */
-        EACH(0);
+    for (size_t r = 0; r < p->n; r++)
+        d[r] = -p->a[r] * p->a[r];
+    p->vec->unary[EXPR_EXP](d, d, p->n);
+    for (size_t r = 0; r < p->n; r++)
+        d[r] = M_2_SQRTPI * d[r];
+}
+
+SLOPE(ADD, 1)
+SLOPE(SUB, p->slot == 0 ? 1 : -1)
+SLOPE(MUL, p->slot == 0 ? b[r] : a[r])
+SLOPE(DIV, p->slot == 0 ? 1 / b[r] : -v[r] / b[r])
+SLOPE(MIN, (a[r] < b[r] || a[r] != a[r]) == (p->slot == 0))
+SLOPE(MAX, (a[r] > b[r] || a[r] != a[r]) == (p->slot == 0))
+/* of a/b, so to speak: b/(a^2 + b^2) and -a/(a^2 + b^2) */
+SLOPE(ATAN2, (p->slot == 0 ? b[r] : -a[r]) / hypot(a[r], b[r]) / hypot(a[r], b[r]))
+
+/* Of a^b by a: b a^(b-1); by b: v log(a), and its limit 0 for a = 0. */
+static void slope_POW(double *d, const at *p)
+{
+    const double *a = p->a, *b = p->b, *v = p->v;
+    if (p->slot == 0) {
+        for (size_t r = 0; r < p->n; r++)
+            d[r] = b[r] - 1;
+        p->vec->binary[EXPR_POW](d, a, d, p->n);
+        for (size_t r = 0; r < p->n; r++)
+            d[r] = b[r] == 0 ? 0 : b[r] * d[r];
+    } else {
+        p->vec->unary[EXPR_LOG](d, a, p->n);
+        for (size_t r = 0; r < p->n; r++)
+            d[r] = a[r] == 0 && b[r] > 0 ? 0 : v[r] * d[r];
     }
 }
 
-/* d = the derivative of a^b by a. */
-static void slope_base(double *d, const expr_vec *vec, const double *a, const double *b, size_t n)
-{
-    for (size_t r = 0; r < n; r++)
-        d[r] = b[r] - 1;
-    vec->binary[EXPR_POW](d, a, d, n);
-    for (size_t r = 0; r < n; r++)
-        d[r] = b[r] == 0 ? 0 : b[r] * d[r];
-}
-
-/* d = the derivative of a^b = v by b: v log(a), and its limit 0 for a = 0. */
-static void slope_exponent(double *d, const expr_vec *vec, const double *a, const double *b,
-                           const double *v, size_t n)
-{
-    vec->unary[EXPR_LOG](d, a, n);
-    for (size_t r = 0; r < n; r++)
-        d[r] = a[r] == 0 && b[r] > 0 ? 0 : v[r] * d[r];
-}
-
-/* d = the derivative of a binary operator, of value v at (a, b), by its operand `slot`. */
-static void slope_binary(double *d, const expr_vec *vec, int op, int slot, const double *a,
-                         const double *b, const double *v, size_t n)
-{
-    switch (op) {
-    case EXPR_ADD:
-        EACH(1);
-    case EXPR_SUB:
-        EACH(slot == 0 ? 1 : -1);
-    case EXPR_MUL:
-        EACH(slot == 0 ? b[r] : a[r]);
-    case EXPR_DIV:
-        EACH(slot == 0 ? 1 / b[r] : -v[r] / b[r]);
-    case EXPR_MIN:
-        EACH((a[r] < b[r] || a[r] != a[r]) == (slot == 0));
-    case EXPR_MAX:
-        EACH((a[r] > b[r] || a[r] != a[r]) == (slot == 0));
-    case EXPR_ATAN2: /* of a/b, so to speak: b/(a^2 + b^2) and -a/(a^2 + b^2) */
-        EACH((slot == 0 ? b[r] : -a[r]) / hypot(a[r], b[r]) / hypot(a[r], b[r]));
-    default:
-        if (slot == 0)
-            slope_base(d, vec, a, b, n);
-        else
-            slope_exponent(d, vec, a, b, v, n);
-    }
-}
+/* One that is missing does not compile. */
+#define SLOPE_0(constant)                 NULL,
+#define SLOPE_1(constant)                 slope_##constant,
+#define SLOPE_2(constant)                 slope_##constant,
+#define ENTRY(constant, name, arity, ...) SLOPE_##arity(constant)
+static slope *const slopes[EXPR_OP_COUNT] = { EXPR_OPS(ENTRY) };
 
 static void backward(sweep *s, size_t n)
 {
@@ -222,11 +196,13 @@ static void backward(sweep *s, size_t n)
             size_t child = expr_child(s->e, i, k);
             if (!s->active[child])
                 continue;
-            if (arity == 1)
-                slope_unary(s->slope, s->vec, op, s->value[child], s->value[i], n);
-            else
-                slope_binary(s->slope, s->vec, op, k, s->value[i + 1],
-                             s->value[expr_child(s->e, i, 1)], s->value[i], n);
+            const at here = { .vec = s->vec,
+                              .a = s->value[i + 1],
+                              .b = arity == 2 ? s->value[expr_child(s->e, i, 1)] : NULL,
+                              .v = s->value[i],
+                              .slot = k,
+                              .n = n };
+            slopes[op](s->slope, &here);
             /* Zero stays zero: the side that min() did not take may well have overflowed. */
             double *out = s->adjoint + child * s->width;
             for (size_t r = 0; r < n; r++)

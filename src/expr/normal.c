@@ -160,9 +160,7 @@ static int unary(rewriter *w, expr_op op, int a)
     if (is_number(w, a)) {
         double x = value(w, a), v;
         expr_vec_best()->unary[op](&v, &x, 1);
-        int rounds_to_zero = x != 0 && (op == EXPR_EXP || op == EXPR_INV || op == EXPR_POW2 ||
-                                        op == EXPR_POW3 || op == EXPR_EXP2);
-        if (!usable(v, !rounds_to_zero))
+        if (!usable(v, x == 0 || !expr_ops[op].vanishes))
             return refuse(w, "the constant part %s(%g) is not a usable number", expr_ops[op].name,
                           x);
         return number_as(w, v, is_fixed(w, a));
@@ -436,8 +434,11 @@ static int rewrite_binary(rewriter *w, expr_op op, int a, int b)
             return unary(w, EXPR_ARCTAN, quotient(w, a, b));
         return refuse(w, "no exact rewriting of 'atan2': its second argument is not known to be "
                          "greater than 0");
-    default: /* MIN, MAX */
+    case EXPR_MIN:
+    case EXPR_MAX:
         return a < 0 || b < 0 ? -1 : extreme(w, a, b, op == EXPR_MAX ? 1 : -1);
+    default:
+        return refuse(w, "no exact rewriting of '%s' in the model's operators", expr_ops[op].name);
     }
 }
 

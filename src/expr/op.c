@@ -4,7 +4,7 @@
 #include <string.h>
 
 const expr_op_info expr_ops[EXPR_OP_COUNT] = {
-#define X(constant, name, arity, sympy, latex, c) { name, arity, sympy, latex, c },
+#define X(constant, ...) { __VA_ARGS__ },
     EXPR_OPS(X)
 #undef X
 };

@@ -351,24 +351,13 @@ static void put_integer_power(printer *p, size_t i, int n)
              n);
 }
 
-/* What sympy has no function for. */
+/* What sympy has no function for: the operand goes where the row has an @. */
 static void put_spelled_out(printer *p, size_t i)
 {
-    static const struct {
-        expr_op op;
-        const char *before, *after;
-    } spelled[] = {
-        { EXPR_LOG2, "log(", ")/log(2)" },   { EXPR_LOG10, "log(", ")/log(10)" },
-        { EXPR_CBRT, "real_root(", ", 3)" }, /* cbrt(-8) is complex there */
-        { EXPR_LOG1P, "log(1 + ", ")" },     { EXPR_EXPM1, "exp(", ") - 1" },
-        { EXPR_EXP2, "2**(", ")" },
-    };
-    for (size_t k = 0; k < sizeof spelled / sizeof *spelled; k++)
-        if (spelled[k].op == p->e.node[i].op) {
-            text_add(&p->t, "%s", spelled[k].before);
-            put(p, i + 1);
-            text_add(&p->t, "%s", spelled[k].after);
-        }
+    const char *way = expr_ops[p->e.node[i].op].spelled, *operand = strchr(way, '@');
+    text_put(&p->t, way, (size_t)(operand - way));
+    put(p, i + 1);
+    text_add(&p->t, "%s", operand + 1);
 }
 
 /* The sign of the operand at i + 1. Comparisons write it twice, so signs inside each other, whose
@@ -517,19 +506,11 @@ static void put(printer *p, size_t i)
             put_call(p, i);
         }
         break;
-    case EXPR_LOG2:
-    case EXPR_LOG10:
-    case EXPR_LOG1P:
-    case EXPR_EXPM1:
-    case EXPR_EXP2:
-    case EXPR_CBRT:
-        if (p->format == SNIP_SYMPY)
+    default:
+        if (p->format == SNIP_SYMPY && expr_ops[n->op].spelled[0])
             put_spelled_out(p, i);
         else
             put_call(p, i);
-        break;
-    default:
-        put_call(p, i);
     }
 }
 

@@ -75,19 +75,19 @@ static void store(double *p, vd v)
         }                                                                                          \
     }
 
-SLEEF_UNARY(do_exp, SLEEF(exp, u10))
-SLEEF_UNARY(do_sin, SLEEF(sin, u10))
-SLEEF_UNARY(do_cos, SLEEF(cos, u10))
-SLEEF_UNARY(do_tan, SLEEF(tan, u10))
-SLEEF_UNARY(do_arcsin, SLEEF(asin, u10))
-SLEEF_UNARY(do_arccos, SLEEF(acos, u10))
-SLEEF_UNARY(do_arctan, SLEEF(atan, u10))
-SLEEF_UNARY(do_tanh, SLEEF(tanh, u10))
-SLEEF_UNARY(do_arctanh, SLEEF(atanh, u10))
-SLEEF_UNARY(do_expm1, SLEEF(expm1, u10))
-SLEEF_UNARY(do_exp2, SLEEF(exp2, u10))
-SLEEF_UNARY(do_cbrt, SLEEF(cbrt, u10))
-SLEEF_UNARY(do_erf, SLEEF(erf, u10))
+SLEEF_UNARY(do_EXP, SLEEF(exp, u10))
+SLEEF_UNARY(do_SIN, SLEEF(sin, u10))
+SLEEF_UNARY(do_COS, SLEEF(cos, u10))
+SLEEF_UNARY(do_TAN, SLEEF(tan, u10))
+SLEEF_UNARY(do_ARCSIN, SLEEF(asin, u10))
+SLEEF_UNARY(do_ARCCOS, SLEEF(acos, u10))
+SLEEF_UNARY(do_ARCTAN, SLEEF(atan, u10))
+SLEEF_UNARY(do_TANH, SLEEF(tanh, u10))
+SLEEF_UNARY(do_ARCTANH, SLEEF(atanh, u10))
+SLEEF_UNARY(do_EXPM1, SLEEF(expm1, u10))
+SLEEF_UNARY(do_EXP2, SLEEF(exp2, u10))
+SLEEF_UNARY(do_CBRT, SLEEF(cbrt, u10))
+SLEEF_UNARY(do_ERF, SLEEF(erf, u10))
 SLEEF_UNARY(log_ieee, SLEEF(log, u10))
 SLEEF_UNARY(log2_ieee, SLEEF(log2, u10))
 SLEEF_UNARY(log10_ieee, SLEEF(log10, u10))
@@ -106,10 +106,10 @@ SLEEF_UNARY(log10_ieee, SLEEF(log10, u10))
         }                                                                                          \
     }
 
-SLEEF_BELOW(do_sinh, SLEEF(sinh, u10), 700, sinh)
-SLEEF_BELOW(do_cosh, SLEEF(cosh, u10), 700, cosh)
-SLEEF_BELOW(do_arcsinh, SLEEF(asinh, u10), 1e150, asinh)
-SLEEF_BELOW(do_arccosh, SLEEF(acosh, u10), 1e150, acosh)
+SLEEF_BELOW(do_SINH, SLEEF(sinh, u10), 700, sinh)
+SLEEF_BELOW(do_COSH, SLEEF(cosh, u10), 700, cosh)
+SLEEF_BELOW(do_ARCSINH, SLEEF(asinh, u10), 1e150, asinh)
+SLEEF_BELOW(do_ARCCOSH, SLEEF(acosh, u10), 1e150, acosh)
 SLEEF_BELOW(log1p_ieee, SLEEF(log1p, u10), 1e300, log1p)
 
 /* A logarithm is -inf at its pole only, and NaN is what the reference gives there. */
@@ -121,19 +121,19 @@ SLEEF_BELOW(log1p_ieee, SLEEF(log1p, u10), 1e300, log1p)
             y[i] = y[i] == -INFINITY ? NAN : y[i];                                                 \
     }
 
-POLE_IS_NAN(do_log, log_ieee)
-POLE_IS_NAN(do_log2, log2_ieee)
-POLE_IS_NAN(do_log10, log10_ieee)
-POLE_IS_NAN(do_log1p, log1p_ieee)
+POLE_IS_NAN(do_LOG, log_ieee)
+POLE_IS_NAN(do_LOG2, log2_ieee)
+POLE_IS_NAN(do_LOG10, log10_ieee)
+POLE_IS_NAN(do_LOG1P, log1p_ieee)
 
-LOOP_UNARY(do_abs, fabs(a))
-LOOP_UNARY(do_inv, a == 0 ? NAN : 1 / a)
-LOOP_UNARY(do_sqrt, __builtin_sqrt(a))
-LOOP_UNARY(do_pow2, a *a)
-LOOP_UNARY(do_neg, -a)
-LOOP_UNARY(do_sign, a > 0 ? 1 : a < 0 ? -1 : a)
-LOOP_UNARY(do_floor, floor(a))
-LOOP_UNARY(do_ceil, ceil(a))
+LOOP_UNARY(do_ABS, fabs(a))
+LOOP_UNARY(do_INV, a == 0 ? NAN : 1 / a)
+LOOP_UNARY(do_SQRT, __builtin_sqrt(a))
+LOOP_UNARY(do_POW2, a *a)
+LOOP_UNARY(do_NEG, -a)
+LOOP_UNARY(do_SIGN, a > 0 ? 1 : a < 0 ? -1 : a)
+LOOP_UNARY(do_FLOOR, floor(a))
+LOOP_UNARY(do_CEIL, ceil(a))
 
 /* The cube rounded once, as a good pow(a, 3) gives it: a cosine of something huge would show the
  * difference. The products' rounding errors are exact by fused multiply-add. */
@@ -143,14 +143,14 @@ static double cube(double a)
     double low = __builtin_fma(p, a, -q) + __builtin_fma(a, a, -p) * a;
     return fabs(q) <= DBL_MAX && low != 0 ? q + low : q; /* -0.0 keeps its sign */
 }
-LOOP_UNARY(do_pow3, cube(a))
+LOOP_UNARY(do_POW3, cube(a))
 
-LOOP_BINARY(do_add, a + b)
-LOOP_BINARY(do_sub, a - b)
-LOOP_BINARY(do_mul, a *b)
-LOOP_BINARY(do_div, b == 0 ? NAN : a / b)
-LOOP_BINARY(do_min, a < b || a != a ? a : b)
-LOOP_BINARY(do_max, a > b || a != a ? a : b)
+LOOP_BINARY(do_ADD, a + b)
+LOOP_BINARY(do_SUB, a - b)
+LOOP_BINARY(do_MUL, a *b)
+LOOP_BINARY(do_DIV, b == 0 ? NAN : a / b)
+LOOP_BINARY(do_MIN, a < b || a != a ? a : b)
+LOOP_BINARY(do_MAX, a > b || a != a ? a : b)
 
 #define SLEEF_BINARY(name, function)                                                               \
     static void name(double *y, const double *a, const double *b, size_t n)                        \
@@ -167,8 +167,8 @@ LOOP_BINARY(do_max, a > b || a != a ? a : b)
         }                                                                                          \
     }
 
-SLEEF_BINARY(do_pow, SLEEF(pow, u10))
-SLEEF_BINARY(do_atan2, SLEEF(atan2, u10))
+SLEEF_BINARY(do_POW, SLEEF(pow, u10))
+SLEEF_BINARY(do_ATAN2, SLEEF(atan2, u10))
 
 static size_t count_finite(const double *x, size_t n)
 {
@@ -232,25 +232,20 @@ static void gauss(double *u, size_t pairs)
     }
 }
 
+/* The loop of an operator is do_NAME; one that is missing does not compile. */
+#define UNARY_0(constant)                  NULL,
+#define UNARY_1(constant)                  do_##constant,
+#define UNARY_2(constant)                  NULL,
+#define UNARY(constant, name, arity, ...)  UNARY_##arity(constant)
+#define BINARY_0(constant)                 NULL,
+#define BINARY_1(constant)                 NULL,
+#define BINARY_2(constant)                 do_##constant,
+#define BINARY(constant, name, arity, ...) BINARY_##arity(constant)
+
 extern const expr_vec PASTE(expr_vec_, ISA_SUFFIX);
 const expr_vec PASTE(expr_vec_, ISA_SUFFIX) = {
-    .unary = {
-        [EXPR_ABS] = do_abs,         [EXPR_INV] = do_inv,         [EXPR_SQRT] = do_sqrt,
-        [EXPR_LOG] = do_log,         [EXPR_EXP] = do_exp,         [EXPR_SIN] = do_sin,
-        [EXPR_ARCSIN] = do_arcsin,   [EXPR_COS] = do_cos,         [EXPR_ARCCOS] = do_arccos,
-        [EXPR_TAN] = do_tan,         [EXPR_ARCTAN] = do_arctan,   [EXPR_POW2] = do_pow2,
-        [EXPR_POW3] = do_pow3,       [EXPR_NEG] = do_neg,         [EXPR_SINH] = do_sinh,
-        [EXPR_COSH] = do_cosh,       [EXPR_TANH] = do_tanh,       [EXPR_ARCSINH] = do_arcsinh,
-        [EXPR_ARCCOSH] = do_arccosh, [EXPR_ARCTANH] = do_arctanh, [EXPR_LOG2] = do_log2,
-        [EXPR_LOG10] = do_log10,     [EXPR_LOG1P] = do_log1p,     [EXPR_EXPM1] = do_expm1,
-        [EXPR_EXP2] = do_exp2,       [EXPR_CBRT] = do_cbrt,       [EXPR_SIGN] = do_sign,
-        [EXPR_FLOOR] = do_floor,     [EXPR_CEIL] = do_ceil,       [EXPR_ERF] = do_erf,
-    },
-    .binary = {
-        [EXPR_ADD] = do_add, [EXPR_SUB] = do_sub, [EXPR_MUL] = do_mul, [EXPR_DIV] = do_div,
-        [EXPR_POW] = do_pow, [EXPR_MIN] = do_min, [EXPR_MAX] = do_max,
-        [EXPR_ATAN2] = do_atan2,
-    },
+    .unary = { EXPR_OPS(UNARY) },
+    .binary = { EXPR_OPS(BINARY) },
     .finite = count_finite,
     .all_finite = all_finite,
     .all_normal = all_normal,

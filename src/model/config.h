@@ -7,6 +7,7 @@
 
 #include <jansson.h>
 
+#include "base/settings.h"
 #include "base/status.h"
 
 typedef enum model_similarity { MODEL_DOT, MODEL_COSINE } model_similarity;
@@ -39,7 +40,13 @@ typedef struct model_config {
     int forms;           /* whether it was trained to read forms as well (expr_canonical) */
 } model_config;
 
-/* The preset of that name: paper, base, small or tiny. */
+/* Its keys: what `--set` and model files know it by. */
+extern const settings model_settings;
+
+/* The names of the presets; NULL ends them. */
+extern const char *const model_presets[];
+
+/* The preset of that name. */
 snip_code model_config_preset(model_config *out, const char *name, snip_status *st);
 
 /* Sets one key from text. */
@@ -48,14 +55,9 @@ snip_code model_config_set(model_config *c, const char *key, const char *value, 
 /* Whether the values fit together; st names what does not. */
 snip_code model_config_check(const model_config *c, snip_status *st);
 
-/* The configuration as a JSON object of all keys, and back; unknown keys and missing ones fail. */
+/* The configuration as a JSON object of all keys, and back; unknown keys and missing ones fail,
+ * except those that came later: files without them have the paper's values. */
 json_t *model_config_json(const model_config *c);
 snip_code model_config_read(model_config *c, const json_t *o, snip_status *st);
-
-/* Calls `each` with every key, its value as text and what it means. */
-void model_config_list(const model_config *c,
-                       void (*each)(void *context, const char *key, const char *value,
-                                    const char *help),
-                       void *context);
 
 #endif

@@ -30,7 +30,7 @@ typedef struct regress_estimate_how {
 } regress_estimate_how;
 
 typedef enum regress_state {
-    REGRESS_FREE,
+    REGRESS_FITTED,
     REGRESS_FIXED,
     REGRESS_AT_LOW,  /* at its lower bound */
     REGRESS_AT_HIGH, /* at its upper bound */
@@ -51,14 +51,14 @@ typedef struct regress_estimated {
 typedef struct regress_estimate {
     size_t params;
     regress_estimated *param; /* as the law has them */
-    double *correlation;      /* params x params; NaN but between those in the state REGRESS_FREE */
-    size_t rows;              /* that count: of a weight above 0 */
-    size_t freedom;           /* rows less the rank of J */
-    double rss;               /* sum of weight * residual^2; with sigma it is chi-square */
-    double deviation;         /* sqrt(rss / freedom) */
-    double quantile;          /* of the intervals: Student's t, normal with sigma */
-    double chance;            /* with sigma: that chi-square is above rss */
-    double r2;                /* share of y's variance, by weight */
+    double *correlation; /* params x params; NaN but between those in the state REGRESS_FITTED */
+    size_t rows;         /* that count: of a weight above 0 */
+    size_t freedom;      /* rows less the rank of J */
+    double rss;          /* sum of weight * residual^2; with sigma it is chi-square */
+    double deviation;    /* sqrt(rss / freedom) */
+    double quantile;     /* of the intervals: Student's t, normal with sigma */
+    double chance;       /* with sigma: that chi-square is above rss */
+    double r2;           /* share of y's variance, by weight */
     double aic, bic; /* of the Gaussian likelihood; the variance counts as a parameter unless sigma
                         is given */
     double *fitted, *residual; /* per row; y - fitted */

@@ -120,7 +120,7 @@ static void judge_parameters(regress_estimate *r, const regress_job *j, const re
     for (size_t k = 0; k < l->n; k++) {
         regress_estimated *e = &r->param[j->which[k]];
         e->value = at[k];
-        e->state = l->active[k]              ? group[k] ? REGRESS_UNKNOWN : REGRESS_FREE
+        e->state = l->active[k]              ? group[k] ? REGRESS_UNKNOWN : REGRESS_FITTED
                    : at[k] <= j->free.low[k] ? REGRESS_AT_LOW
                                              : REGRESS_AT_HIGH;
     }
@@ -129,7 +129,7 @@ static void judge_parameters(regress_estimate *r, const regress_job *j, const re
     for (size_t k = 0; k < rank; k++) {
         size_t place = (size_t)l->pivot[k] - 1;
         regress_estimated *e = &r->param[j->which[place]];
-        if (e->state != REGRESS_FREE)
+        if (e->state != REGRESS_FITTED)
             continue;
         e->error = s * enorm((int)(rank - k), inverse + k * rank + k) / l->length[place];
         e->low = e->value - r->quantile * e->error;
@@ -137,7 +137,7 @@ static void judge_parameters(regress_estimate *r, const regress_job *j, const re
         e->t = e->value / e->error;
         for (size_t c = 0; c <= k; c++) {
             size_t other = (size_t)l->pivot[c] - 1;
-            if (r->param[j->which[other]].state != REGRESS_FREE)
+            if (r->param[j->which[other]].state != REGRESS_FITTED)
                 continue;
             const double *a = inverse + k * rank, *b = inverse + c * rank;
             double product = 0;

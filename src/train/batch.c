@@ -153,7 +153,7 @@ static snip_code add_formula(drawn *d, train_formula **out, expr e, size_t rows,
         return SNIP_NOMEM;
     snip_code code = c->form ? data_tokens_form(&f->tokens, e, c->m->vocab, c->a, NULL)
                              : data_tokens_make(&f->tokens, e, c->m->vocab, c->a, NULL);
-    if (code != SNIP_OK || c->how->stage < TRAIN_S1)
+    if (code != SNIP_OK || !train_stage_of[c->how->stage].tree)
         return code;
     f->path = arena_array(c->a, f->tokens.count, sizeof *f->path);
     if (!f->path)
@@ -328,7 +328,7 @@ static snip_code draw_sample(context *c, uint64_t index, size_t subtrees, int *f
     if (*form && code == SNIP_OK)
         code = take_form(c, rng_uniform(&c->r) < ALL_FREE);
     c->subtree[0].count = 1;
-    if (code == SNIP_OK && how->stage >= TRAIN_S2) {
+    if (code == SNIP_OK && train_uses(how->stage, TRAIN_P)) {
         code = data_perturb(c->subtree, &c->subtrees, subtrees, how->edits, c->s.e, c->s.x,
                             c->s.points, c->s.y, &c->r, c->a);
         if ((law || *form) && code == SNIP_UNSUPPORTED) { /* as short as x0*x1 */

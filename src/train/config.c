@@ -1,81 +1,68 @@
 /* config.c - settings of a training run by name; see trainer.h. */
-#include <errno.h>
 #include <math.h>
 #include <stddef.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "train/trainer.h"
 
-static const char *const stages[] = { "S0", "S1", "S2", "S3", "S4", "S5", NULL };
 static const char *const optimizers[] = { "adam", "muon", NULL };
 static const char *const schedules[] = { "isqrt", "linear", "constant", NULL };
 
-typedef enum kind { CHOICE, COUNT, WHOLE, SIZE, REAL } kind;
-
-static const struct key {
-    const char *name;
-    kind kind;
-    size_t offset;
-    double low, high;
-    const char *const *choices;
-} keys[] = {
-#define KEY(name, kind, low, high, choices)                                                        \
+/* Every key came later: files that lack one had the paper's value. */
+#define AT(key, field, kind, low, high, choices)                                                   \
     {                                                                                              \
-#name, kind, offsetof(train_config, name), low, high, choices                              \
+        key, SETTINGS_##kind, offsetof(train_config, field), low, high, choices, NULL, 1           \
     }
-    KEY(stage, CHOICE, 0, 0, stages),
-    KEY(steps, WHOLE, 1, 1e12, NULL),
-    KEY(seed, WHOLE, 0, 9e15, NULL),
-    KEY(batch, SIZE, 2, 1e6, NULL),
-    KEY(train_points, SIZE, 0, DATA_POINTS, NULL),
-    KEY(subtrees, SIZE, 1, 16, NULL),
-    KEY(edits, COUNT, 0, DATA_ATTEMPTS, NULL),
-    KEY(rows, SIZE, 0, DATA_POINTS, NULL),
-    KEY(noise, REAL, 0, 10, NULL),
-    KEY(zoom, REAL, 0, 1, NULL),
-    KEY(laws, REAL, 0, 1, NULL),
-    KEY(forms_share, REAL, 0, 1, NULL),
-    KEY(formulas, WHOLE, 0, 9.1e15, NULL),
-    KEY(formulas_share, REAL, 0, 1, NULL),
-    KEY(first, WHOLE, 0, 1e12, NULL),
-    KEY(first_stage, CHOICE, 0, 0, stages),
-    KEY(first_subtrees, SIZE, 1, 16, NULL),
-    KEY(first_edits, COUNT, 0, DATA_ATTEMPTS, NULL),
-    KEY(first_points, SIZE, 0, DATA_POINTS, NULL),
-    KEY(first_zoom, REAL, 0, 1, NULL),
-    KEY(schedule, CHOICE, 0, 0, schedules),
-    KEY(lr, REAL, 1e-12, 10, NULL),
-    KEY(lr_start, REAL, 0, 10, NULL),
-    KEY(warmup, WHOLE, 1, 1e12, NULL),
-    KEY(decay, WHOLE, 0, 1e12, NULL),
-    KEY(clip, REAL, 0, 1e9, NULL),
-    KEY(beta1, REAL, 0, 0.999999, NULL),
-    KEY(beta2, REAL, 0, 0.999999, NULL),
-    KEY(eps, REAL, 0, 1, NULL),
-    KEY(optimizer, CHOICE, 0, 0, optimizers),
-    KEY(muon_lr, REAL, 1e-12, 10, NULL),
-    KEY(average, REAL, 0, 0.99999, NULL),
-    KEY(tau_global, REAL, 1e-4, 1e4, NULL),
-    KEY(tau_local, REAL, 1e-4, 1e4, NULL),
-    KEY(lambda, REAL, 0, 1e4, NULL),
-    KEY(centre, REAL, 0, 1e4, NULL),
+#define NUMBER(name, kind, low, high) AT(#name, name, kind, low, high, NULL)
+#define PICK(name, choices)           AT(#name, name, CHOICE, 0, 0, choices)
+/* The keys of a phase; `prefix` is empty for the main one. */
+#define PHASE(prefix, points_key, i)                                                               \
+    AT(prefix "stage", phase[i].stage, CHOICE, 0, 0, train_stage_names),                           \
+        AT(points_key, phase[i].points, SIZE, 0, DATA_POINTS, NULL),                               \
+        AT(prefix "subtrees", phase[i].subtrees, SIZE, 1, 16, NULL),                               \
+        AT(prefix "edits", phase[i].edits, INT, 0, DATA_ATTEMPTS, NULL),                           \
+        AT(prefix "zoom", phase[i].zoom, REAL, 0, 1, NULL)
+
+static const settings_key keys[] = {
+    PHASE("", "train_points", TRAIN_MAIN),
+    NUMBER(steps, WHOLE, 1, 1e12),
+    NUMBER(seed, WHOLE, 0, 9e15),
+    NUMBER(batch, SIZE, 2, 1e6),
+    NUMBER(rows, SIZE, 0, DATA_POINTS),
+    NUMBER(noise, REAL, 0, 10),
+    NUMBER(laws, REAL, 0, 1),
+    NUMBER(forms_share, REAL, 0, 1),
+    NUMBER(formulas, WHOLE, 0, 9.1e15),
+    NUMBER(formulas_share, REAL, 0, 1),
+    NUMBER(first, WHOLE, 0, 1e12),
+    PHASE("first_", "first_points", TRAIN_FIRST),
+    PICK(schedule, schedules),
+    NUMBER(lr, REAL, 1e-12, 10),
+    NUMBER(lr_start, REAL, 0, 10),
+    NUMBER(warmup, WHOLE, 1, 1e12),
+    NUMBER(decay, WHOLE, 0, 1e12),
+    NUMBER(clip, REAL, 0, 1e9),
+    NUMBER(beta1, REAL, 0, 0.999999),
+    NUMBER(beta2, REAL, 0, 0.999999),
+    NUMBER(eps, REAL, 0, 1),
+    PICK(optimizer, optimizers),
+    NUMBER(muon_lr, REAL, 1e-12, 10),
+    NUMBER(average, REAL, 0, 0.99999),
+    NUMBER(tau_global, REAL, 1e-4, 1e4),
+    NUMBER(tau_local, REAL, 1e-4, 1e4),
+    NUMBER(lambda, REAL, 0, 1e4),
+    NUMBER(centre, REAL, 0, 1e4),
 };
-enum { KEYS = sizeof keys / sizeof *keys };
+const settings train_settings = { keys, sizeof keys / sizeof *keys };
 
 snip_code train_config_preset(train_config *out, const char *name, snip_status *st)
 {
-    const train_config paper = { .stage = TRAIN_S5,
+    const train_phase usual = {
+        .stage = TRAIN_S5, .points = 200, .subtrees = 1, .edits = DATA_ATTEMPTS
+    };
+    const train_config paper = { .phase = { usual, usual },
                                  .steps = 100000,
                                  .batch = 64,
-                                 .train_points = 200,
-                                 .subtrees = 1,
-                                 .edits = DATA_ATTEMPTS,
-                                 .first_stage = TRAIN_S1,
-                                 .first_subtrees = 1,
-                                 .first_edits = DATA_ATTEMPTS,
-                                 .first_points = 200,
                                  .schedule = TRAIN_ISQRT,
                                  .lr = 4e-5,
                                  .lr_start = 1e-7,
@@ -94,10 +81,12 @@ snip_code train_config_preset(train_config *out, const char *name, snip_status *
     if (code != SNIP_OK)
         return code;
     *out = paper;
+    out->phase[TRAIN_FIRST].stage = TRAIN_S1;
     if (strcmp(name, "paper") != 0) { /* what suits small models (docs/design.md, presets) */
         out->steps = 10000;
         out->batch = 48;
-        out->train_points = out->first_points = 32;
+        for (int i = 0; i < TRAIN_PHASES; i++)
+            out->phase[i].points = 32;
         out->schedule = TRAIN_LINEAR;
         out->lr = known.d <= 64 ? 2e-3 : known.d <= 128 ? 1.4e-3 : 1e-3;
         out->lr_start = 0;
@@ -107,73 +96,26 @@ snip_code train_config_preset(train_config *out, const char *name, snip_status *
     return SNIP_OK;
 }
 
-static void *field(const train_config *c, const struct key *k)
-{
-    return (char *)c + k->offset;
-}
-
-static double number(const train_config *c, const struct key *k)
-{
-    switch (k->kind) {
-    case WHOLE:
-        return (double)*(uint64_t *)field(c, k);
-    case SIZE:
-        return (double)*(size_t *)field(c, k);
-    case REAL:
-        return *(double *)field(c, k);
-    default:
-        return *(int *)field(c, k);
-    }
-}
-
-static snip_code set(train_config *c, const struct key *k, const char *value, snip_status *st)
-{
-    if (k->kind == CHOICE) {
-        for (int i = 0; k->choices[i]; i++)
-            if (strcmp(k->choices[i], value) == 0) {
-                *(int *)field(c, k) = i;
-                return SNIP_OK;
-            }
-        return status_fail(st, SNIP_FORMAT, 0, "there is no %s '%.40s'", k->name, value);
-    }
-    char *end;
-    double v = strtod(value, &end);
-    int whole = k->kind != REAL;
-    if (end == value || *end || !(v >= k->low && v <= k->high) || (whole && v != floor(v)))
-        return status_fail(st, SNIP_FORMAT, 0, "%s is a%s number from %g to %g, not '%.40s'",
-                           k->name, whole ? " whole" : "", k->low, k->high, value);
-    if (k->kind == WHOLE)
-        *(uint64_t *)field(c, k) = (uint64_t)v;
-    else if (k->kind == SIZE)
-        *(size_t *)field(c, k) = (size_t)v;
-    else if (k->kind == COUNT)
-        *(int *)field(c, k) = (int)v;
-    else
-        *(double *)field(c, k) = v;
-    return SNIP_OK;
-}
-
 snip_code train_config_set(train_config *c, const char *key, const char *value, snip_status *st)
 {
-    for (int i = 0; i < KEYS; i++)
-        if (strcmp(keys[i].name, key) == 0)
-            return set(c, &keys[i], value, st);
-    return status_fail(st, SNIP_FORMAT, 0, "there is no configuration key '%.40s'", key);
+    return settings_set(&train_settings, c, key, value, st);
 }
 
 snip_code train_config_check(const train_config *c, const model_config *m, snip_status *st)
 {
-    if (c->train_points > (size_t)m->points)
-        return status_fail(st, SNIP_FORMAT, 0, "train_points = %zu exceed the model's points = %d",
-                           c->train_points, m->points);
     if (c->schedule == TRAIN_LINEAR && c->steps <= c->warmup)
         return status_fail(st, SNIP_FORMAT, 0, "steps = %llu leave nothing after warmup = %llu",
                            (unsigned long long)c->steps, (unsigned long long)c->warmup);
-    if (!m->statistics && (c->train_points == 0 || (c->first > 0 && c->first_points == 0)))
-        return status_fail(st, SNIP_FORMAT, 0, "with points = 0 the model needs statistics = yes");
-    if (c->first > 0 && c->first_points > (size_t)m->points)
-        return status_fail(st, SNIP_FORMAT, 0, "first_points = %zu exceed the model's points = %d",
-                           c->first_points, m->points);
+    for (int i = c->first > 0 ? TRAIN_FIRST : TRAIN_MAIN; i < TRAIN_PHASES; i++) {
+        const train_phase *p = &c->phase[i];
+        if (p->points > (size_t)m->points)
+            return status_fail(st, SNIP_FORMAT, 0, "%s = %zu exceed the model's points = %d",
+                               i == TRAIN_FIRST ? "first_points" : "train_points", p->points,
+                               m->points);
+        if (!m->statistics && p->points == 0)
+            return status_fail(st, SNIP_FORMAT, 0,
+                               "with points = 0 the model needs statistics = yes");
+    }
     if (c->formulas_share > 0 && !c->own)
         return status_fail(st, SNIP_FORMAT, 0,
                            "formulas_share is for runs with formulas of one's own");
@@ -192,16 +134,7 @@ snip_code train_config_check(const train_config *c, const model_config *m, snip_
 
 json_t *train_config_json(const train_config *c)
 {
-    json_t *o = json_object();
-    for (int i = 0; i < KEYS; i++) {
-        const struct key *k = &keys[i];
-        double v = number(c, k);
-        json_object_set_new(o, k->name,
-                            k->kind == CHOICE ? json_string(k->choices[(int)v])
-                            : k->kind == REAL ? json_real(v)
-                                              : json_integer((json_int_t)v));
-    }
-    return o;
+    return settings_json(&train_settings, c);
 }
 
 void train_shorten_warmup(train_config *c)

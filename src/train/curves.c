@@ -10,9 +10,9 @@
 
 #include "base/arena.h"
 #include "base/file.h"
-#include "base/text.h"
+#include "page/svg.h"
 
-enum { WIDTH = 640, HEIGHT = 300, LEFT = 64, BOTTOM = 44, TOP = 16, RIGHT = 150 };
+enum { WIDTH = 640, HEIGHT = 300, LEFT = 64, RIGHT = 150 }; /* the legend is on the right */
 
 /* A number of a log line: a key, or key/index for a number of a list below "held_out". */
 typedef struct curve {
@@ -40,9 +40,6 @@ static const figure figures[] = {
     { "Speed: samples per second", 1, { { "samples per second", "samples_per_second", -1 } } },
 };
 
-/* Colours that stay apart for colour-blind readers (Okabe and Ito). */
-static const char *const colours[4] = { "#000000", "#0072b2", "#d55e00", "#009e73" };
-
 static int value_of(const json_t *line, const curve *c, double *out)
 {
     const json_t *v =
@@ -53,76 +50,63 @@ static int value_of(const json_t *line, const curve *c, double *out)
     return json_is_number(v) && isfinite(*out);
 }
 
-/* A round step that gives four to nine marks over [0, high]. */
-static double mark_step(double high)
+/* Samples seen, in thousands. */
+static double samples_of(const json_t *line)
 {
-    double step = pow(10, floor(log10(high > 0 ? high : 1)));
-    return high / step < 2 ? step / 5 : high / step < 5 ? step / 2 : step;
+    return json_number_value(json_object_get(line, "samples")) / 1000;
 }
 
-static void axes(text *t, const figure *f, double most_x, double most_y)
+static void add_curve(const page_plot *p, const figure *f, int c, json_t *const *line, size_t n)
 {
-    double x_step = mark_step(most_x), y_step = mark_step(most_y);
-    text_add(t, "<figure><figcaption>%s</figcaption><svg viewBox='0 0 %d %d' role='img'>\n",
-             f->title, WIDTH, HEIGHT);
-    for (double v = 0; v <= most_y * 1.0001; v += y_step) {
-        double y = HEIGHT - BOTTOM - (HEIGHT - BOTTOM - TOP) * v / most_y;
-        text_add(t,
-                 "<line class='g' x1='%d' x2='%d' y1='%.1f' y2='%.1f'/><text x='%d' y='%.1f' "
-                 "text-anchor='end'>%g</text>\n",
-                 LEFT, WIDTH - RIGHT, y, y, LEFT - 6, y + 4, v);
-    }
-    for (double v = 0; v <= most_x * 1.0001; v += x_step) {
-        double x = LEFT + (WIDTH - LEFT - RIGHT) * v / most_x;
-        text_add(t, "<text x='%.1f' y='%d' text-anchor='middle'>%g</text>\n", x,
-                 HEIGHT - BOTTOM + 16, v);
-    }
-    text_add(t, "<text x='%d' y='%d' text-anchor='middle'>thousand samples seen</text>\n",
-             (LEFT + WIDTH - RIGHT) / 2, HEIGHT - 8);
+    size_t used = 0, stride = f->curve[c].index < 0 ? 1 + n / 1000 : 1; /* no more than pixels */
+    double v, *x = arena_array(p->t->a, n, sizeof *x), *y = arena_array(p->t->a, n, sizeof *y);
+    p->t->failed |= !x || !y;
+    for (size_t i = 0; i < n && x && y; i += stride)
+        if (value_of(line[i], &f->curve[c], &v)) {
+            x[used] = samples_of(line[i]);
+            y[used++] = f->factor * v;
+        }
+    page_plot_line(p, x, y, used, c);
+    text_add(p->t, "<text x=\"%d\" y=\"%d\" fill=\"%s\">%s</text>\n", WIDTH - RIGHT + 8,
+             PAGE_TOP + 14 + 18 * c, page_colour(c), f->curve[c].name);
 }
 
 static void add_figure(text *t, const figure *f, json_t *const *line, size_t n)
 {
-    double most_x = 1e-9, most_y = 1e-9, v;
+    page_plot p = page_plot_new(t, LEFT, HEIGHT);
+    p.width = WIDTH, p.right = RIGHT;
+    p.x1 = p.y1 = 1e-9;
+    double v;
     int known = 0;
     for (size_t i = 0; i < n; i++) {
-        most_x = fmax(most_x, json_number_value(json_object_get(line[i], "samples")) / 1000);
+        p.x1 = fmax(p.x1, samples_of(line[i]));
         for (int c = 0; c < 4 && f->curve[c].name; c++)
             if (value_of(line[i], &f->curve[c], &v)) {
-                most_y = fmax(most_y, f->factor * v);
+                p.y1 = fmax(p.y1, f->factor * v);
                 known = 1;
             }
     }
     if (!known) /* the log of an older version */
         return;
-    axes(t, f, most_x, most_y);
-    size_t stride = 1 + n / 1000; /* more points than pixels help nobody */
-    for (int c = 0; c < 4 && f->curve[c].name; c++) {
-        text_add(t, "<polyline stroke='%s' points='", colours[c]);
-        for (size_t i = 0; i < n; i += f->curve[c].index < 0 ? stride : 1)
-            if (value_of(line[i], &f->curve[c], &v)) {
-                double x = json_number_value(json_object_get(line[i], "samples")) / 1000;
-                text_add(t, "%.1f,%.1f ", LEFT + (WIDTH - LEFT - RIGHT) * x / most_x,
-                         HEIGHT - BOTTOM - (HEIGHT - BOTTOM - TOP) * f->factor * v / most_y);
-            }
-        text_add(t, "'/><text x='%d' y='%d' fill='%s'>%s</text>\n", WIDTH - RIGHT + 8,
-                 TOP + 14 + 18 * c, colours[c], f->curve[c].name);
-    }
-    text_add(t, "</svg></figure>\n");
+    page_element(t, "<figure><figcaption>", f->title, "</figcaption>");
+    page_svg_open(t, WIDTH, HEIGHT, f->title);
+    page_plot_grid_y(&p, PAGE_NUMBER);
+    page_plot_axis_x(&p, "thousand samples seen", PAGE_NUMBER);
+    for (int c = 0; c < 4 && f->curve[c].name; c++)
+        add_curve(&p, f, c, line, n);
+    page_svg_close(t);
+    page_put(t, "</figure>\n");
 }
 
-static void page(text *t, json_t *const *line, size_t n)
+static void write_page(text *t, json_t *const *line, size_t n)
 {
     const json_t *last = line[n - 1];
-    text_add(
-        t,
-        "<!doctype html><html lang='en'><meta charset='utf-8'><title>snip: training curves</title>"
-        "<meta name='viewport' content='width=device-width, initial-scale=1'>\n"
-        "<style>body{font:15px/1.5 system-ui,sans-serif;max-width:760px;margin:2em auto;padding:0 "
-        "1em}"
-        "svg{width:100%%;height:auto;font-size:12px}figure{margin:1.5em 0}"
-        "figcaption{font-weight:600}.g{stroke:#ddd}polyline{fill:none;stroke-width:1.6}</style>\n"
-        "<h1>Training curves</h1>\n");
+    page_open(
+        t, "snip: training curves",
+        "body{font:15px/1.5 system-ui,sans-serif;max-width:760px;margin:2em auto;padding:0 1em}"
+        "svg{width:100%;height:auto;font-size:12px}figure{margin:1.5em 0}"
+        "figcaption{font-weight:600}.g{stroke:#ddd}.l{fill:none;stroke-width:1.6}\n");
+    page_put(t, "<h1>Training curves</h1>\n");
     text_add(t, "<p>Step %lld, %lld samples, %.0f seconds of training, loss %.4f.</p>\n",
              (long long)json_integer_value(json_object_get(last, "step")),
              (long long)json_integer_value(json_object_get(last, "samples")),
@@ -130,7 +114,7 @@ static void page(text *t, json_t *const *line, size_t n)
              json_number_value(json_object_get(last, "loss")));
     for (size_t i = 0; i < sizeof figures / sizeof *figures; i++)
         add_figure(t, &figures[i], line, n);
-    text_add(t, "</html>\n");
+    page_close(t);
 }
 
 snip_code train_curves(const char *folder, snip_status *st)
@@ -158,7 +142,7 @@ snip_code train_curves(const char *folder, snip_status *st)
         s += length + (s[length] == '\n');
     }
     if (n > 0) {
-        page(&t, line, n);
+        write_page(&t, line, n);
         const char *text = text_end(&t);
         if (!text)
             code = status_nomem(st);

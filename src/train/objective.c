@@ -7,19 +7,15 @@
 
 #include "nn/nn.h"
 
+#define ROW(name, tree, originals, edits, everyone) { tree, originals, edits, everyone },
+const train_stage_row train_stage_of[TRAIN_STAGES] = { TRAIN_STAGE_LIST(ROW) };
+#define NAME(name, tree, originals, edits, everyone) #name,
+const char *const train_stage_names[] = { TRAIN_STAGE_LIST(NAME) NULL };
+
 int train_reads(train_stage stage, train_view v, int k)
 {
-    switch (v) {
-    case TRAIN_GS:
-    case TRAIN_GV:
-        return k == 0 || stage == TRAIN_S5;
-    case TRAIN_C:
-        return stage >= TRAIN_S4 || (stage >= TRAIN_S2 && k == 0);
-    case TRAIN_O:
-        return stage >= TRAIN_S4 || (stage >= TRAIN_S3 && k == 0);
-    default:
-        return stage >= TRAIN_S2;
-    }
+    const train_stage_row *s = &train_stage_of[stage];
+    return (k == 0 ? s->originals : s->edits) >> v & 1;
 }
 
 /* Rows taken out of a matrix, normalised if asked. */
@@ -260,7 +256,9 @@ int train_objective(train_terms *out, float *const grad[TRAIN_VIEWS], float *con
     double global = cosine ? how->scale_global : 1 / how->tau_global;
     double local = cosine ? how->scale_local : 1 / how->tau_local;
     contest everyone = { .everyone = 1, .variant = variant };
-    contest some = { .everyone = how->stage >= TRAIN_S4, .parts = 1, .variant = variant };
+    contest some = { .everyone = train_stage_of[how->stage].everyone,
+                     .parts = 1,
+                     .variant = variant };
     const choice which = { .variant = variant,
                            .variants = variants,
                            .own_first = own_first,
@@ -276,13 +274,13 @@ int train_objective(train_terms *out, float *const grad[TRAIN_VIEWS], float *con
         put_back(grad[TRAIN_GS], &s, latent, cosine);
         put_back(grad[TRAIN_GV], &v, latent, cosine);
     }
-    if (good && how->stage >= TRAIN_S2) {
+    if (good && train_uses(how->stage, TRAIN_C)) {
         good = pick(&v, row, TRAIN_P, &which, tmp) && pick(&s, row, TRAIN_C, &which, tmp) &&
                contrast(&out->context, &out->context_sv, &out->context_vs, &out->dscale_local, &s,
                         &v, latent, &some, local, how->lambda, threads, tmp);
         if (good)
             put_back(grad[TRAIN_C], &s, latent, cosine);
-        if (good && how->stage >= TRAIN_S3) {
+        if (good && train_uses(how->stage, TRAIN_O)) {
             good = pick(&s, row, TRAIN_O, &which, tmp) &&
                    contrast(&out->standalone, &out->standalone_sv, &out->standalone_vs,
                             &out->dscale_local, &s, &v, latent, &some, local, how->lambda, threads,

@@ -12,18 +12,45 @@
 
 #include "base/arena.h"
 
-typedef enum train_stage {
-    TRAIN_S0,
-    TRAIN_S1,
-    TRAIN_S2,
-    TRAIN_S3,
-    TRAIN_S4,
-    TRAIN_S5,
-    TRAIN_STAGES
-} train_stage;
-
 /* Five matrices (variants, latent), in the order of the paper's letters. */
 typedef enum train_view { TRAIN_GS, TRAIN_GV, TRAIN_C, TRAIN_O, TRAIN_P, TRAIN_VIEWS } train_view;
+
+/* Sets of views, one bit each. */
+enum {
+    TRAIN_WHOLE = 1 << TRAIN_GS | 1 << TRAIN_GV,          /* formulas and tables as a whole */
+    TRAIN_INSIDE = 1 << TRAIN_C | 1 << TRAIN_P,           /* parts in their context */
+    TRAIN_ALL = TRAIN_WHOLE | TRAIN_INSIDE | 1 << TRAIN_O /* and parts alone */
+};
+
+/* The stages, one row each: its name; whether formulas have tree positions; the views it reads of
+ * originals, and of edits; whether a part's values are held against those of all variants, or of
+ * the originals and its own item's edits. */
+#define TRAIN_STAGE_LIST(ROW)                                                                      \
+    ROW(S0, 0, TRAIN_WHOLE, 0, 0)                                                                  \
+    ROW(S1, 1, TRAIN_WHOLE, 0, 0)                                                                  \
+    ROW(S2, 1, TRAIN_WHOLE | TRAIN_INSIDE, 1 << TRAIN_P, 0)                                        \
+    ROW(S3, 1, TRAIN_ALL, 1 << TRAIN_P, 0)                                                         \
+    ROW(S4, 1, TRAIN_ALL, TRAIN_INSIDE | 1 << TRAIN_O, 1)                                          \
+    ROW(S5, 1, TRAIN_ALL, TRAIN_ALL, 1)
+
+#define TRAIN_STAGE_ENUM(name, tree, originals, edits, everyone) TRAIN_##name,
+typedef enum train_stage { TRAIN_STAGE_LIST(TRAIN_STAGE_ENUM) TRAIN_STAGES } train_stage;
+
+typedef struct train_stage_row {
+    int tree;             /* formulas have tree positions */
+    int originals, edits; /* views that are read of them */
+    int everyone;         /* all variants take part in the contest of parts */
+} train_stage_row;
+
+/* By train_stage; the names end with NULL. */
+extern const train_stage_row train_stage_of[TRAIN_STAGES];
+extern const char *const train_stage_names[TRAIN_STAGES + 1];
+
+/* Whether the stage reads a view at all. */
+static inline int train_uses(train_stage stage, train_view v)
+{
+    return train_stage_of[stage].originals >> v & 1;
+}
 
 /* Whether a stage reads the row of view v for variant k. */
 int train_reads(train_stage stage, train_view v, int k);

@@ -78,8 +78,7 @@ static json_t *history(const run *r)
     json_object_set_new(o, "samples", json_string(number));
     snprintf(number, sizeof number, "%.1f", r->seconds);
     json_object_set_new(o, "seconds", json_string(number));
-    snprintf(number, sizeof number, "S%d", r->c->stage);
-    json_object_set_new(o, "stage", json_string(number));
+    json_object_set_new(o, "stage", json_string(train_stage_names[r->c->phase[TRAIN_MAIN].stage]));
     snprintf(number, sizeof number, "%llu", (unsigned long long)r->c->seed);
     json_object_set_new(o, "seed", json_string(number));
     json_object_set_new(o, "train", json_string(settings ? settings : ""));
@@ -170,58 +169,55 @@ static uint64_t whole(const json_t *o, const char *key)
     return (uint64_t)json_integer_value(json_object_get(o, key));
 }
 
-/* Whether what two settings disagree on lies ahead for both: the steps at which phases end (0 is
- * never for the decay, and at once for the first phase), and what only a later phase uses. */
-static int lies_ahead(const char *key, const json_t *theirs, const json_t *ours, uint64_t t)
+/* Whether step `at`, with which something new begins, has not been reached by a run of t steps. */
+static int is_ahead(uint64_t at, uint64_t t)
 {
-    static const char *const later[] = { "first",    "stage", "train_points",
-                                         "subtrees", "edits", "zoom" };
-    if (strcmp(key, "decay") == 0 || strcmp(key, "centre") == 0)
-        return (whole(theirs, "decay") >= t || whole(theirs, "decay") == 0) &&
-               (whole(ours, "decay") >= t || whole(ours, "decay") == 0);
-    for (size_t i = 0; i < sizeof later / sizeof *later; i++)
-        if (strcmp(key, later[i]) == 0)
-            return whole(theirs, "first") >= t && whole(ours, "first") >= t;
-    return 0;
+    return at >= t;
 }
 
-/* Whether a setting is the same; one that older files do not know was as in `usual`. */
-static int same_value(const json_t *theirs, const json_t *ours, const json_t *usual)
+/* A run may be made longer, and the ends of its phases chosen late, as long as what was done
+ * already stays as it would have been. So what lies ahead of both settings at step t, theirs takes
+ * from ours. (0 is never for the decay, and at once for the end of the first phase.) */
+static void take_what_lies_ahead(train_config *theirs, const train_config *ours, uint64_t t)
 {
-    return json_equal(theirs ? theirs : usual, ours);
+    if (is_ahead(theirs->first, t) && is_ahead(ours->first, t)) {
+        theirs->first = ours->first;
+        theirs->phase[TRAIN_MAIN] = ours->phase[TRAIN_MAIN];
+    }
+    if ((!theirs->decay || is_ahead(theirs->decay, t)) &&
+        (!ours->decay || is_ahead(ours->decay, t))) {
+        theirs->decay = ours->decay;
+        theirs->centre = ours->centre;
+        if (ours->schedule != TRAIN_LINEAR) /* a decay ends with the last step */
+            theirs->steps = ours->steps;
+    }
 }
 
-/* Whether two settings are the same run, of which t steps are made. A run may be made longer, and
- * the ends of its phases chosen late, as long as what was done already stays as it would have been.
- */
-static snip_code same_run(const json_t *theirs, const train_config *ours, uint64_t t,
+/* Whether two settings are the same run, of which t steps are made. A setting that older files do
+ * not know was the paper's. */
+static snip_code same_run(const json_t *saved, const train_config *ours, uint64_t t,
                           const char *path, snip_status *st)
 {
-    train_config paper;
-    snip_code code = train_config_preset(&paper, "paper", st);
-    json_t *mine = train_config_json(ours), *usual = train_config_json(&paper);
-    for (void *at = json_object_iter(mine); at && code == SNIP_OK;
-         at = json_object_iter_next(mine, at)) {
-        const char *key = json_object_iter_key(at);
-        if (strcmp(key, "steps") == 0 && ours->schedule != TRAIN_LINEAR &&
-            lies_ahead("decay", theirs, mine, t)) /* the decay ends with the last step */
-            continue;
-        if (!same_value(json_object_get(theirs, key), json_object_iter_value(at),
-                        json_object_get(usual, key)) &&
-            !lies_ahead(key, theirs, mine, t))
-            code = strcmp(key, "steps") == 0
-                       ? status_fail(st, SNIP_FORMAT, 0,
-                                     "%s: was trained with another 'steps', %llu, on which its "
-                                     "learning rates depend; resume with as many",
-                                     path, (unsigned long long)whole(theirs, key))
-                       : status_fail(
-                             st, SNIP_FORMAT, 0,
-                             "%s: was trained with another '%s'; resume with the same settings",
-                             path, key);
-    }
-    json_decref(usual);
-    json_decref(mine);
-    return code;
+    train_config theirs;
+    snip_status why;
+    snip_code code = train_config_preset(&theirs, "paper", st);
+    if (code != SNIP_OK)
+        return code;
+    if (settings_read(&train_settings, &theirs, saved, NULL, &why) != SNIP_OK)
+        return status_fail(st, SNIP_FORMAT, 0, "%s: %.150s", path, why.msg);
+    uint64_t steps = theirs.steps;
+    take_what_lies_ahead(&theirs, ours, t);
+    const settings_key *other = settings_difference(&train_settings, &theirs, ours);
+    if (!other)
+        return SNIP_OK;
+    if (other->offset == offsetof(train_config, steps))
+        return status_fail(st, SNIP_FORMAT, 0,
+                           "%s: was trained with another 'steps', %llu, on which its learning "
+                           "rates depend; resume with as many",
+                           path, (unsigned long long)steps);
+    return status_fail(st, SNIP_FORMAT, 0,
+                       "%s: was trained with another '%s'; resume with the same settings", path,
+                       other->name);
 }
 
 /* Sets the run from its state file. */
@@ -359,7 +355,8 @@ static void retrieval(const float *a, const float *b, size_t n, size_t latent, d
 static snip_code check_view(run *r, int form, json_t *line, snip_status *st)
 {
     size_t pairs = r->watch->check_pairs ? r->watch->check_pairs : CHECK_PAIRS;
-    const train_batch_how how = { .stage = r->c->stage == TRAIN_S0 ? TRAIN_S0 : TRAIN_S1,
+    int tree = train_stage_of[r->c->phase[TRAIN_MAIN].stage].tree;
+    const train_batch_how how = { .stage = tree ? TRAIN_S1 : TRAIN_S0,
                                   .size = pairs,
                                   .points = (size_t)r->m->config.points,
                                   .laws = form ? 0.5 : 0,
@@ -452,18 +449,19 @@ static void average(run *r)
 
 static snip_code one_step(run *r, train_terms *terms, double *norm, double *rate, snip_status *st)
 {
-    int early = r->t < r->c->first, late = r->c->decay && r->t >= r->c->decay;
-    train_stage stage = (train_stage)(early ? r->c->first_stage : r->c->stage);
+    const train_phase *phase = &r->c->phase[r->t < r->c->first ? TRAIN_FIRST : TRAIN_MAIN];
+    int late = r->c->decay && r->t >= r->c->decay;
+    train_stage stage = (train_stage)phase->stage;
     const train_batch_how what = { .stage = stage,
                                    .size = r->c->batch,
                                    .every = (size_t)ranks_count(r->watch->ranks),
                                    .offset = (size_t)ranks_me(r->watch->ranks),
-                                   .subtrees = early ? r->c->first_subtrees : r->c->subtrees,
-                                   .edits = early ? r->c->first_edits : r->c->edits,
-                                   .points = early ? r->c->first_points : r->c->train_points,
+                                   .subtrees = phase->subtrees,
+                                   .edits = phase->edits,
+                                   .points = phase->points,
                                    .rows = r->c->rows,
                                    .noise = r->c->noise,
-                                   .zoom = early ? r->c->first_zoom : r->c->zoom,
+                                   .zoom = phase->zoom,
                                    .laws = r->c->laws,
                                    .forms = r->c->forms_share,
                                    .own = r->c->own,

@@ -24,33 +24,37 @@ typedef enum train_schedule {
 
 typedef enum train_optimizer { TRAIN_ADAM, TRAIN_MUON } train_optimizer;
 
+/* What a step learns from, as far as it differs between the phases of a run. */
+typedef struct train_phase {
+    int stage;       /* train_stage */
+    size_t points;   /* points per table, no more than the model's */
+    size_t subtrees; /* subtrees per sample */
+    int edits;       /* edits tried of each */
+    double zoom;     /* share of samples that are seen in a small part of their inputs' range */
+} train_phase;
+
+/* A run begins with the first phase, whose keys are called first_stage, ..., and goes over to the
+ * main one, which has the plain names, after train_config.first steps. */
+enum { TRAIN_FIRST, TRAIN_MAIN, TRAIN_PHASES };
+
 /* How a model is trained. Numbers that change the result; all are in the files' metadata. */
 typedef struct train_config {
-    int stage; /* train_stage */
+    train_phase phase[TRAIN_PHASES];
+    uint64_t first; /* steps of the first phase */
     uint64_t steps, seed;
-    size_t batch;        /* samples per step */
-    size_t train_points; /* points per table, no more than the model's */
-    size_t subtrees;     /* subtrees per sample */
-    int edits;           /* edits tried of each */
-    size_t rows;         /* statistics of half of the samples are of so many rows or more; 0: all */
+    size_t batch; /* samples per step */
+    size_t rows;  /* statistics of half of the samples are of so many rows or more; 0: all */
     double noise; /* most noise on y, relative to its deviation; half of the tables are clean */
-    double zoom;  /* share of samples that are seen in a small part of their inputs' range */
     double laws;  /* share of samples that are short laws in place of SNIP's expressions */
     const data_own_laws *own; /* a user's formulas among the samples; NULL: none */
     uint64_t formulas;        /* their hash, 0 for none: other formulas are another run */
     double formulas_share;    /* share of samples that are of them */
     double forms_share;       /* share of samples in the form view; the model has forms = yes */
-    uint64_t first;           /* steps of a first phase, which has these instead: */
-    int first_stage;
-    size_t first_subtrees;
-    int first_edits;
-    size_t first_points;
-    double first_zoom;
-    int schedule;        /* train_schedule */
-    double lr, lr_start; /* peak, and that of the first step */
-    uint64_t warmup;     /* steps from lr_start to lr */
-    uint64_t decay;      /* schedule constant: the step from which on lr falls; 0: never */
-    double clip;         /* bound on the gradient's norm, 0: none */
+    int schedule;             /* train_schedule */
+    double lr, lr_start;      /* peak, and that of the first step */
+    uint64_t warmup;          /* steps from lr_start to lr */
+    uint64_t decay;           /* schedule constant: the step from which on lr falls; 0: never */
+    double clip;              /* bound on the gradient's norm, 0: none */
     double beta1, beta2, eps;
     int optimizer;  /* train_optimizer: Adam for all, or Muon for the matrices of the layers */
     double muon_lr; /* peak of their learning rate; it rises and falls as lr does */
@@ -64,6 +68,9 @@ typedef struct train_config {
 
 /* The settings that go with a preset: the paper's, or those that suit small models. */
 snip_code train_config_preset(train_config *out, const char *name, snip_status *st);
+
+/* Its keys: what `--set` and the files' metadata know it by. */
+extern const settings train_settings;
 
 /* Sets a key from text; unknown keys fail with SNIP_FORMAT. */
 snip_code train_config_set(train_config *c, const char *key, const char *value, snip_status *st);

@@ -1,0 +1,55 @@
+/* bits.c - description length: what a formula costs to write down, and then y by the formula.
+ *
+ *     bits = nodes * log2(symbols) + sum over numbers + (n/2) log2(1 - r^2)
+ *
+ * A simple number (a rational, a multiple of pi, a root) costs the digits of its numerator and
+ * denominator; any other one costs what n rows can tell of it, log2(n)/2, as in BIC. Errors below
+ * rounding are all the same: among exact formulas the shortest wins. */
+#include "search/bits.h"
+
+#include <math.h>
+
+#define LOSS_FLOOR 1e-24 /* of y's variance: what rounding leaves of an exact formula */
+
+enum { DENOMINATOR_MAX = 6 };
+
+/* What a rational p/q costs if v is one to `tolerance`, else +infinity. */
+static double rational_bits(double v, double tolerance)
+{
+    for (int q = 1; q <= DENOMINATOR_MAX; q++) {
+        double p = round(v * q);
+        if (p != 0 && fabs(p) < 1e4 && fabs(v * q - p) <= tolerance * fabs(p))
+            return log2(1 + fabs(p)) + log2(q);
+    }
+    return INFINITY;
+}
+
+double search_number_bits(double v, size_t rows)
+{
+    static const struct {
+        double unit, bits;
+    } units[] = { { 1, 0 }, { M_PI, 2 }, { 1 / M_PI, 2 }, { M_SQRT2, 3 }, { M_PI * M_PI, 4 } };
+    const double tolerance = 1e-9;
+    double best = 3 + log2((double)rows) / 2;
+    if (v == 0)
+        return 1;
+    for (size_t k = 0; k < sizeof units / sizeof *units; k++)
+        best = fmin(best, units[k].bits + rational_bits(v / units[k].unit, tolerance));
+    return best;
+}
+
+double search_formula_bits(expr e, size_t dim, size_t rows)
+{
+    double symbols = log2((double)dim + 12), sum = 0;
+    for (size_t i = 0; i < e.count; i++) {
+        sum += symbols;
+        if (e.node[i].op == EXPR_NUMBER)
+            sum += search_number_bits(e.node[i].value, rows);
+    }
+    return sum;
+}
+
+double search_residual_bits(double loss, size_t rows)
+{
+    return (double)rows / 2 * log2(fmax(loss, LOSS_FLOOR));
+}

@@ -1,0 +1,364 @@
+/* finish.c - simplify, snap, round, choose.
+ *
+ * The constants of a formula are fitted to all rows. Then, one at a time, each is replaced by a
+ * clean number near to it, the others are fitted again, and the change stays if the description
+ * length does not rise: a clean number is cheaper to write, and clean data object to a wrong one at
+ * once. What is left is rounded to the digits that matter. */
+#include "search/finish.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "expr/vec.h"
+#include "regress/constants.h"
+#include "search/bits.h"
+
+enum { SNAPS_MAX = 6, SNAP_CONSTANTS_MAX = 12, DIGITS_MIN = 3, DIGITS_MAX = 17, FIT_STEPS = 200 };
+
+/* What clean numbers and rounding may add to the loss, relatively and times the rows: two standard
+ * errors, and a third of one. */
+#define SNAP_COSTS     4.0
+#define ROUNDING_COSTS 0.1
+
+#define SNAP_WITHIN        0.05  /* a clean number may be this far away, relatively */
+#define EXACT              1e-20 /* a loss below is rounding: it may grow, but stays below */
+#define NEARLY_EXACT       1e-9
+#define OUTLIER_DEVIATIONS 6
+
+/* A formula on its way. */
+typedef struct draft {
+    expr e;
+    double loss[2];           /* 1 - r^2 on training rows and on those held out */
+    double all;               /* on all rows */
+    double bits;              /* on all rows */
+    const search_entry *from; /* what it was in the archive */
+} draft;
+
+static size_t all_rows(const search *s)
+{
+    return s->rows[0] + s->rows[1];
+}
+
+/* Fills losses and bits. Returns 0 if a value is not finite or memory is out. */
+static int measure(draft *d, const search *s, arena *a)
+{
+    arena_pos mark = arena_mark(a);
+    size_t rows = all_rows(s);
+    double *value = arena_array(a, rows, sizeof *value), sum[2] = { 0, 0 };
+    int good = value && expr_eval(d->e, (const double *const *)s->x, rows, value, a) == rows;
+    for (size_t i = 0; good && i < rows; i++) {
+        double r = value[i] - s->y[i];
+        sum[i >= s->rows[0]] += r * r;
+    }
+    arena_reset(a, mark);
+    if (!good)
+        return 0;
+    d->loss[0] = sum[0] / ((double)s->rows[0] * s->variance[0]);
+    d->loss[1] = s->rows[1] ? sum[1] / ((double)s->rows[1] * s->variance[1]) : d->loss[0];
+    d->all = (sum[0] + sum[1]) / ((double)rows * s->variance[0]);
+    d->bits = search_formula_bits(d->e, s->dim, rows) + search_residual_bits(d->all, rows);
+    return isfinite(d->all);
+}
+
+/* Fits the free constants to all rows, from where they are. */
+static int refit(draft *d, const search *s, arena *a)
+{
+    regress_fit r;
+    expr fitted;
+    size_t *node = arena_array(a, d->e.count, sizeof *node);
+    size_t *first = arena_array(a, d->e.count + 1, sizeof *first);
+    if (!node || !first)
+        return 0;
+    const regress_fit_free all = {
+        .node = node, .first = first, .count = expr_constants(d->e, node), .evaluations = FIT_STEPS
+    };
+    for (size_t k = 0; k <= all.count; k++)
+        first[k] = k;
+    if (all.count > 0) {
+        if (regress_fit_values(&fitted, &r, d->e, &all, NULL, (const double *const *)s->x, s->y,
+                               all_rows(s), 1, s->how->seed, a, NULL) != SNIP_OK)
+            return 0;
+        d->e = fitted;
+    }
+    return measure(d, s, a);
+}
+
+/* Clean numbers near v, the nearest first; returns how many. Where the data are noisy only those
+ * that are short to write down count: 1.5 is a choice that people make, 26/3 or 3*pi/2 is one only
+ * if the data say so to many digits. */
+static size_t clean_near(double v, int exact, double *out)
+{
+    static const double unit[] = { 1, M_PI, 1 / M_PI, M_SQRT2 };
+    double far[SNAPS_MAX];
+    size_t n = 0;
+    if (v == 0)
+        return 0;
+    for (size_t k = 0; k < (exact ? sizeof unit / sizeof *unit : 1); k++)
+        for (int q = 1; q <= (k == 0 ? 6 : 4); q++) {
+            if (!exact && (q == 3 || q == 6))
+                continue;
+            double c = round(v / unit[k] * q) / q * unit[k], d = fabs(c - v) / fabs(v);
+            int old = c == 0 || d > SNAP_WITHIN;
+            for (size_t m = 0; m < n; m++)
+                old |= fabs(out[m] - c) <= 1e-12 * fabs(c);
+            if (old)
+                continue;
+            size_t at = n < SNAPS_MAX ? n++ : SNAPS_MAX; /* sorted; the farthest one falls out */
+            while (at > 0 && far[at - 1] > d) {
+                if (at < SNAPS_MAX) {
+                    far[at] = far[at - 1];
+                    out[at] = out[at - 1];
+                }
+                at--;
+            }
+            if (at < SNAPS_MAX) {
+                far[at] = d;
+                out[at] = c;
+            }
+        }
+    double ten = pow(10, round(log10(fabs(v)))) * (v < 0 ? -1 : 1);
+    if (n < SNAPS_MAX && fabs(v) >= 1e3 && fabs(ten - v) <= 1e-6 * fabs(v))
+        out[n++] = ten;
+    return n;
+}
+
+/* Sets number i of the formula to a clean value that no fit moves. */
+static expr with_clean(expr e, size_t i, double c, arena *a)
+{
+    expr out = { arena_copy(a, e.node, e.count * sizeof *e.node), e.count };
+    if (out.node) {
+        out.node[i].value = c;
+        out.node[i].fixed = 1;
+        out.node[i].integer = c == floor(c) && fabs(c) < 1e6;
+    }
+    return out;
+}
+
+/* Replaces constants by clean ones as long as that does not cost a bit. */
+static void snap(draft *d, const search *s, arena *a)
+{
+    for (int turn = 0; turn < SNAP_CONSTANTS_MAX; turn++) {
+        size_t *node = arena_array(a, d->e.count, sizeof *node);
+        size_t n = node ? expr_constants(d->e, node) : 0;
+        draft best = *d;
+        double most = d->all * (1 + SNAP_COSTS / (double)all_rows(s)) + EXACT;
+        int found = 0;
+        for (size_t k = 0; k < n && n <= SNAP_CONSTANTS_MAX; k++) {
+            double clean[SNAPS_MAX];
+            size_t cleans = clean_near(d->e.node[node[k]].value, d->all < NEARLY_EXACT, clean);
+            for (size_t m = 0; m < cleans; m++) {
+                draft try = { .e = with_clean(d->e, node[k], clean[m], a) };
+                if (!try.e.node || !refit(&try, s, a))
+                    continue;
+                if (try.all <= most && try.bits <= best.bits) {
+                    best = try;
+                    found = 1;
+                }
+            }
+        }
+        if (!found)
+            return;
+        *d = best;
+    }
+}
+
+/* The canonical structure, with its clean numbers, as people write it. */
+static void tidy(draft *d, const search *s, arena *a)
+{
+    expr_form form;
+    draft try = *d;
+    expr e = { arena_array(a, d->e.count + 2, sizeof *e.node), d->e.count + 2 };
+    if (!e.node)
+        return;
+    e.node[0] = (expr_node){ .op = EXPR_DIV };
+    memcpy(e.node + 1, d->e.node, d->e.count * sizeof *e.node);
+    e.node[e.count - 1] = (expr_node){ .op = EXPR_NUMBER, .value = 1, .fixed = 1, .integer = 1 };
+    expr_measure(e);
+    if (expr_canonical(&form, e, a, NULL) != SNIP_OK)
+        return;
+    try.e = form.e;
+    if (try.e.count <= d->e.count && measure(&try, s, a) && try.bits <= d->bits + 1e-9)
+        *d = try;
+}
+
+static double rounded(double v, int digits)
+{
+    char buf[40];
+    snprintf(buf, sizeof buf, "%.*g", digits, v);
+    return strtod(buf, NULL);
+}
+
+/* Rounds the free constants to the fewest digits with which the loss holds. */
+static void round_off(draft *d, const search *s, arena *a)
+{
+    size_t *node = arena_array(a, d->e.count, sizeof *node);
+    size_t n = node ? expr_constants(d->e, node) : 0;
+    double most = d->all * (1 + ROUNDING_COSTS / (double)all_rows(s));
+    most = d->all < EXACT ? EXACT : most;
+    for (int digits = DIGITS_MIN; n > 0 && digits <= DIGITS_MAX; digits++) {
+        draft try = { .e = { arena_copy(a, d->e.node, d->e.count * sizeof *d->e.node),
+                             d->e.count } };
+        if (!try.e.node)
+            return;
+        for (size_t k = 0; k < n; k++)
+            try.e.node[node[k]].value = rounded(try.e.node[node[k]].value, digits);
+        if (measure(&try, s, a) && try.all <= most) {
+            *d = try;
+            return;
+        }
+    }
+}
+
+/* Standard errors of the free constants: s^2 (J'J)^-1 with columns of J brought to length 1. NaN
+ * where the data do not determine them. */
+static double *errors_of(const draft *d, const search *s, size_t *count, arena *a, arena *tmp)
+{
+    size_t rows = all_rows(s);
+    size_t *node = arena_array(tmp, d->e.count, sizeof *node);
+    *count = 0;
+    size_t n = node ? expr_constants(d->e, node) : 0;
+    double *out = arena_array(a, n + 1, sizeof *out), *y = arena_array(tmp, rows, sizeof *y);
+    double *jac = arena_array(tmp, n * rows + 1, sizeof *jac);
+    double *m = arena_zero(tmp, 2 * (n + 1) * (n + 1) * sizeof *m);
+    double *length = arena_array(tmp, n + 1, sizeof *length);
+    if (!out || !y || !jac || !m || !length ||
+        (n > 0 && !expr_gradient(d->e, (const double *const *)s->x, rows, node, n, y, jac, tmp)))
+        return NULL;
+    *count = n;
+    for (size_t j = 0; j < n; j++) {
+        double sum = 0;
+        for (size_t i = 0; i < rows; i++)
+            sum += jac[j * rows + i] * jac[j * rows + i];
+        length[j] = sqrt(sum);
+    }
+    /* Gauss-Jordan on [J'J | I]; n is small. */
+    size_t w = 2 * n;
+    for (size_t j = 0; j < n; j++) {
+        for (size_t k = 0; k < n; k++) {
+            double sum = 0;
+            for (size_t i = 0; i < rows; i++)
+                sum += jac[j * rows + i] * jac[k * rows + i];
+            m[j * w + k] = sum / (length[j] * length[k]);
+        }
+        m[j * w + n + j] = 1;
+    }
+    int regular = rows > n;
+    for (size_t p = 0; p < n && regular; p++) {
+        double pivot = m[p * w + p];
+        regular = pivot > 1e-13;
+        for (size_t k = 0; k < w && regular; k++)
+            m[p * w + k] /= pivot;
+        for (size_t j = 0; j < n && regular; j++) {
+            double f = j == p ? 0 : m[j * w + p];
+            for (size_t k = 0; k < w && f != 0; k++)
+                m[j * w + k] -= f * m[p * w + k];
+        }
+    }
+    double rss = d->all * (double)rows * s->variance[0];
+    for (size_t j = 0; j < n; j++)
+        out[j] = regular ? sqrt(rss / (double)(rows - n) * m[j * w + n + j]) / length[j] : NAN;
+    return out;
+}
+
+/* ---- the front ---- */
+
+static int by_size(const void *a, const void *b)
+{
+    const draft *p = a, *q = b;
+    if (p->e.count != q->e.count)
+        return p->e.count < q->e.count ? -1 : 1;
+    return (p->all > q->all) - (p->all < q->all);
+}
+
+/* Whether the rows held out agree that a formula is better than a simpler one. */
+static int better(const draft *d, const draft *simpler)
+{
+    double floor = 1e-24;
+    return fmax(d->loss[1], floor) < fmax(simpler->loss[1], floor) &&
+           fmax(d->all, floor) < fmax(simpler->all, floor);
+}
+
+static size_t outliers(const draft *d, const search *s, arena *tmp)
+{
+    size_t rows = all_rows(s), n = 0;
+    double *value = arena_array(tmp, rows, sizeof *value);
+    double deviation = sqrt(d->all * s->variance[0]);
+    if (!value || expr_eval(d->e, (const double *const *)s->x, rows, value, tmp) != rows ||
+        d->all < EXACT)
+        return 0;
+    for (size_t i = 0; i < rows; i++)
+        n += fabs(value[i] - s->y[i]) > OUTLIER_DEVIATIONS * deviation;
+    return n;
+}
+
+static int report(search_formula *out, const draft *d, const search_entry *from, const search *s,
+                  arena *a, arena *tmp)
+{
+    *out = (search_formula){
+        .size = d->e.count, .bits = d->bits, .similarity = NAN, .stage = from->stage
+    };
+    out->e = (expr){ arena_copy(a, d->e.node, d->e.count * sizeof *d->e.node), d->e.count };
+    out->error = errors_of(d, s, &out->constants, a, tmp);
+    for (int k = 0; k < 2; k++) {
+        out->loss[k] = d->loss[k] * s->variance[k];
+        out->r2[k] = 1 - d->loss[k];
+    }
+    return out->e.node && out->error;
+}
+
+snip_code search_finish(search_result *out, search *s, arena *a, snip_status *st)
+{
+    size_t n, count = 0, per_size = s->how->per_size ? s->how->per_size : 1;
+    const search_entry *kept = search_kept(s, &n);
+    draft *d = arena_zero(s->a, n * sizeof *d + 1);
+    if (!d)
+        return status_nomem(st);
+    /* The best few of every size are finished; snapping may make them shorter. */
+    for (size_t k = 0, of_size = 0; k < n; k++) {
+        of_size = k > 0 && kept[k].size == kept[k - 1].size ? of_size + 1 : 0;
+        if (of_size >= per_size + 1 ||
+            kept[k].loss[0] > 1.5 * search_best_loss(s, kept[k].size) + 1e-24)
+            continue;
+        draft one = { .e = kept[k].e };
+        if (!refit(&one, s, s->a))
+            continue;
+        snap(&one, s, s->a);
+        tidy(&one, s, s->a);
+        round_off(&one, s, s->a);
+        if (!measure(&one, s, s->a))
+            continue;
+        d[count] = one;
+        d[count].from = &kept[k];
+        count++;
+    }
+    if (count == 0)
+        return status_fail(st, SNIP_FORMAT, 0, "no formula is finite on all rows");
+    qsort(d, count, sizeof *d, by_size);
+    out->front = arena_zero(a, count * sizeof *out->front);
+    if (!out->front)
+        return status_nomem(st);
+    out->count = 0;
+    const draft *chosen = NULL, *last = NULL;
+    for (size_t k = 0, of_size = 0; k < count; k++) {
+        int same = k > 0 && last && d[k].e.count == last->e.count;
+        of_size = same ? of_size + 1 : 0;
+        if (last && !(same && of_size < per_size) && !better(&d[k], last))
+            continue;
+        if (same && of_size < per_size && expr_same(d[k].e, last->e))
+            continue;
+        if (!report(&out->front[out->count], &d[k], d[k].from, s, a, s->a))
+            return status_nomem(st);
+        if (!chosen || d[k].bits < chosen->bits) {
+            chosen = &d[k];
+            out->selected = out->count;
+        }
+        if (!same)
+            last = &d[k];
+        out->count++;
+    }
+    out->outliers = outliers(chosen, s, s->a);
+    if (chosen->e.count == 1 && chosen->e.node[0].op == EXPR_NUMBER)
+        out->note = "no formula beats the mean";
+    return SNIP_OK;
+}

@@ -1,0 +1,190 @@
+/* prepare.c - the user's table as a search sees it: a sample of rows, some of them held out,
+ * columns of moderate size, and how much of y is noise at most. */
+#include "search/prepare.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A sample of the rows, drawn from the seed, as a table. */
+static snip_code sample(regress_table *out, const regress_table *t, uint64_t seed, arena *a,
+                        snip_status *st)
+{
+    rng r;
+    size_t rows = t->rows < SEARCH_ROWS_MAX ? t->rows : SEARCH_ROWS_MAX;
+    *out = *t;
+    if (rows == t->rows)
+        return SNIP_OK;
+    size_t *row = arena_array(a, t->rows, sizeof *row);
+    double **x = arena_array(a, t->dim, sizeof *x), *y = arena_array(a, rows, sizeof *y);
+    if (!row || !x || !y)
+        return status_nomem(st);
+    for (size_t i = 0; i < t->rows; i++)
+        row[i] = i;
+    rng_init(&r, seed, RNG_SEARCH, UINT64_MAX);
+    for (size_t i = 0; i < rows; i++) { /* the first `rows` steps of a shuffle */
+        size_t k = i + rng_u64(&r) % (t->rows - i), other = row[k];
+        row[k] = row[i];
+        row[i] = other;
+    }
+    for (size_t j = 0; j < t->dim; j++) {
+        x[j] = arena_array(a, rows, sizeof *x[j]);
+        if (!x[j])
+            return status_nomem(st);
+        for (size_t i = 0; i < rows; i++)
+            x[j][i] = t->x[j][row[i]];
+    }
+    for (size_t i = 0; i < rows; i++)
+        y[i] = t->y[row[i]];
+    out->x = (const double *const *)x;
+    out->y = y;
+    out->rows = rows;
+    return SNIP_OK;
+}
+
+static int by_value(const void *a, const void *b)
+{
+    double p = *(const double *)a, q = *(const double *)b;
+    return (p > q) - (p < q);
+}
+
+/* The power of ten that brings the median size of v near 1; 0 where that is near enough. */
+static int magnitude(const double *v, size_t rows, double *tmp)
+{
+    for (size_t i = 0; i < rows; i++)
+        tmp[i] = fabs(v[i]);
+    qsort(tmp, rows, sizeof *tmp, by_value);
+    double middle = tmp[rows / 2] > 0 ? tmp[rows / 2] : tmp[rows - 1];
+    if (!(middle > 0) || (middle >= 1e-3 && middle <= 1e3))
+        return 0;
+    return (int)round(log10(middle));
+}
+
+/* 10^power * variable. The number is free: the unit says nothing about the law. */
+static expr scaled(int power, size_t variable, arena *a)
+{
+    expr e = { arena_zero(a, 3 * sizeof *e.node), 3 };
+    if (e.node) {
+        e.node[0].op = EXPR_MUL;
+        e.node[1] = (expr_node){ .op = EXPR_NUMBER, .value = pow(10, power) };
+        e.node[2] = (expr_node){ .op = EXPR_VARIABLE, .var = (uint16_t)variable };
+        expr_measure(e);
+    }
+    return e;
+}
+
+static int variable(expr *out, size_t j, arena *a)
+{
+    expr_node *node = arena_zero(a, sizeof *node);
+    if (node)
+        *node = (expr_node){ .op = EXPR_VARIABLE, .var = (uint16_t)j, .len = 1 };
+    *out = (expr){ node, 1 };
+    return node != NULL;
+}
+
+/* The root view. Where nothing has to be scaled its columns are the user's own. */
+static int make_root(search *s, arena *a)
+{
+    size_t rows = s->rows[0];
+    search_view *v = &s->root;
+    double *tmp = arena_array(a, rows, sizeof *tmp);
+    const double **x = arena_array(a, s->dim, sizeof *x);
+    expr *by = arena_array(a, s->dim, sizeof *by);
+    int any = 0;
+    if (!tmp || !x || !by)
+        return 0;
+    *v = (search_view){ .dim = s->dim, .rows = rows, .y = s->y };
+    for (size_t j = 0; j <= s->dim; j++) {
+        const double *from = j < s->dim ? s->x[j] : s->y;
+        int power = magnitude(from, rows, tmp);
+        double *to = power ? arena_array(a, rows, sizeof *to) : NULL;
+        if (power && !to)
+            return 0;
+        for (size_t i = 0; i < rows && power; i++)
+            to[i] = from[i] / pow(10, power);
+        any |= power;
+        if (j < s->dim) {
+            x[j] = power ? to : from;
+            by[j] = power ? scaled(-power, j, a) : (expr){ NULL, 0 };
+            if (!power && !variable(&by[j], j, a))
+                return 0;
+            if (!by[j].node)
+                return 0;
+        } else if (power) {
+            v->y = to;
+            v->outer = scaled(power, s->dim, a);
+            if (!v->outer.node)
+                return 0;
+        }
+    }
+    v->x = x;
+    v->by = any ? by : NULL;
+    return 1;
+}
+
+int search_view_derive(search_view *out, const search *s, const search_view *v, expr outer,
+                       const expr *by, size_t dim, const double *const *x, const double *y,
+                       size_t rows, arena *a)
+{
+    expr *own = arena_array(a, v->dim + 1, sizeof *own); /* v's columns and value, for the user */
+    expr *new = arena_array(a, dim, sizeof *new);
+    if (!own || !new)
+        return 0;
+    for (size_t j = 0; j < v->dim; j++)
+        if (v->by)
+            own[j] = v->by[j];
+        else if (!variable(&own[j], j, a))
+            return 0;
+    if (!variable(&own[v->dim], s->dim, a))
+        return 0;
+    for (size_t j = 0; j < dim; j++) {
+        new[j] = expr_substitute(by[j], own, v->dim, a);
+        if (!new[j].node)
+            return 0;
+    }
+    expr whole = expr_substitute(outer, own, v->dim + 1, a);
+    if (whole.node && v->outer.node) {
+        expr *into = arena_array(a, s->dim + 1, sizeof *into);
+        if (!into)
+            return 0;
+        for (size_t j = 0; j < s->dim; j++)
+            if (!variable(&into[j], j, a))
+                return 0;
+        into[s->dim] = whole;
+        whole = expr_substitute(v->outer, into, s->dim + 1, a);
+    }
+    *out = (search_view){
+        .dim = dim, .rows = rows, .x = x, .y = y, .outer = whole, .by = new, .depth = v->depth + 1
+    };
+    return whole.node != NULL;
+}
+
+snip_code search_prepare(search *s, const regress_table *t, snip_status *st)
+{
+    regress_table part;
+    regress_problem p;
+    if (t->rows < SEARCH_ROWS_MIN)
+        return status_fail(st, SNIP_FORMAT, 0, "%zu rows are too few to search, the least are %d",
+                           t->rows, SEARCH_ROWS_MIN);
+    if (t->dim > SEARCH_INPUTS_MAX)
+        return status_fail(st, SNIP_FORMAT, 0, "%zu inputs, the most are %d: choose some of them",
+                           t->dim, SEARCH_INPUTS_MAX);
+    snip_code code = sample(&part, t, s->how->seed, s->a, st);
+    if (code == SNIP_OK)
+        code = regress_problem_make(&p, &part, s->how->seed, s->a, st);
+    if (code != SNIP_OK)
+        return code;
+    s->dim = p.dim;
+    s->rows[0] = p.train;
+    s->rows[1] = p.rows - p.train;
+    s->x = p.x;
+    s->y = p.y;
+    s->variance[0] = p.variance[0];
+    s->variance[1] = s->rows[1] ? p.variance[1] : p.variance[0];
+    if (!(s->variance[1] > 0)) /* the rows held out are all alike */
+        s->variance[1] = s->variance[0];
+    s->problem = arena_copy(s->a, &p, sizeof p);
+    if (!s->problem || !make_root(s, s->a))
+        return status_nomem(st);
+    return SNIP_OK;
+}

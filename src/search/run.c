@@ -1,0 +1,153 @@
+/* run.c - a search from beginning to end: the order of the stages, when it is over, what is told on
+ * the way. */
+#include <math.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "search/archive.h"
+#include "search/bits.h"
+#include "search/finish.h"
+#include "search/prepare.h"
+
+#define EXACT           1e-18 /* 1 - r^2 on fitted and held-out rows that ends a search at once */
+#define NEARLY          1e-12 /* the same after a while without a shorter formula */
+#define PATIENCE        (1.0 / 6) /* that while, and how long a noisy best must last: of the budget */
+#define NEARLY_PATIENCE 0.05      /* the same for nearly exact formulas */
+#define REPORT_EVERY    0.1       /* seconds */
+
+const char *const search_stage_names[SEARCH_STAGE_COUNT + 1] = {
+#define X(constant, name) name,
+    SEARCH_STAGES(X)
+#undef X
+};
+
+/* What runs, in this order. A stage that is not the last one ends by itself. */
+static const struct {
+    search_stage stage;
+    search_stage_run *run;
+} plan[] = {
+    { SEARCH_CLOSED, search_closed },
+    { SEARCH_REDUCE, search_reduce },
+};
+
+uint64_t search_operators_default(void)
+{
+    static const expr_op used[] = { EXPR_ADD,    EXPR_SUB,    EXPR_MUL,  EXPR_DIV, EXPR_POW,
+                                    EXPR_SQRT,   EXPR_EXP,    EXPR_LOG,  EXPR_SIN, EXPR_COS,
+                                    EXPR_ARCSIN, EXPR_ARCCOS, EXPR_TANH, EXPR_TAN, EXPR_ARCTAN };
+    uint64_t set = 0;
+    for (size_t k = 0; k < sizeof used / sizeof *used; k++)
+        set |= UINT64_C(1) << used[k];
+    return set;
+}
+
+/* The formula that would be selected now, among the front. */
+static size_t select_now(const search_entry *front, size_t count)
+{
+    size_t best = 0;
+    for (size_t k = 1; k < count; k++)
+        if (front[k].bits < front[best].bits)
+            best = k;
+    return best;
+}
+
+static void tell(search *s, const search_entry *front, size_t count, size_t selected)
+{
+    arena_pos mark = arena_mark(s->a);
+    search_formula *now = arena_zero(s->a, count * sizeof *now + 1);
+    for (size_t k = 0; k < count && now; k++)
+        now[k] = (search_formula){ .e = front[k].e,
+                                   .size = front[k].size,
+                                   .constants = front[k].constants,
+                                   .loss = { front[k].loss[0] * s->variance[0],
+                                             front[k].loss[1] * s->variance[1] },
+                                   .r2 = { 1 - front[k].loss[0], 1 - front[k].loss[1] },
+                                   .bits = front[k].bits,
+                                   .similarity = NAN,
+                                   .stage = front[k].stage };
+    if (now)
+        s->how->report(s->how->context, &(search_progress){ .seconds = clock_now() - s->begun,
+                                                            .spent = search_spent(s),
+                                                            .evaluations = s->evaluations,
+                                                            .stage = s->stage,
+                                                            .now = now,
+                                                            .count = count,
+                                                            .selected = selected,
+                                                            .changed = s->changed });
+    arena_reset(s->a, mark);
+}
+
+void search_tell(search *s)
+{
+    size_t count;
+    const search_entry *front = search_front(s, &count);
+    size_t selected = select_now(front, count);
+    const search_entry *best = &front[selected];
+    double spent = search_spent(s), rest = fmax(best->loss[0], best->loss[1]);
+    if (best->bits < s->best_bits - 1e-9) {
+        s->best_bits = best->bits;
+        s->best_since = spent;
+    }
+    double patience = rest < NEARLY ? NEARLY_PATIENCE : PATIENCE;
+    if (rest < EXACT || ((rest < NEARLY || s->last_stage) && spent - s->best_since > patience))
+        s->solved = 1;
+    double now = clock_now();
+    if (s->how->report && now - s->reported >= REPORT_EVERY) {
+        tell(s, front, count, selected);
+        s->reported = now;
+        s->changed = 0;
+    }
+}
+
+/* The mean, which every formula has to beat. */
+static snip_code begin_with_mean(search *s, snip_status *st)
+{
+    double sum = 0;
+    for (size_t i = 0; i < s->rows[0]; i++)
+        sum += s->y[i];
+    expr_node node = { .op = EXPR_NUMBER, .value = sum / (double)s->rows[0], .len = 1 };
+    search_entry mean = {
+        .e = { &node, 1 }, .size = 1, .constants = 1, .loss = { 1, 1 }, .stage = SEARCH_CLOSED
+    };
+    mean.bits = search_formula_bits(mean.e, s->dim, s->rows[0]);
+    if (search_archive_add(s->archive, &mean) < 0)
+        return status_nomem(st);
+    s->best_bits = mean.bits;
+    return SNIP_OK;
+}
+
+snip_code search_run(search_result *out, const regress_table *t, const search_how *how, arena *a,
+                     snip_status *st)
+{
+    search_how own = *how;
+    own.threads = how->threads > 0 ? how->threads : 1;
+    search s = { .how = &own,
+                 .operators = how->operators ? how->operators : search_operators_default(),
+                 .max_size = how->max_size ? how->max_size : 30,
+                 .begun = clock_now() };
+    if (s.max_size > SEARCH_SIZE_MAX)
+        s.max_size = SEARCH_SIZE_MAX;
+    *out = (search_result){ .seed = how->seed };
+    s.a = arena_new(0);
+    s.archive = search_archive_new((how->memory ? how->memory : (size_t)1 << 30) / 8);
+    snip_code code = s.a && s.archive ? search_prepare(&s, t, st) : status_nomem(st);
+    if (code == SNIP_OK)
+        code = begin_with_mean(&s, st);
+    for (size_t k = 0; k < sizeof plan / sizeof *plan && code == SNIP_OK && !search_over(&s); k++) {
+        if (how->without >> plan[k].stage & 1)
+            continue;
+        s.stage = plan[k].stage;
+        s.last_stage = k + 1 == sizeof plan / sizeof *plan;
+        code = plan[k].run(&s, &s.root, st);
+    }
+    if (code == SNIP_OK)
+        code = search_finish(out, &s, a, st);
+    out->seconds = clock_now() - s.begun;
+    out->evaluations = s.evaluations;
+    out->rows[0] = s.rows[0];
+    out->rows[1] = s.rows[1];
+    out->cancelled = how->cancel && *how->cancel;
+    search_archive_free(s.archive);
+    arena_free(s.a);
+    return code;
+}
