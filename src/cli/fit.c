@@ -276,7 +276,7 @@ static int read_table(request *q, const char *path, regress_table *out)
 
 static int read_guesses(request *q)
 {
-    cli_line *line = NULL;
+    regress_formula *line = NULL;
     size_t n = cli_lines(q->self, &line, q->guess, &q->task.p.names, 0, q->task.quiet, q->task.a);
     if (n == (size_t)-1)
         return 0;
