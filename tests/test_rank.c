@@ -716,7 +716,7 @@ static void true_laws_are_seldom_found_wrong(void **state)
                 regress_explanation x;
                 expr e = parse(cases[i].formula, &p.names, a);
                 assert_int_equal(regress_explain(&x, e, &p, t, &how, a, NULL), SNIP_OK);
-                assert_true(x.listed == x.edits && x.evidence.tried == x.edits);
+                assert_true(x.listed == x.edits && x.pairs_tried > 100); /* pairs count, too */
                 assert_true(x.evidence.p >= 0 && x.evidence.p <= 1);
                 false_ones += (size_t)x.evidence.supported;
                 arena_free(a);
@@ -754,6 +754,44 @@ static void planted_errors_are_found(void **state)
                              x.evidence.cross[0]);
                 arena_free(a);
             }
+}
+
+/* Two faults at once: pairs of edits are tried, and weighed with the number of all of them. */
+static void double_faults_are_found(void **state)
+{
+    const model_opened *t = small_model(*state);
+    static const struct {
+        const char *law, *formula;
+    } cases[] = {
+        { "2.5*sin(a) + 1.7", "2.0*cos(a)*1.5" }, /* one constant too many, at a place of its own */
+        { "2.5*sin(a) + 1.7*x2", "2.0*cos(a)*(1.0*x2)" },
+        { "3*exp(-0.7*a) + 0.5*x2", "3.0*sin(-0.7*a) + 0.5*d" },
+        { "1.5*sqrt(a)*x2", "1.5*log(a) + x2" },
+        { "2*a^2 - 3*x2", "2.0*sqrt(a) - 3.0/x2" },
+        { "4*a/(1.5 + x2^2)", "4.0*log(a)/(1.5 + exp(x2))" },
+        { "0.8*exp(a)*x2", "0.8*a - x2" },
+        { "2*cos(a*x2) + 1", "2.0*sin(a + x2) + 1.0" },
+        { "3*log(a) + 2*x2^2", "3.0*exp(a) + 2.0*cos(x2)" },
+        { "arctan(2*a) - x2", "2.0*sin(2.0*a)*x2" },
+    };
+    const regress_explain_how how = { .refit = 1, .list = 1, .all = 1, .threads = 2 };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        arena *a = arena_new(0);
+        regress_problem p = noisy(cases[i].law, 200, 0, 1, a);
+        regress_explanation x;
+        regress_errors errors;
+        expr e = parse(cases[i].formula, &p.names, a);
+        assert_int_equal(regress_explain(&x, e, &p, t, &how, a, NULL), SNIP_OK);
+        assert_true(regress_problem_errors(&errors, x.evidence.fitted, &p, a));
+        const char *what =
+            x.verdict ? regress_edit_text(x.verdict, x.shown, &p.names, a) : "nothing";
+        if (!x.evidence.supported || !(errors.r2[0] > 1 - 1e-9 && errors.r2[1] > 1 - 1e-9))
+            fail_msg("%s of %s: %s, R2 %g", cases[i].formula, cases[i].law, what, errors.r2[1]);
+        assert_true(x.verdict == &x.pair[x.evidence.best] && x.verdict->two);
+        assert_true(x.evidence.tried == x.pairs_tried + x.edits);
+        assert_non_null(strstr(what, "; "));
+        arena_free(a);
+    }
 }
 
 static void formulas_that_cannot_be_explained_are_refused(void **state)
@@ -808,6 +846,7 @@ int main(void)
         ARENA_TEST(answers_have_constants_of_all_rows),
         ARENA_TEST(true_laws_are_seldom_found_wrong),
         ARENA_TEST(planted_errors_are_found),
+        ARENA_TEST(double_faults_are_found),
         ARENA_TEST(formulas_that_cannot_be_explained_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

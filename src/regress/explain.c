@@ -230,6 +230,7 @@ static const char *single_text(const regress_edit *edit, expr e, const expr_name
 
 const char *regress_edit_text(const regress_edit *edit, expr e, const expr_names *names, arena *a)
 {
+    e = edit->base.count ? edit->base : e;
     const char *first = single_text(edit, e, names, a);
     if (!edit->two || !first)
         return first;
@@ -521,11 +522,16 @@ static snip_code try_pairs(regress_explanation *x, expr given, const regress_can
     regress_tried tried[FINALISTS];
     if (v->best == (size_t)-1 || !how->all || v->cross[v->supported] <= rest)
         return SNIP_OK;
-    expr as_given = same_structure(x->e, given) ? given : (expr){ 0 };
-    snip_code code = regress_pairs(&x->pair, &x->pairs, &x->pairs_tried, FINALISTS, x, as_given, p,
-                                   how->threads, a, st);
+    /* What was given may have constants that the others can replace, but at places of their own:
+     * a*cos(x)*b is one edit from a*cos(x) + b. */
+    int same = same_structure(x->e, given);
+    snip_code code =
+        regress_pairs(&x->pair, &x->pairs, &x->pairs_tried, FINALISTS, same ? x->e : given,
+                      same ? given : (expr){ 0 }, !same, p, how->threads, a, st);
     if (code != SNIP_OK || x->pairs == 0)
         return code;
+    for (size_t i = 0; i < x->pairs && !same; i++)
+        x->pair[i].base = given;
     if ((code = measure_pairs(x, p, t, how, a, st)) != SNIP_OK)
         return code;
     for (size_t i = 0; i < x->pairs; i++)

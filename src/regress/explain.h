@@ -35,7 +35,9 @@ typedef struct regress_edit {
     size_t second_node;
     regress_edit_kind second_kind;
     int second_to;
-    expr e; /* the edited formula */
+    expr base; /* of pairs: the formula that the nodes are of, as it was given, where that has
+                * another structure than the one explained; else empty */
+    expr e;    /* the edited formula */
     expr
         given; /* the same edit of the formula as it was given; empty if it has another structure */
     double similarity, gain;
@@ -55,8 +57,8 @@ typedef struct regress_explanation {
     size_t *best; /* per node: its best edit's place in edit[], or (size_t)-1 */
     regress_edit
         *edit; /* those refitted, the least error first; the others, the largest gain first */
-    size_t edits, listed;        /* all; those at the front that were refitted */
-    regress_edit *pair;          /* two edits at once, refitted, the least error first */
+    size_t edits, listed; /* all; those at the front that were refitted */
+    regress_edit *pair;   /* two edits at once, or one of `base`, refitted, the least error first */
     size_t pairs, pairs_tried;   /* those; all that were looked at */
     regress_evidence evidence;   /* on the edits refitted, or on the pairs where one is supported */
     const regress_edit *verdict; /* the edit or pair that `evidence` has as best; NULL: none */

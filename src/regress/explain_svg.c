@@ -62,7 +62,7 @@ static void put_node(text *t, const regress_explanation *x, const regress_proble
     char buf[48];
     int y = EDGE + DOWN * at->depth;
     const regress_edit *best = x->best[i] == (size_t)-1 ? NULL : &x->edit[x->best[i]];
-    const regress_edit *v = x->evidence.supported ? x->verdict : NULL;
+    const regress_edit *v = x->evidence.supported && !x->verdict->base.count ? x->verdict : NULL;
     int judged = v && (v->node == i || (v->two && v->second_node == i));
     page_element(t, "<g><title>",
                  best || judged ? regress_edit_text(judged ? v : best, x->shown, &p->names, t->a)

@@ -16,10 +16,12 @@ enum {
 /* Node visits, pairs times rows times nodes, that a look at all of them may take. */
 static const double LOOK_MAX = 8e7;
 
+#define SINGLE ((size_t)-1)
+
 /* A pair: edit `first` of the formula, then edit `second` of what that makes. */
 typedef struct pair {
-    size_t first, second;
-    int given; /* with the constants as given */
+    size_t first, second; /* second SINGLE: there is none */
+    int given;            /* with the constants as given */
     double loss;
     expr e;
 } pair;
@@ -126,11 +128,24 @@ static int look_at(pair *list, size_t *n, const edits *all, size_t k, size_t dim
     return good;
 }
 
+/* Looks at the k-th edit alone. Returns 0 when memory is out. */
+static int look_at_one(pair *list, size_t *n, const edits *all, size_t k, const look *l)
+{
+    double loss = left_open(all->own[k].e, l);
+    if (isfinite(loss))
+        list[(*n)++] = (pair){ k, SINGLE, 0, loss, { 0 } };
+    return !isnan(loss);
+}
+
 /* Makes the pair's formula again, in `a`. Returns 0 when memory is out. */
 static int make(pair *q, const edits *all, size_t dim, arena *a)
 {
     regress_edit *next;
     const regress_edit *first = q->given ? &all->other[q->first] : &all->own[q->first];
+    if (q->second == SINGLE) {
+        q->e = first->e;
+        return 1;
+    }
     if (regress_edits_list(&next, first->e, dim, a) == (size_t)-1)
         return 0;
     q->e = next[q->second].e;
@@ -184,19 +199,19 @@ static size_t unlike(pair *q, size_t n, size_t most)
     return kept;
 }
 
-snip_code regress_pairs(regress_edit **out, size_t *found, size_t *tried, size_t most,
-                        const regress_explanation *x, expr given, const regress_problem *p,
-                        int threads, arena *a, snip_status *st)
+snip_code regress_pairs(regress_edit **out, size_t *found, size_t *tried, size_t most, expr e,
+                        expr given, int singles, const regress_problem *p, int threads, arena *a,
+                        snip_status *st)
 {
     edits all;
     look l = { .p = p, .rows = p->fit < LOOK_ROWS ? p->fit : LOOK_ROWS, .tmp = a };
     *found = *tried = 0;
     *out = NULL;
-    if (!list_both(&all, x->e, given, p->dim, a))
+    if (!list_both(&all, e, given, p->dim, a))
         return status_nomem(st);
     /* As many pairs as there are of two edits, at most, with two nodes more. */
     double room = (double)all.count * (double)(all.count + 40) / 2;
-    if (room * (double)l.rows * (double)(x->e.count + 2) > LOOK_MAX)
+    if (room * (double)l.rows * (double)(e.count + 2) > LOOK_MAX)
         return SNIP_OK;
     /* The second edit's list may be a little longer than the first's, by what the first brought. */
     size_t most_pairs = all.count * (all.count + 80), n = 0;
@@ -205,7 +220,8 @@ snip_code regress_pairs(regress_edit **out, size_t *found, size_t *tried, size_t
     if (!list || !l.v)
         return status_nomem(st);
     for (size_t k = 0; k < all.count; k++)
-        if (all.own[k].kind != REGRESS_FREE && !look_at(list, &n, &all, k, p->dim, &l, a))
+        if (all.own[k].kind != REGRESS_FREE && ((singles && !look_at_one(list, &n, &all, k, &l)) ||
+                                                !look_at(list, &n, &all, k, p->dim, &l, a)))
             return status_nomem(st);
     *tried = n;
     qsort(list, n, sizeof *list, by_loss);
@@ -218,20 +234,23 @@ snip_code regress_pairs(regress_edit **out, size_t *found, size_t *tried, size_t
         return code;
     qsort(list, n, sizeof *list, by_loss);
     n = unlike(list, n, most);
-    regress_edit *e = *out = arena_zero(a, (n + 1) * sizeof *e);
-    if (!e)
+    regress_edit *to = *out = arena_zero(a, (n + 1) * sizeof *to);
+    if (!to)
         return status_nomem(st);
     for (size_t i = 0; i < n; i++) {
-        regress_edit *next;
-        if (regress_edits_list(&next, all.own[list[i].first].e, p->dim, a) == (size_t)-1)
-            return status_nomem(st);
-        e[i] = next[list[i].second];
         const regress_edit *first = &all.own[list[i].first];
-        e[i].two = 1;
-        e[i].second_node = first->node;
-        e[i].second_kind = first->kind;
-        e[i].second_to = first->to;
-        e[i].e = list[i].e;
+        regress_edit *next;
+        to[i] = *first;
+        if (list[i].second != SINGLE) {
+            if (regress_edits_list(&next, first->e, p->dim, a) == (size_t)-1)
+                return status_nomem(st);
+            to[i] = next[list[i].second];
+            to[i].two = 1;
+            to[i].second_node = first->node;
+            to[i].second_kind = first->kind;
+            to[i].second_to = first->to;
+        }
+        to[i].e = list[i].e;
     }
     *found = n;
     return SNIP_OK;

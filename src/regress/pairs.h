@@ -8,12 +8,12 @@
 
 #include "regress/explain.h"
 
-/* The best pairs of edits of x->e, fitted to some of the training rows, best first, in `a`; `given`
- * is the formula with the constants that the user wrote, which are tried as well where it is of the
- * same structure. *found is at most `most`, *tried how many were looked at: 0 where the formula is
- * too long for this. The same with any number of threads. */
-snip_code regress_pairs(regress_edit **out, size_t *found, size_t *tried, size_t most,
-                        const regress_explanation *x, expr given, const regress_problem *p,
-                        int threads, arena *a, snip_status *st);
+/* The best pairs of edits of e, fitted to some of the training rows, best first, in `a`; with
+ * `singles` also single edits. `given` is e with the constants that the user wrote, which are tried
+ * as well; empty: none. *found is at most `most`, *tried how many were looked at: 0 where the
+ * formula is too long for this. The same with any number of threads. */
+snip_code regress_pairs(regress_edit **out, size_t *found, size_t *tried, size_t most, expr e,
+                        expr given, int singles, const regress_problem *p, int threads, arena *a,
+                        snip_status *st);
 
 #endif
