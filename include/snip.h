@@ -239,6 +239,70 @@ SNIP_PUBLIC size_t snip_explanation_count(const snip_explanation *x);
 SNIP_PUBLIC const snip_edit *snip_explanation_at(const snip_explanation *x, size_t i);
 SNIP_PUBLIC void snip_explanation_free(snip_explanation *x);
 
+/* A parameter of a law, as far as it is known before the fit. */
+typedef struct snip_parameter {
+    const char *name;
+    double start;     /* NaN: unknown */
+    double low, high; /* bounds; both 0: none. One side may be infinite */
+    int fixed;        /* stays at its start */
+} snip_parameter;
+
+/* Which of the numbers written in a formula are parameters, called c1, c2, ... in order. */
+typedef enum snip_numbers {
+    SNIP_NUMBERS_DECIMAL, /* those written with a point or an exponent: 1.0 and 2e3, not 2 */
+    SNIP_NUMBERS_FIXED,   /* none */
+    SNIP_NUMBERS_ALL      /* all but whole exponents */
+} snip_numbers;
+
+typedef struct snip_estimate_options {
+    const snip_parameter *param; /* those of which something is known */
+    size_t params;
+    const double *weight, *sigma; /* a value per row, at most one of the two; NULL: all alike */
+    snip_numbers numbers;
+    int starts;   /* of the fit; 0: 4 where every parameter has a start, else 100 */
+    double level; /* of the intervals; 0: 0.95 */
+} snip_estimate_options;
+
+/* An estimated parameter. NaN stands for what cannot be known. */
+typedef struct snip_estimated {
+    const char *name;
+    double value, error; /* and its standard error */
+    double low, high;    /* interval of the level asked for */
+    const char *state;   /* "free", "fixed", "at lower bound", "at upper bound", "undetermined" */
+} snip_estimated;
+
+/* How well the law fits. */
+typedef struct snip_quality {
+    size_t rows;      /* that count: of a weight above 0 */
+    size_t freedom;   /* degrees of freedom */
+    double rss;       /* sum of weight * residual^2; with sigma it is chi-square */
+    double deviation; /* of the residuals: sqrt(rss / freedom) */
+    double chance;    /* with sigma: that chi-square is above rss */
+    double r2, aic, bic;
+    int settled;      /* whether it is a minimum, as far as can be told */
+    const char *note; /* what the data do not determine, or NULL */
+} snip_quality;
+
+typedef struct snip_estimate snip_estimate;
+
+/* Fits a law to all rows of a table by least squares, as `snip fit-constants` does: names in
+ * `formula` that are no columns are parameters. No model is needed. `options` may be NULL. Fails
+ * with SNIP_SYNTAX where the formula cannot be read, with SNIP_FORMAT where table or parameters do
+ * not allow it. */
+SNIP_PUBLIC snip_code snip_estimate_law(snip_estimate **out, const snip_table *t,
+                                        const char *formula, const snip_estimate_options *options,
+                                        snip_status *st);
+/* Parameters: names in the order in which they appear, then numbers. What is returned belongs to
+ * the estimate. */
+SNIP_PUBLIC size_t snip_estimate_count(const snip_estimate *x);
+SNIP_PUBLIC const snip_estimated *snip_estimate_at(const snip_estimate *x, size_t i);
+/* NaN where one of the two is not free. */
+SNIP_PUBLIC double snip_estimate_correlation(const snip_estimate *x, size_t i, size_t j);
+SNIP_PUBLIC const snip_quality *snip_estimate_quality(const snip_estimate *x);
+/* The law with the estimates, in the table's inputs. */
+SNIP_PUBLIC const snip_expr *snip_estimate_formula(const snip_estimate *x);
+SNIP_PUBLIC void snip_estimate_free(snip_estimate *x);
+
 #ifdef __cplusplus
 }
 #endif

@@ -33,6 +33,7 @@ import ctypes
 import ctypes.util
 import dataclasses
 import glob
+import math
 import operator
 import os
 import re
@@ -113,6 +114,29 @@ class _Edit(ctypes.Structure):
                 ("refitted_r2_val", ctypes.c_double)]
 
 
+class _Parameter(ctypes.Structure):
+    _fields_ = [("name", ctypes.c_char_p), ("start", ctypes.c_double), ("low", ctypes.c_double),
+                ("high", ctypes.c_double), ("fixed", ctypes.c_int)]
+
+
+class _EstimateOptions(ctypes.Structure):
+    _fields_ = [("param", ctypes.POINTER(_Parameter)), ("params", ctypes.c_size_t),
+                ("weight", ctypes.c_void_p), ("sigma", ctypes.c_void_p),
+                ("numbers", ctypes.c_int), ("starts", ctypes.c_int), ("level", ctypes.c_double)]
+
+
+class _Estimated(ctypes.Structure):
+    _fields_ = [("name", ctypes.c_char_p), ("value", ctypes.c_double), ("error", ctypes.c_double),
+                ("low", ctypes.c_double), ("high", ctypes.c_double), ("state", ctypes.c_char_p)]
+
+
+class _Quality(ctypes.Structure):
+    _fields_ = [("rows", ctypes.c_size_t), ("freedom", ctypes.c_size_t), ("rss", ctypes.c_double),
+                ("deviation", ctypes.c_double), ("chance", ctypes.c_double),
+                ("r2", ctypes.c_double), ("aic", ctypes.c_double), ("bic", ctypes.c_double),
+                ("settled", ctypes.c_int), ("note", ctypes.c_char_p)]
+
+
 _P, _SIZE, _INT, _DOUBLE = ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int, ctypes.c_double
 _TO = ctypes.POINTER
 _ST = _TO(_Status)
@@ -153,6 +177,13 @@ _FUNCTIONS = {
     "explanation_count": (_SIZE, [_P]),
     "explanation_at": (_TO(_Edit), [_P, _SIZE]),
     "explanation_free": (None, [_P]),
+    "estimate_law": (_INT, [_TO(_P), _TO(_Table), ctypes.c_char_p, _TO(_EstimateOptions), _ST]),
+    "estimate_count": (_SIZE, [_P]),
+    "estimate_at": (_TO(_Estimated), [_P, _SIZE]),
+    "estimate_correlation": (_DOUBLE, [_P, _SIZE, _SIZE]),
+    "estimate_quality": (_TO(_Quality), [_P]),
+    "estimate_formula": (_P, [_P]),
+    "estimate_free": (None, [_P]),
 }
 
 
@@ -847,6 +878,104 @@ def explain(model, X, y, formula, names=None, edits=10, refit=True, starts=4, se
                          Formula._of(e.formula, data.names, found), e.gain, e.r2_train, e.r2_val,
                          e.refitted_r2_train, e.refitted_r2_val))
     return Explanation(f, _ask("explanation_similarity", found), gains, best)
+
+
+@dataclasses.dataclass(frozen=True)
+class Parameter:
+    """An estimated parameter of a law; NaN stands for what cannot be known."""
+
+    name: str
+    value: float
+    error: float         # standard error
+    low: float           # interval of the level asked for
+    high: float
+    state: str           # free, fixed, at lower bound, at upper bound, undetermined
+
+
+@dataclasses.dataclass(frozen=True)
+class Estimate:
+    """A law fitted to all rows of a table."""
+
+    formula: Formula     # with the estimates, in the table's inputs
+    parameters: list     # a Parameter each: names in the order of the formula, then numbers
+    correlations: np.ndarray
+    rows: int
+    freedom: int         # degrees of freedom
+    rss: float           # sum of weight * residual^2; with sigma chi-square
+    deviation: float     # of the residuals
+    chance: float        # with sigma: that chi-square is above rss
+    r2: float
+    aic: float
+    bic: float
+    settled: bool        # whether it is a minimum, as far as can be told
+    note: str            # what the data do not determine, or None
+
+    def __getitem__(self, name):
+        """The parameter of a name."""
+        for p in self.parameters:
+            if p.name == name:
+                return p
+        raise KeyError(name)
+
+
+class _Estimates(_Owned):
+    _free = "estimate_free"
+
+
+NUMBERS = ("decimal", "fixed", "all")
+
+
+def estimate(X, y, formula, names=None, start=None, fixed=None, bounds=None, weight=None,
+             sigma=None, numbers="decimal", starts=0, level=0.95, seed=0):
+    """Fits a law to all rows, as `snip fit-constants` does: names in the formula that are no
+    columns are parameters.
+
+        >>> r = snip.estimate(x, y, "A*(1 - exp(-b*x0))", start={"A": 500, "b": 1e-4})
+        >>> r["A"].value, r["A"].error, r.deviation, r.freedom
+
+    start and fixed map names to values, bounds to pairs (None: no bound). weight or sigma has a
+    number per row. Of the numbers in the formula those written with a point are fitted (decimal),
+    none (fixed) or all.
+    """
+    data = _Data(X, y, names, seed)
+    start, fixed, bounds = dict(start or {}), dict(fixed or {}), dict(bounds or {})
+    known = list(dict.fromkeys([*start, *fixed, *bounds]))
+    params = (_Parameter * (len(known) + 1))()
+    for to, name in zip(params, known):
+        low, high = bounds.get(name, (None, None))
+        to.name = str(name).encode()
+        to.start = float(fixed.get(name, start.get(name, math.nan)))
+        to.fixed = name in fixed
+        if low is not None or high is not None:
+            to.low = -math.inf if low is None else float(low)
+            to.high = math.inf if high is None else float(high)
+    per_row = {}
+    for key, value in (("weight", weight), ("sigma", sigma)):
+        if value is not None:
+            per_row[key] = np.ascontiguousarray(value, dtype=float)
+            if per_row[key].shape != (len(data.y),):
+                raise Error(f"{key} has shape {per_row[key].shape}, there are {len(data.y)} rows")
+    if numbers not in NUMBERS:
+        raise Error(f"numbers is {numbers!r}; it can be {', '.join(NUMBERS)}")
+    options = _EstimateOptions(params, len(known),
+                               *(per_row[k].ctypes.data if k in per_row else None
+                                 for k in ("weight", "sigma")),
+                               NUMBERS.index(numbers), _count(starts, "starts"), float(level))
+    found = _Estimates()
+    _call("estimate_law", ctypes.byref(found._pointer), ctypes.byref(data.c),
+          str(formula).encode(), ctypes.byref(options))
+    n = _ask("estimate_count", found)
+    each = [_ask("estimate_at", found, i).contents for i in range(n)]
+    q = _ask("estimate_quality", found).contents
+    pointer = _ask("estimate_formula", found)
+    law = Formula._of(pointer, data.names, found)
+    return Estimate(
+        law, [Parameter(p.name.decode(), p.value, p.error, p.low, p.high, p.state.decode())
+              for p in each],
+        np.array([[_ask("estimate_correlation", found, i, j) for j in range(n)]
+                  for i in range(n)]).reshape(n, n),
+        q.rows, q.freedom, q.rss, q.deviation, q.chance, q.r2, q.aic, q.bic, bool(q.settled),
+        q.note.decode() if q.note else None)
 
 
 def _of_sklearn(name, otherwise):

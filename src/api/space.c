@@ -166,17 +166,9 @@ static snip_code problem_of(regress_problem *out, const snip_table *t, const sni
     if (t->inputs == 0 || t->inputs > most)
         return status_fail(st, SNIP_UNSUPPORTED, 0,
                            "the table has %zu inputs, the model reads 1 to %zu", t->inputs, most);
-    snip_code named = api_check_names(t->names, t->inputs, st);
-    if (named != SNIP_OK)
-        return named;
-    for (size_t j = 0; j < t->inputs; j++)
-        if (!t->x[j])
-            return status_fail(st, SNIP_FORMAT, j, "column %zu is NULL", j);
-    for (size_t j = 0; j <= t->inputs; j++)
-        for (size_t i = 0; i < t->rows; i++)
-            if (!isfinite(j < t->inputs ? t->x[j][i] : t->y[i]))
-                return status_fail(st, SNIP_FORMAT, i, "row %zu holds a value that is not finite",
-                                   i);
+    snip_code checked = api_check_table(t, st);
+    if (checked != SNIP_OK)
+        return checked;
     const char **names = arena_array(a, t->inputs, sizeof *names);
     char *usual = arena_array(a, t->inputs, 8);
     if (!names || !usual)
