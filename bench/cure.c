@@ -6,7 +6,7 @@
 
 #include "base/clock.h"
 #include "base/rng.h"
-#include "cases.h"
+#include "data/corpora.h"
 #include "data/laws.h"
 #include "regress/explain.h"
 
@@ -103,16 +103,40 @@ static int judge(cured *sum, expr truth, const regress_problem *p, uint64_t inde
     return code != SNIP_NOMEM;
 }
 
-/* Formulas of the corpora, evenly chosen. */
+/* Formulas of the corpora. As many as give an error: what cannot be spoilt, or read, is passed
+ * over. */
 static int over_corpora(cured *sum, const model_opened *m, int threads, arena *a)
 {
-    bench_case *c;
-    size_t n = bench_cases(&c, m, 0, a);
-    int good = n != (size_t)-1;
-    /* As many as give one: a formula that cannot be spoilt, or not read, is passed over. */
+    data_corpus corpus[DATA_CORPORA];
+    size_t n = 0;
+    int good = 1;
+    for (int k = 0; k < DATA_CORPORA && good; k++) {
+        good = data_corpus_builtin(&corpus[k], data_corpus_names[k], a, NULL) == SNIP_OK;
+        n += good ? corpus[k].count : 0;
+    }
     for (size_t i = 0; i < n && good && sum->planted < EACH; i++) {
-        size_t k = i * 37 % n; /* from all corpora */
-        good = judge(sum, c[k].e, &c[k].p, k, m, threads);
+        arena_pos mark = arena_mark(a);
+        size_t place = i * 37 % n, c = 0, rows; /* from all corpora */
+        for (size_t left = place; left >= corpus[c].count; c++) {
+            left -= corpus[c].count;
+            place = left;
+        }
+        const data_formula *f = &corpus[c].formula[place];
+        const double **x;
+        double *y;
+        expr words;
+        regress_problem p;
+        snip_code code = data_formula_sample(&corpus[c], place, DATA_SAMPLE_RANGE, DATA_POINTS,
+                                             SEED, &x, &y, &rows, a, NULL);
+        if (code == SNIP_OK)
+            code = data_formula_usable(&words, f, y, rows, m->m->vocab, a, NULL);
+        const regress_table table = { f->names.count, rows, f->names.name, x, y };
+        if (code == SNIP_OK)
+            code = regress_problem_make(&p, &table, SEED, a, NULL);
+        if (code == SNIP_OK)
+            good = judge(sum, f->e, &p, i, m, threads);
+        good &= code != SNIP_NOMEM;
+        arena_reset(a, mark);
     }
     return good;
 }
