@@ -243,7 +243,8 @@ for by in table latex; do
     "$snip" rank t.csv --formula '1.1*a + 1.0*sin(2.0*a + 0.1) + 0.2*b - 1.0/(a + 3.0)' --format $by >out
     if [ $by = table ]; then printed=$(sed -n '2s/^.*\*  //p' out); else printed=$(sed -n '5s/.*\$\(.*\)\$.*/\1/p' out); fi
     "$snip" rank t.csv --formula "$printed" --as-given --json >again
-    "$snip" rank t.csv --formula '1.1*a + 1.0*sin(2.0*a + 0.1) + 0.2*b - 1.0/(a + 3.0)' --json >first
+    all=$("$snip" rank t.csv --formula '1.1*a + 1.0*sin(2.0*a + 0.1) + 0.2*b - 1.0/(a + 3.0)' --format sympy)
+    "$snip" rank t.csv --formula "$all" --as-given --json >first
     python3 - <<'PY' && good || bad "what is printed ($by) has another loss: $printed"
 import json
 one, two = (json.load(open(f))["candidates"][0] for f in ("first", "again"))

@@ -590,7 +590,7 @@ static double rows_that_tell(const regress_candidate *c, const regress_problem *
     arena_pos mark = arena_mark(tmp);
     double n = (double)p->rows, second = 0, fourth = 0;
     double *y = arena_array(tmp, p->rows, sizeof *y);
-    if (y && expr_eval(c->fitted, (const double *const *)p->x, p->rows, y, tmp) == p->rows) {
+    if (y && expr_eval(c->trained, (const double *const *)p->x, p->rows, y, tmp) == p->rows) {
         double root = sqrt(p->variance[0]);
         for (size_t i = 0; i < p->rows; i++) {
             double r = (y[i] - p->y[i]) / root;
