@@ -5,9 +5,7 @@ set -u
 folder=$(realpath "$1") how=${2:-} here=$(dirname "$(realpath "$0")")
 model=$SNIP_TEST_FOLDER/model.safetensors
 cd "$SNIP_TEST_FOLDER" || exit 1
-passed=0 failed=0
-bad() { echo "FAILED: ${1:0:300}"; failed=$((failed + 1)); }
-good() { passed=$((passed + 1)); }
+. "$here/judge.sh"
 
 # The C in docs/api.md is these programs', line by line.
 while IFS= read -r line; do
@@ -59,5 +57,4 @@ says 1 'not trained to read forms' forms "$model" 'x0'
 says 1 'a constant has no form' forms "$forms" '2.5'
 says 2 '^usage: ' forms
 
-echo "$passed passed, $failed failed"
-[ $failed -eq 0 ]
+finish

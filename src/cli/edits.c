@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/numbers.h"
+#include "base/streams.h"
 #include "cli/cli.h"
 #include "data/edits.h"
 #include "data/gen.h"
@@ -22,13 +24,9 @@ typedef struct setting {
 /* Root mean square of a - b over the standard deviation of a. */
 static double distance(const double *a, const double *b, size_t n)
 {
-    double mean = 0, variance = 0, square = 0;
+    double mean = numbers_mean(a, n), variance = numbers_variance(a, n), square = 0;
     for (size_t i = 0; i < n; i++)
-        mean += a[i] / (double)n;
-    for (size_t i = 0; i < n; i++) {
-        variance += (a[i] - mean) * (a[i] - mean) / (double)n;
         square += (a[i] - b[i]) * (a[i] - b[i]) / (double)n;
-    }
     /* a constant varies by rounding only */
     return sqrt(square) / (sqrt(variance) > 1e-12 * fabs(mean) ? sqrt(variance) : 1);
 }
@@ -62,7 +60,7 @@ static int load_setting(const cli_command *self, setting *s, const char *formula
                    0;
         int clusters = 0, uniform = 0;
         rng r;
-        rng_init(&r, seed, RNG_EDITS, 0);
+        streams_rng(&r, seed, STREAMS_SHOWN_POINTS, 0);
         double *values = arena_array(a, dim * points, sizeof *values);
         s->x = arena_array(a, dim, sizeof *s->x);
         if (!values || !s->x ||
@@ -115,7 +113,7 @@ static int list_edits(const cli_command *self, const setting *s, int family, uin
         if (family != DATA_FAMILIES && family != f)
             continue;
         rng r;
-        rng_init(&r, seed, RNG_EDITS, 1 + (uint64_t)f);
+        streams_rng(&r, seed, STREAMS_SHOWN_EDITS, (uint64_t)f);
         json_t *list = json_array();
         size_t n =
             data_edits_evaluation(kept, s->e, (data_family)f, most, s->x, s->rows, s->y, &r, a);
@@ -152,12 +150,7 @@ static double paper(int family, const char *what)
 /* An evaluation target varies: the variance of its values is at least 1e-10. */
 static int varies(const double *y, size_t n)
 {
-    double mean = 0, variance = 0;
-    for (size_t i = 0; i < n; i++)
-        mean += y[i] / (double)n;
-    for (size_t i = 0; i < n; i++)
-        variance += (y[i] - mean) * (y[i] - mean) / (double)n;
-    return variance >= 1e-10;
+    return numbers_variance(y, n) >= 1e-10;
 }
 
 /* Variants kept per target and family, -1 for a target that does not vary. Returns 0 when memory is
@@ -171,15 +164,15 @@ static int count_pool(double (*counts)[DATA_FAMILIES], uint64_t targets, uint64_
         arena *a = arena_new(0);
         data_variant kept[DATA_VARIANTS_MAX];
         data_sample s;
-        int good = a && data_sample_draw(&s, &gen, seed, RNG_HELD_OUT, DATA_TARGETS_FROM + i, a) ==
-                            SNIP_OK;
+        int good = a && data_sample_draw(&s, &gen, seed, RNG_HELD_OUT,
+                                         streams_index(STREAMS_TARGETS, i), a) == SNIP_OK;
         int used = good && varies(s.y, s.points);
+        rng r; /* that of eval/local.c: this is the pool which is evaluated */
+        streams_rng(&r, seed, STREAMS_TARGET_EDITS, 2 * i);
         for (int f = 0; f < DATA_FAMILIES && good; f++) {
             counts[i][f] = -1;
             if (!used)
                 continue;
-            rng r;
-            rng_init(&r, seed, RNG_EDITS, i * DATA_FAMILIES + (uint64_t)f);
             size_t n = data_edits_evaluation(kept, s.e, (data_family)f, DATA_VARIANTS_MAX, s.x,
                                              s.points, s.y, &r, a);
             good = n != (size_t)-1;
@@ -215,7 +208,7 @@ static int show_pool(const cli_command *self, uint64_t targets, uint64_t seed, i
                 mean += counts[i][f];
             }
         mean = n ? mean / (double)n : 0;
-        double median = n ? data_median(one, n) : 0;
+        double median = n ? numbers_median(one, n) : 0;
         if (json)
             json_object_set_new(families, data_families[f].name,
                                 json_pack("{s:I,s:f,s:f,s:{s:i,s:f,s:f}}", "targets", (json_int_t)n,
@@ -248,7 +241,7 @@ int cli_edits(const cli_command *self, int argc, char **argv)
     families[DATA_FAMILIES + 1] = NULL;
     int family = DATA_FAMILIES, json = 0, pool = 0, code;
     const char *file = NULL;
-    table_options how = { 0 };
+    table_options how = { .hints = &cli_table_hints };
     uint64_t most = DATA_VARIANTS_MAX, seed = 0, points = DATA_POINTS, targets = 128;
     const cli_option options[] = {
         { .name = "family",

@@ -374,7 +374,7 @@ int cli_evaluate(const cli_command *self, int argc, char **argv)
           .kind = CLI_COUNT,
           .to = &threads,
           .value = "T",
-          .high = 256,
+          .high = LIMITS_THREADS,
           .help = "0: all cores" },
         { .name = "json", .kind = CLI_FLAG, .to = &json, .help = "print results.json, no table" },
         CLI_QUIET(&quiet),

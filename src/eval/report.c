@@ -9,6 +9,7 @@
 #include "base/arena.h"
 #include "base/file.h"
 #include "base/text.h"
+#include "data/edits.h"
 #include "eval/paper.h"
 #include "eval/report_parts.h"
 
@@ -260,20 +261,32 @@ static void geometry_part(eval_page *g)
     eval_table(g, rows, COUNT(rows));
 }
 
-enum { FAMILY_ROWS = 9 };
+enum { FAMILY_ROWS = DATA_FAMILIES + 3 };
 
-/* Families with the averages where the paper has them: after three, after six, and of all. */
+static int is_trained(const char *family)
+{
+    for (int f = 0; f < DATA_FAMILIES; f++)
+        if (strcmp(data_families[f].name, family) == 0)
+            return data_families[f].trained;
+    return 0;
+}
+
+/* Families with the averages where the paper has them: of those seen in training, of those held
+ * out, and of all. */
 static void family_rows(eval_page *g, const char *suite, const eval_named *d, eval_measure *out)
 {
-    static const eval_named mean[] = { { "seen", "seen, mean" }, { "held_out", "held out, mean" } };
-    for (size_t i = 0; i < COUNT(families); i++) {
-        *out++ = (eval_measure){ families[i].label,
-                                 eval_say(g, "%s.families.%s.%s", suite, families[i].name, d->name),
-                                 NULL, PAGE_SHARE, 0 };
-        if (i % 3 == 2)
-            *out++ = (eval_measure){ mean[i / 3].label,
-                                     eval_say(g, "%s.%s.%s", suite, mean[i / 3].name, d->name),
-                                     NULL, PAGE_SHARE, 1 };
+    static const eval_named mean[] = { { "held_out", "held out, mean" }, { "seen", "seen, mean" } };
+    _Static_assert(COUNT(families) == DATA_FAMILIES, "each family has a label");
+    for (int trained = 1; trained >= 0; trained--) {
+        for (size_t i = 0; i < COUNT(families); i++)
+            if (is_trained(families[i].name) == trained)
+                *out++ = (eval_measure){ families[i].label,
+                                         eval_say(g, "%s.families.%s.%s", suite, families[i].name,
+                                                  d->name),
+                                         NULL, PAGE_SHARE, 0 };
+        *out++ = (eval_measure){ mean[trained].label,
+                                 eval_say(g, "%s.%s.%s", suite, mean[trained].name, d->name), NULL,
+                                 PAGE_SHARE, 1 };
     }
     *out = (eval_measure){ "all, mean", eval_say(g, "%s.average.%s", suite, d->name), NULL,
                            PAGE_SHARE, 1 };

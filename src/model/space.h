@@ -1,8 +1,8 @@
 /* space.h - formulas, parts of formulas and tables as unit vectors of a model's shared space.
  *
- *     model_space *s = model_space_new(m, stage_uses_tree, threads);
- *     model_item item[] = { { .e = f, .node = MODEL_WHOLE, .x = x, .dim = 2, .rows = 200, .y = y }
- * }; model_space_embed(s, item, 1, symbols, values, &st);       // a row of `latent` floats each
+ *     model_space *s = model_space_new(m, tree, threads);
+ *     model_item item = { .e = e, .node = MODEL_WHOLE, .x = x, .dim = 2, .rows = 200, .y = y };
+ *     model_space_embed(s, &item, 1, symbols, values, &st);    // a row of `latent` floats each
  *     model_space_free(s);
  *
  * Rows have length 1, so an inner product is a cosine. */

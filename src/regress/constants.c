@@ -12,7 +12,7 @@
 #include <xmmintrin.h>
 #endif
 
-#include "base/rng.h"
+#include "base/streams.h"
 #include "expr/vec.h"
 #include "regress/box.h"
 
@@ -383,7 +383,7 @@ static int start(problem *p, workspace *w, const double *given, int index, uint6
 {
     rng r;
     size_t n = p->free.count;
-    rng_init(&r, seed, RNG_FIT, (uint64_t)index);
+    streams_rng(&r, seed, STREAMS_FIT_STARTS, (uint64_t)index);
     for (int k = 0; k < (index == 0 ? 1 : DRAWS) && !p->no_memory; k++) {
         int drawn = index > 1 || (index == 1 && k > 0);
         if (drawn)

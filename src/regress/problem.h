@@ -2,8 +2,9 @@
  * place in the shared space.
  *
  *     regress_problem p;
- *     regress_problem_make(&p, &table, NULL, a, &st);
- *     regress_problem_embed(&p, model, threads, z, &st);       // z(latent), of length 1
+ *     regress_problem_make(&p, &table, seed, a, &st);
+ *     regress_inputs all = ~(regress_inputs)0;
+ *     regress_problem_embed(&p, all, REGRESS_EXACT, model, threads, z, &st);   // z(latent)
  *
  * The model knows inputs of mean 0 and deviation 1 only, so it sees the table standardised, and
  * formulas rewritten to match (regress_problem_rewrite). What users read and write stays in their

@@ -1,11 +1,13 @@
 /* step.c - see step.h. */
 #include "train/step.h"
 
+#include <assert.h>
 #include <omp.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/limits.h"
 
 /* Activations of a chunk stay near the core; small batches are cut finer, to keep all cores busy.
  */
@@ -232,7 +234,8 @@ static int by_cost(const void *a, const void *b)
  * same every time. Returns 0 when memory is out. */
 static int share_out(chunk *c, size_t n, int threads, const model *m, arena *a)
 {
-    double load[256] = { 0 };
+    double load[LIMITS_THREADS] = { 0 };
+    assert(threads <= LIMITS_THREADS);
     chunk **order = arena_array(a, n, sizeof *order);
     if (!order)
         return 0;
