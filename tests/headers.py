@@ -26,7 +26,8 @@ GIVEN = {
 }
 OWN = {
     "src/base/table.h": {"table": None},
-    "include/snip.h": {"names": "const char *names[2]",
+    "include/snip.h": {"names": "const char *names[2]", "t": "snip_table t",
+                       "best": "const snip_expr *best",
                        "candidates": "const snip_expr *const *candidates"},
     "src/data/own_laws.h": {"text": "char *text", "s": "data_sample s", "gen": "data_gen gen"},
     "src/library/behaviour.h": {"b": "library_behaviour_hash b"},
@@ -42,6 +43,10 @@ OWN = {
     "src/regress/law.h": {"columns": "expr_names columns"},
     "src/regress/estimate.h": {"law": "regress_law law"},
     "src/regress/rank.h": {"first": "expr first", "second": "expr second"},
+    "src/search/sparse.h": {"column": "double *column", "target": "const double *target",
+                            "room": "size_t room", "job": "search_job *job",
+                            "model": "sparse_model *model"},
+    "src/search/values.h": {"view": "const search_view *view"},
     "src/regress/results.h": {"x": "regress_explanation x"},
 }
 INCLUDES = ["<stdio.h>", '"base/arena.h"', '"base/text.h"', '"model/opened.h"',

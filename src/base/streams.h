@@ -57,6 +57,12 @@
     /* A search: job k of a round, and the rows that it looks at first. */                         \
     ROW(SEARCH_JOBS, RNG_SEARCH, RNG_FIRST, 0, STREAMS_BIT(63))                                    \
     ROW(SEARCH_ROWS, RNG_SEARCH, RNG_FIRST, UINT64_MAX, 1)                                         \
+    ROW(SEARCH_PARTS, RNG_SEARCH, RNG_FIRST, UINT64_MAX - 1, 1)                                    \
+    /* Generated cases of the suites explain and candidates, what is planted there, and rivals. */ \
+    ROW(CASES, RNG_BENCH, RNG_FIRST, 0, STREAMS_BIT(32))                                           \
+    ROW(PLANTED, RNG_BENCH, RNG_ABOUT, 0, STREAMS_BIT(32))                                         \
+    ROW(CANDIDATES, RNG_BENCH, RNG_FIRST, STREAMS_BIT(32), STREAMS_BIT(40))                        \
+    ROW(CANDIDATE_EDITS, RNG_EDITS, RNG_FIRST, STREAMS_BIT(38), 1)                                 \
     ROW(TENSORS, RNG_INIT, RNG_FIRST, 0, STREAMS_BIT(32))                                          \
     ROW(FIT_STARTS, RNG_FIT, RNG_FIRST, 0, STREAMS_BIT(32))
 

@@ -38,7 +38,7 @@ static void open_browser(const char *address)
         waitpid(child, NULL, 0);
 }
 
-int cli_serve(const cli_command *self, int argc, char **argv)
+static int command(const cli_command *self, int argc, char **argv)
 {
     int code, open = 0;
     uint64_t port = PORT;
@@ -125,3 +125,16 @@ done:
     cli_task_close(&task);
     return code;
 }
+
+const cli_command cli_serve_command = {
+    .name = "serve",
+    .summary = "a page on your own machine: drop a table, watch a formula appear",
+    .arguments = "[TABLE] [options]",
+    .about =
+        "Starts a local server and prints its address. The page needs no network; --open shows "
+        "it in the browser. Ctrl-C stops it, running searches included. docs/serve.md "
+        "describes the JSON API behind it.",
+    .examples = "snip serve --open\n"
+                "snip serve data.csv --port 8080\n",
+    .run = command,
+};

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "regress/rank.h"
 #include "search/archive.h"
 #include "search/bits.h"
 #include "search/finish.h"
@@ -14,10 +15,18 @@
 #define PATIENCE        (1.0 / 6) /* that while, and how long a noisy best must last: of the budget */
 #define NEARLY_PATIENCE 0.05      /* the same for nearly exact formulas */
 #define REPORT_EVERY    0.1       /* seconds */
+#define FINISHING       0.08      /* of the time, for clean constants */
+#define FINISHING_MOST  2.0       /* seconds of it */
 
 const char *const search_stage_names[SEARCH_STAGE_COUNT + 1] = {
 #define X(constant, name) name,
     SEARCH_STAGES(X)
+#undef X
+};
+
+const char *const search_seeds_names[SEARCH_SEEDS_COUNT + 1] = {
+#define X(constant, name) name,
+    SEARCH_SEEDS(X)
 #undef X
 };
 
@@ -26,20 +35,11 @@ static const struct {
     search_stage stage;
     search_stage_run *run;
 } plan[] = {
-    { SEARCH_CLOSED, search_closed },
-    { SEARCH_REDUCE, search_reduce },
+    { SEARCH_GUESS, search_guess },       { SEARCH_CLOSED, search_closed },
+    { SEARCH_PRODUCTS, search_products }, { SEARCH_ENUMERATE, search_enumerate },
+    { SEARCH_REDUCE, search_reduce },     { SEARCH_SPACE, search_space },
+    { SEARCH_EVOLVE, search_evolve },
 };
-
-uint64_t search_operators_default(void)
-{
-    static const expr_op used[] = { EXPR_ADD,    EXPR_SUB,    EXPR_MUL,  EXPR_DIV, EXPR_POW,
-                                    EXPR_SQRT,   EXPR_EXP,    EXPR_LOG,  EXPR_SIN, EXPR_COS,
-                                    EXPR_ARCSIN, EXPR_ARCCOS, EXPR_TANH, EXPR_TAN, EXPR_ARCTAN };
-    uint64_t set = 0;
-    for (size_t k = 0; k < sizeof used / sizeof *used; k++)
-        set |= UINT64_C(1) << used[k];
-    return set;
-}
 
 /* The formula that would be selected now, among the front. */
 static size_t select_now(const search_entry *front, size_t count)
@@ -116,6 +116,27 @@ static snip_code begin_with_mean(search *s, snip_status *st)
     return SNIP_OK;
 }
 
+/* How near the formulas of the answer are to the table, by the model, as `snip rank` tells it.
+ * Where the model cannot read the table or a formula, there is none. */
+static snip_code fill_similarities(search_result *out, const search *s, arena *a, snip_status *st)
+{
+    const model_opened *t = s->how->model;
+    double *value = arena_array(s->a, out->count, sizeof *value);
+    const char **why = arena_zero(s->a, out->count * sizeof *why);
+    expr *e = arena_array(s->a, out->count, sizeof *e);
+    if (!value || !why || !e)
+        return status_nomem(st);
+    if (s->dim > (size_t)t->m->config.dims)
+        return SNIP_OK;
+    for (size_t k = 0; k < out->count; k++)
+        e[k] = out->front[k].e;
+    snip_code code =
+        regress_similarities(value, why, e, out->count, s->problem, t, s->how->threads, a, st);
+    for (size_t k = 0; k < out->count && code == SNIP_OK; k++)
+        out->front[k].similarity = value[k];
+    return code;
+}
+
 snip_code search_run(search_result *out, const regress_table *t, const search_how *how, arena *a,
                      snip_status *st)
 {
@@ -124,7 +145,14 @@ snip_code search_run(search_result *out, const regress_table *t, const search_ho
     search s = { .how = &own,
                  .operators = how->operators ? how->operators : search_operators_default(),
                  .max_size = how->max_size ? how->max_size : 30,
-                 .begun = clock_now() };
+                 .begun = clock_now(),
+                 .finish_by = INFINITY };
+    if (own.seconds <= 0 && own.evaluations == 0)
+        own.seconds = 60;
+    if (own.seconds > 0) {
+        s.finish_by = s.begun + own.seconds;
+        own.seconds -= fmin(FINISHING * own.seconds, FINISHING_MOST);
+    }
     if (s.max_size > SEARCH_SIZE_MAX)
         s.max_size = SEARCH_SIZE_MAX;
     *out = (search_result){ .seed = how->seed };
@@ -142,6 +170,10 @@ snip_code search_run(search_result *out, const regress_table *t, const search_ho
     }
     if (code == SNIP_OK)
         code = search_finish(out, &s, a, st);
+    if (code == SNIP_OK && how->model)
+        code = fill_similarities(out, &s, a, st);
+    if (code == SNIP_OK && s.note && !out->note)
+        out->note = arena_text(a, s.note, strlen(s.note));
     out->seconds = clock_now() - s.begun;
     out->evaluations = s.evaluations;
     out->rows[0] = s.rows[0];

@@ -67,6 +67,7 @@ struct search {
     struct search_archive *archive;
     arena *a; /* what lives as long as the search */
     double begun;
+    double finish_by; /* when the front has to be ready: the stages leave a part of the time */
     uint64_t evaluations;
     uint64_t rounds; /* so far: part of every job's random numbers */
     search_stage stage;
@@ -76,6 +77,7 @@ struct search {
     int last_stage;    /* the stage for the rest of the time is at work */
     double reported;   /* when how->report was called last */
     int changed;       /* the front since then */
+    const char *note;  /* a sentence for the user, from a stage, in s->a; or NULL */
 };
 
 /* Share of the budget that is used, 0 .. 1: of the evaluations if they are limited, else of the
