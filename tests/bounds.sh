@@ -3,14 +3,13 @@
 # answer comes within seconds, is one sentence, and leaves nothing behind.
 # bounds.sh PROGRAM [LIBRARY], the latter made of fail_product.c
 set -u
+here=$(realpath "$(dirname "$0")")
 snip=$(realpath "$1")
 shim=${2:+$(realpath "$2")}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 1
-passed=0 failed=0
-good() { passed=$((passed + 1)); }
-bad() { failed=$((failed + 1)); echo "FAILED: ${1:0:400}"; }
+. "$here/judge.sh"
 
 # refuses PATTERN ARGUMENTS...: exit status 1 within 20 seconds, one line that holds PATTERN. `space` is
 # the address space in kB that it may use.
@@ -293,5 +292,4 @@ if [ -n "$shim" ] && LD_PRELOAD=$shim "$snip" --version >/dev/null 2>&1; then
     { [ $? -eq 1 ] && grep -q 'suite global: out of memory' err; } && good || bad "evaluate with a failing product: $(cat err)"
 fi
 
-echo "$passed passed, $failed failed"
-[ $failed -eq 0 ]
+finish

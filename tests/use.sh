@@ -3,46 +3,16 @@
 # figures once more by NumPy. use.sh PROGRAM
 # A wrong call must give one line on standard error, exit 1 or 2, and leave no file.
 set -u
+here=$(realpath "$(dirname "$0")")
 snip=$(realpath "$1")
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 1
-passed=0 failed=0
-good() { passed=$((passed + 1)); }
-bad() { failed=$((failed + 1)); echo "FAILED: ${1:0:400}"; }
-python=/usr/bin/python3
-$python -c 'import numpy' 2>/dev/null || python=
-
-# runs ARGUMENTS...: it succeeds, without a word on standard error; what it prints is in `out`.
-runs() {
-    "$snip" "$@" >out 2>err </dev/null; local code=$?
-    if [ $code -ne 0 ]; then bad "$* exits $code: $(head -3 err)"
-    elif [ -s err ]; then bad "$* says $(head -3 err)"
-    else good; fi
-}
+. "$here/judge.sh"
+named=yes
 
 # same WHAT A B: two files are the same.
 same() { cmp -s "$2" "$3" && good || bad "$1"; }
-
-# refuses CODE PATTERN ARGUMENTS...: it fails that way, with one line that holds PATTERN.
-refuses() {
-    local want=$1 pattern=$2; shift 2
-    timeout 60 "$snip" "$@" >out 2>err </dev/null; local code=$?
-    if [ $code -ne "$want" ]; then bad "$* exits $code, expected $want: $(head -c 300 err)"
-    elif [ -s out ]; then bad "$* prints on standard output: $(head -c 100 out)"
-    elif [ "$(wc -l <err)" -ne 1 ]; then bad "$* says $(wc -l <err) lines: $(head -c 300 err)"
-    elif ! grep -q "^snip $1: " err; then bad "$* does not say who speaks: $(cat err)"
-    elif ! grep -q -- "$pattern" err; then bad "$* says '$(cat err)', expected '$pattern'"
-    elif compgen -G 'left*' >/dev/null; then bad "$* leaves $(echo left*)"; rm -f left*
-    else good; fi
-}
-
-# checks WHAT: the Python program on standard input finds nothing wrong.
-checks() {
-    if [ -z "$python" ]; then cat >/dev/null; echo "no NumPy here: $1 not checked"
-    elif $python - 2>wrong; then good
-    else bad "$1: $(tail -1 wrong)"; fi
-}
 
 "$snip" train --preset tiny --set statistics=yes --set points=0 --set layers=1 --set hidden=16 \
     --set d=16 --set heads=2 --set ff=16 --set latent=8 --set channels=2 --set levels=4 \
@@ -598,5 +568,4 @@ if [ -e /dev/full ]; then
     done
 fi
 
-echo "$passed passed, $failed failed"
-[ $failed -eq 0 ]
+finish

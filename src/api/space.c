@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/limits.h"
 #include "data/tokens.h"
 #include "api/api_int.h"
 #include "regress/explain.h"
@@ -38,8 +39,7 @@ static void clear(snip_status *st)
 
 int api_cores(int asked)
 {
-    int all = omp_get_max_threads();
-    return asked > 0 && asked <= 256 ? asked : all > 256 ? 256 : all;
+    return limits_threads(asked, omp_get_max_threads());
 }
 
 snip_code snip_model_open(snip_model **out, const char *path, snip_status *st)

@@ -138,7 +138,7 @@ static int command(const cli_command *self, int argc, char **argv)
           .kind = CLI_COUNT,
           .to = &threads,
           .value = "T",
-          .high = 256,
+          .high = LIMITS_THREADS,
           .help = "train, rank, find, batch: cores; 0: all" },
         { .name = "out",
           .kind = CLI_TEXT,

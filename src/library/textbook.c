@@ -619,8 +619,8 @@ snip_code library_textbook_find(regress_candidate **out, size_t *found, const re
     *found = 0;
     if (p->dim > LIBRARY_LAW_INPUTS)
         return status_fail(st, SNIP_UNSUPPORTED, 0,
-                           "the table has %zu inputs, laws are tried with up to %d; choose with "
-                           "--columns",
+                           "the table has %zu inputs, laws are tried with up to %d; choose among "
+                           "them",
                            p->dim, LIBRARY_LAW_INPUTS);
     regress_candidate *c = *out = arena_zero(a, book->count * sizeof *c);
     double *loss = arena_array(a, book->count, sizeof *loss);
