@@ -139,8 +139,7 @@ static void spell(walk *w, monomial *m, size_t k, size_t inputs, int cost)
         return;
     if (w->mask >> k & 1)
         for (int h = 1; h <= DICTIONARY_HALVES; h++) {
-            if (exponent_cost[h] > cost || !allowed(w->which, h) ||
-                (h % 2 && w->d->sign[k] <= 0))
+            if (exponent_cost[h] > cost || !allowed(w->which, h) || (h % 2 && w->d->sign[k] <= 0))
                 continue;
             for (int sign = 1; sign >= -1; sign -= 2) {
                 m->p[k] = (int8_t)(sign * h);

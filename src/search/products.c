@@ -1,7 +1,7 @@
 /* products.c - sums of few products, under transforms of the target.
  *
- * Most laws that people write are, after y -> g(y), a sum of few terms, each a product of powers and
- * perhaps one short function. Then they are found by linear algebra, in two ways:
+ * Most laws that people write are, after y -> g(y), a sum of few terms, each a product of powers
+ * and perhaps one short function. Then they are found by linear algebra, in two ways:
  *
  *   one product   log|y| = c + sum p_j log|x_j| + sum q_k log|f_k| + sum a_m * m. Exponents p are
  *                 unknowns of least squares, so any product of powers is in reach at once, times
@@ -24,19 +24,20 @@
 #include "search/dictionary.h"
 #include "search/sparse.h"
 
-#define LOOSE  0.02 /* an exponent that is farther from a half may be none */
-#define NODE_BITS 4.0 /* what a node of a formula costs, about */
-#define STRONG 2.0  /* deviations of the noise from which on a logarithm of y means something */
+#define LOOSE     0.02 /* an exponent that is farther from a half may be none */
+#define NODE_BITS 4.0  /* what a node of a formula costs, about */
+#define STRONG    2.0  /* deviations of the noise from which on a logarithm of y means something */
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
 enum {
     ROWS_FEW = SEARCH_SOME,
     ROWS_NOISY = 1024,
-    NOISY_SUMS = 8, /* tasks on so many rows */
+    NOISY_SUMS = 6, /* sums of a second pass */
+    NOISY_COLUMNS = 2000,
     PRUNED = 16,
-    EACH = 60,      /* sets of every number of terms that are measured in y */
-    OFFERS = 24,    /* of these, how many each task offers */
+    EACH = 60,   /* sets of every number of terms that are measured in y */
+    OFFERS = 24, /* of these, how many each task offers */
     SUM_COLUMNS = 1400,
     DEEP_INPUTS = 4, /* with as many inputs or more there are deep sums */
     DEEP_ROWS = 128,
@@ -63,7 +64,7 @@ typedef struct work {
     const search_view *whole; /* rows to measure them on */
     dictionary d;
     size_t few, many; /* rows for finding, rows for measuring */
-    int noisy;        /* many rows for finding, and fewer columns */
+    int noisy;        /* many rows for finding */
     const task *task;
     size_t tasks;
 } work;
@@ -374,7 +375,6 @@ static expr log_formula(const work *w, monomial m, expr loose, const log_column 
     return search_unary(h == SINE ? EXPR_ARCSIN : EXPR_ARCCOS, e, a);
 }
 
-
 /* Lists the formulas of exponents p of the inputs and q of the columns. */
 static void log_list(search_job *j, const work *w, const task *t, const double *p,
                      const size_t *which, size_t n, const log_column *const *c, const double *q,
@@ -605,7 +605,8 @@ static size_t sum_terms(const work *w, const task *t, term *out, size_t room, ar
     }
     for (size_t k = 0; k < d->parts; k++)
         parts += d->part[k].use & PART_TERM && !(d->part[k].inputs & ~t->rest);
-    size_t count = dictionary_monomials(d, t->rest, d->n, EXPONENTS_ANY, m, parts ? room * 3 / 5 : room - 1);
+    size_t count =
+        dictionary_monomials(d, t->rest, d->n, EXPONENTS_ANY, m, parts ? room * 3 / 5 : room - 1);
     for (size_t k = 0; k < count; k++)
         out[n++] = (term){ .part = -1, .m = m[k] };
     /* Every part alone, and those there is room for times short monomials. */
@@ -663,8 +664,9 @@ static void one_sum(search_job *j, const work *w, const task *t)
 {
     arena *a = j->tmp;
     size_t rows = w->few, room = w->v->depth ? SUM_COLUMNS / 2 : SUM_COLUMNS;
-    room = w->noisy ? room / 2 : room;
-    if (t->deep && !w->noisy) { /* twice the columns on half of the rows cost twice the time */
+    if (w->noisy)
+        room = t->deep ? NOISY_COLUMNS : room / 2;
+    else if (t->deep) { /* twice the columns on half of the rows cost twice the time */
         rows = rows < DEEP_ROWS ? rows : DEEP_ROWS;
         room *= 2;
     }
@@ -706,8 +708,8 @@ static void one_sum(search_job *j, const work *w, const task *t)
     int last = -1;
     for (size_t k = 0; k < n; k++) {
         double *v = value + k * rows;
-        bits[k] = NODE_BITS * (terms[k].m.cost + 4 +
-                               (terms[k].part >= 0 ? w->d.part[terms[k].part].cost : 0));
+        bits[k] = NODE_BITS *
+                  (terms[k].m.cost + 4 + (terms[k].part >= 0 ? w->d.part[terms[k].part].cost : 0));
         if (k % 64 == 0 && search_job_over(j))
             return;
         if (terms[k].part >= 0 && terms[k].part != last) {
@@ -815,7 +817,7 @@ static expr curve_formula(curve k, expr u, double c, arena *a)
 
 static int curve_may(const search *s, curve k)
 {
-    return k <= ROOT_M1  ? 1
+    return k <= ROOT_M1   ? 1
            : k <= ROOT_M2 ? search_may(s, EXPR_SQRT)
            : k <= FERMI   ? search_may(s, EXPR_EXP)
            : k == LOG1P   ? search_may(s, EXPR_LOG)
@@ -833,12 +835,13 @@ typedef struct curve_fit {
     int sign; /* of u */
 } curve_fit;
 
-/* The mean square that is left of y, or +infinity: u has to have one sign in all rows but a few that
- * noise may have taken across. */
+/* The mean square that is left of y, or +infinity: u has to have one sign in all rows but a few
+ * that noise may have taken across. */
 static double fit_curve(curve_fit *f, curve k, double c, size_t rows)
 {
     arena_pos mark = arena_mark(f->tmp);
-    double *t = arena_array(f->tmp, rows, sizeof *t), *weight = arena_array(f->tmp, rows, sizeof *t);
+    double *t = arena_array(f->tmp, rows, sizeof *t),
+           *weight = arena_array(f->tmp, rows, sizeof *t);
     double *column[DICTIONARY_INPUTS + 1], rest = INFINITY;
     size_t side[2] = { 0, 0 };
     int good = t && weight;
@@ -914,7 +917,8 @@ static void one_curve(search_job *j, const work *w, const task *t, curve_fit *f,
 {
     enum { STARTS_MAX = 64, REFINE = 24 };
     arena *a = j->tmp;
-    double start[STARTS_MAX], best = INFINITY, c = 0, *value = arena_array(a, w->few, sizeof *value);
+    double start[STARTS_MAX], best = INFINITY, c = 0,
+                              *value = arena_array(a, w->few, sizeof *value);
     if (!value)
         return;
     for (size_t i = 0; i < w->few; i++)
@@ -986,8 +990,8 @@ static void curves(search_job *j, const work *w, const task *t)
 
 /* ---- which inputs are powers and nothing else ---- */
 
-/* Residual of log|y| by a quadratic model in the logarithms of the inputs in `mask`, with the others
- * as given powers. The exponents at the middle of the table go to p. */
+/* Residual of log|y| by a quadratic model in the logarithms of the inputs in `mask`, with the
+ * others as given powers. The exponents at the middle of the table go to p. */
 static double quadratic(const work *w, unsigned mask, const double *given, double *p, arena *a)
 {
     arena_pos mark = arena_mark(a);
@@ -1244,15 +1248,23 @@ static snip_code prune_best(search *s, snip_status *st)
     return code;
 }
 
-/* All tasks on the rows of one view, or those alone that work on logarithms of y, or the sums on
- * more rows: fewer columns then, so that the time is about the same. */
-typedef enum which { ALL, LOGS, SUMS } which;
+/* All tasks on the rows of one view, or those alone that bend y, or plain sums on more rows. */
+typedef enum which { ALL, BENT, SUMS } which;
+
+/* Whether a task is one of a second pass. Sums are tried for the likeliest M alone: they come
+ * first. */
+static int belongs(const task *t, which part, int more_sums)
+{
+    if (t->kind == SUM)
+        return more_sums && (t->q == 1) == (part == SUMS);
+    return part == BENT && t->h == AS_IS;
+}
 
 static snip_code pass(search *s, const search_view *v, const search_view *whole, which part,
                       snip_status *st)
 {
     work w = { .s = s, .v = v, .whole = whole };
-    w.few = part == SUMS ? ROWS_NOISY : ROWS_FEW;
+    w.few = part == SUMS ? ROWS_NOISY : part == BENT ? 2 * ROWS_FEW : ROWS_FEW;
     w.few = v->rows < w.few ? v->rows : w.few;
     w.noisy = part == SUMS;
     w.many = v->rows < SEARCH_MANY ? v->rows : SEARCH_MANY;
@@ -1260,12 +1272,12 @@ static snip_code pass(search *s, const search_view *v, const search_view *whole,
     if (!t || !dictionary_make(&w.d, s, v, w.many, v->depth ? 1000 : 2000, s->a))
         return status_nomem(st);
     snip_code code = SNIP_OK;
-    size_t tasks = w.d.n ? plan(&w, t, s->a) : 0, n = 0;
+    size_t tasks = w.d.n ? plan(&w, t, s->a) : 0, n = 0, sums = 0;
     for (size_t k = 0; k < tasks; k++)
-        if (part == ALL || t[k].kind == (part == LOGS ? CURVE : SUM) ||
-            (part == LOGS && t[k].kind == PRODUCT && t[k].h == AS_IS))
+        if (part == ALL || belongs(&t[k], part, sums < NOISY_SUMS)) {
+            sums += t[k].kind == SUM;
             t[n++] = t[k];
-    n = part == SUMS && n > NOISY_SUMS ? NOISY_SUMS : n; /* those of the likeliest M */
+        }
     for (size_t k = 0; k < n && code == SNIP_OK && !search_over(s); k += PER_ROUND) {
         w.task = t + k;
         w.tasks = n - k < PER_ROUND ? n - k : PER_ROUND;
@@ -1283,7 +1295,7 @@ snip_code search_products(search *s, const search_view *v, snip_status *st)
         if (!strong_rows(&strong, s, v, s->a))
             code = status_nomem(st);
         else if (strong.rows > 0)
-            code = pass(s, &strong, v, LOGS, st);
+            code = pass(s, &strong, v, BENT, st);
     }
     if (code == SNIP_OK && !search_over(s) && v->depth == 0 && v->rows > ROWS_FEW)
         code = pass(s, v, v, SUMS, st);

@@ -3,9 +3,8 @@
  * With columns and target of length 1, G the inner products of the columns and b those with the
  * target, a set A explains b_A' G_AA^-1 b_A of the target. For a pair that is
  *     (b_i^2 + b_j^2 - 2 g_ij b_i b_j) / (1 - g_ij^2),
- * a few operations, so all pairs are tried. One column more is, by the Cholesky factor L of G_AA and
- * w_k = L^-1 g_Ak,
- *     (b_k - w_k' L^-1 b_A)^2 / (1 - w_k' w_k).
+ * a few operations, so all pairs are tried. One column more is, by the Cholesky factor L of G_AA
+ * and w_k = L^-1 g_Ak, (b_k - w_k' L^-1 b_A)^2 / (1 - w_k' w_k).
  *
  * A set that leaves a share r of the target and costs c bits has a description length of
  * n/2 log2(r) + c over n rows; r * 4^(c/n), a weight per column, is in the same order. */
@@ -19,7 +18,8 @@
 #include "search/gram.h"
 
 #define ROUNDING  1e-15
-#define DEPENDENT 1e-9 /* a column that the others explain but for this adds nothing but rounding */
+#define DEPENDENT 1e-9 /* a column that the others explain but for this adds nothing but rounding  \
+                        */
 
 enum {
     BLOCK = 32,    /* columns whose products are taken at once: they stay in the cache */
@@ -322,8 +322,7 @@ size_t sparse_search(const sparse *s, sparse_model *out, size_t each, size_t mos
         j->no_memory = 1;
         return 0;
     }
-    for (size_t k = 0; k < n; k++)
-        {
+    for (size_t k = 0; k < n; k++) {
         double left = left_of(1 - s->b[k] * s->b[k]);
         list[count++] = (set){ 1, { (uint16_t)k }, left, left * s->weight[k] };
     }
