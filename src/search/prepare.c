@@ -178,6 +178,77 @@ int search_view_derive(search_view *out, const search *s, const search_view *v, 
     return whole.node != NULL;
 }
 
+/* Whether column j says nothing, given those before it; *like is the one that it equals, or j. */
+static int says_nothing(const regress_table *t, size_t j, size_t *like)
+{
+    size_t i = 1;
+    while (i < t->rows && t->x[j][i] == t->x[j][0])
+        i++;
+    *like = j;
+    if (i >= t->rows)
+        return 1;
+    for (size_t k = 0; k < j; k++)
+        if (memcmp(t->x[k], t->x[j], t->rows * sizeof *t->x[j]) == 0) {
+            *like = k;
+            return 1;
+        }
+    return 0;
+}
+
+snip_code search_leave_out(search *s, regress_table *out, const regress_table *t, search_how *how,
+                           snip_status *st)
+{
+    *out = *t;
+    if (t->rows < SEARCH_ROWS_MIN) /* refused soon after */
+        return SNIP_OK;
+    size_t *place = arena_array(s->a, t->dim + 1, sizeof *place), n = 0;
+    const double **x = arena_array(s->a, t->dim + 1, sizeof *x);
+    const char **name = arena_array(s->a, t->dim + 1, sizeof *name);
+    expr *by = arena_zero(s->a, (t->dim + 1) * sizeof *by), *guess;
+    if (!place || !x || !name || !by)
+        return status_nomem(st);
+    for (size_t j = 0; j < t->dim; j++) {
+        size_t like;
+        if (says_nothing(t, j, &like) && (n > 0 || j + 1 < t->dim)) {
+            by[j] = like == j ? (expr){ arena_zero(s->a, sizeof *by[j].node), 1 } : by[like];
+            if (!by[j].node)
+                return status_nomem(st);
+            if (like == j)
+                *by[j].node = (expr_node){ .op = EXPR_NUMBER, .value = t->x[j][0], .len = 1 };
+            continue;
+        }
+        if (!variable(&by[j], n, s->a))
+            return status_nomem(st);
+        place[n] = j;
+        x[n] = t->x[j];
+        name[n++] = t->names ? t->names[j] : NULL;
+    }
+    if (n == t->dim)
+        return SNIP_OK;
+    s->place = place;
+    out->dim = n;
+    out->x = x;
+    out->names = t->names ? name : NULL;
+    if (!(guess = arena_array(s->a, how->guesses + 1, sizeof *guess)))
+        return status_nomem(st);
+    for (size_t k = 0; k < how->guesses; k++) {
+        guess[k] = expr_substitute(how->guess[k], by, t->dim, s->a);
+        if (!guess[k].node)
+            return status_nomem(st);
+    }
+    how->guess = guess;
+    return SNIP_OK;
+}
+
+expr search_for_user(const search *s, expr e, arena *a)
+{
+    expr out = { arena_copy(a, e.node, e.count * sizeof *e.node), e.count };
+    for (size_t i = 0; s->place && out.node && i < out.count; i++)
+        if (out.node[i].op == EXPR_VARIABLE)
+            out.node[i].var = (uint16_t)s->place[out.node[i].var];
+    return out;
+}
+
 snip_code search_prepare(search *s, const regress_table *t, snip_status *st)
 {
     regress_table part;

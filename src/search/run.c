@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "regress/rank.h"
 #include "search/archive.h"
 #include "search/bits.h"
 #include "search/finish.h"
@@ -14,10 +15,18 @@
 #define PATIENCE        (1.0 / 6) /* that while, and how long a noisy best must last: of the budget */
 #define NEARLY_PATIENCE 0.05      /* the same for nearly exact formulas */
 #define REPORT_EVERY    0.1       /* seconds */
+#define FINISHING       0.08      /* of the time, for clean constants */
+#define FINISHING_MOST  2.0       /* seconds of it */
 
 const char *const search_stage_names[SEARCH_STAGE_COUNT + 1] = {
 #define X(constant, name) name,
     SEARCH_STAGES(X)
+#undef X
+};
+
+const char *const search_seeds_names[SEARCH_SEEDS_COUNT + 1] = {
+#define X(constant, name) name,
+    SEARCH_SEEDS(X)
 #undef X
 };
 
@@ -26,21 +35,11 @@ static const struct {
     search_stage stage;
     search_stage_run *run;
 } plan[] = {
-    { SEARCH_CLOSED, search_closed },
-    { SEARCH_PRODUCTS, search_products },
-    { SEARCH_REDUCE, search_reduce },
+    { SEARCH_GUESS, search_guess },       { SEARCH_CLOSED, search_closed },
+    { SEARCH_PRODUCTS, search_products }, { SEARCH_ENUMERATE, search_enumerate },
+    { SEARCH_REDUCE, search_reduce },     { SEARCH_SPACE, search_space },
+    { SEARCH_EVOLVE, search_evolve },
 };
-
-uint64_t search_operators_default(void)
-{
-    static const expr_op used[] = { EXPR_ADD,    EXPR_SUB,    EXPR_MUL,  EXPR_DIV, EXPR_POW,
-                                    EXPR_SQRT,   EXPR_EXP,    EXPR_LOG,  EXPR_SIN, EXPR_COS,
-                                    EXPR_ARCSIN, EXPR_ARCCOS, EXPR_TANH, EXPR_TAN, EXPR_ARCTAN };
-    uint64_t set = 0;
-    for (size_t k = 0; k < sizeof used / sizeof *used; k++)
-        set |= UINT64_C(1) << used[k];
-    return set;
-}
 
 /* The formula that would be selected now, among the front. */
 static size_t select_now(const search_entry *front, size_t count)
@@ -57,7 +56,7 @@ static void tell(search *s, const search_entry *front, size_t count, size_t sele
     arena_pos mark = arena_mark(s->a);
     search_formula *now = arena_zero(s->a, count * sizeof *now + 1);
     for (size_t k = 0; k < count && now; k++)
-        now[k] = (search_formula){ .e = front[k].e,
+        now[k] = (search_formula){ .e = search_for_user(s, front[k].e, s->a),
                                    .size = front[k].size,
                                    .constants = front[k].constants,
                                    .loss = { front[k].loss[0] * s->variance[0],
@@ -66,6 +65,9 @@ static void tell(search *s, const search_entry *front, size_t count, size_t sele
                                    .bits = front[k].bits,
                                    .similarity = NAN,
                                    .stage = front[k].stage };
+    for (size_t k = 0; k < count && now; k++)
+        if (!now[k].e.node)
+            now = NULL;
     if (now)
         s->how->report(s->how->context, &(search_progress){ .seconds = clock_now() - s->begun,
                                                             .spent = search_spent(s),
@@ -117,6 +119,59 @@ static snip_code begin_with_mean(search *s, snip_status *st)
     return SNIP_OK;
 }
 
+/* How near the formulas of the answer are to the table, by the model, as `snip rank` tells it.
+ * Where the model cannot read the table or a formula, there is none. */
+static snip_code fill_similarities(search_result *out, const search *s, arena *a, snip_status *st)
+{
+    const model_opened *t = s->how->model;
+    double *value = arena_array(s->a, out->count, sizeof *value);
+    const char **why = arena_zero(s->a, out->count * sizeof *why);
+    expr *e = arena_array(s->a, out->count, sizeof *e);
+    if (!value || !why || !e)
+        return status_nomem(st);
+    if (s->dim > (size_t)t->m->config.dims)
+        return SNIP_OK;
+    for (size_t k = 0; k < out->count; k++)
+        e[k] = out->front[k].e;
+    snip_code code =
+        regress_similarities(value, why, e, out->count, s->problem, t, s->how->threads, a, st);
+    for (size_t k = 0; k < out->count && code == SNIP_OK; k++)
+        out->front[k].similarity = value[k];
+    return code;
+}
+
+static int target_is_constant(const regress_table *t)
+{
+    size_t i = 1;
+    while (i < t->rows && t->y[i] == t->y[0])
+        i++;
+    return t->rows >= SEARCH_ROWS_MIN && i == t->rows && isfinite(t->y[0]);
+}
+
+/* The answer where the target is the same number in all rows: that number. There is no variance to
+ * have a share of, so r2 is NaN. */
+static snip_code answer_constant(search_result *out, const regress_table *t, arena *a,
+                                 snip_status *st)
+{
+    search_formula *f = arena_zero(a, sizeof *f);
+    expr_node *node = arena_zero(a, sizeof *node);
+    double *error = arena_zero(a, sizeof *error);
+    if (!f || !node || !error)
+        return status_nomem(st);
+    *node = (expr_node){ .op = EXPR_NUMBER, .value = t->y[0], .len = 1, .fixed = 1 };
+    *f = (search_formula){ .e = { node, 1 },
+                           .size = 1,
+                           .error = error,
+                           .r2 = { NAN, NAN },
+                           .similarity = NAN,
+                           .stage = SEARCH_CLOSED };
+    out->front = f;
+    out->count = 1;
+    out->rows[0] = t->rows;
+    out->note = "the target is the same in all rows";
+    return SNIP_OK;
+}
+
 snip_code search_run(search_result *out, const regress_table *t, const search_how *how, arena *a,
                      snip_status *st)
 {
@@ -125,13 +180,26 @@ snip_code search_run(search_result *out, const regress_table *t, const search_ho
     search s = { .how = &own,
                  .operators = how->operators ? how->operators : search_operators_default(),
                  .max_size = how->max_size ? how->max_size : 30,
-                 .begun = clock_now() };
+                 .begun = clock_now(),
+                 .finish_by = INFINITY };
+    if (own.seconds <= 0 && own.evaluations == 0)
+        own.seconds = 60;
+    if (own.seconds > 0) {
+        s.finish_by = s.begun + own.seconds;
+        own.seconds -= fmin(FINISHING * own.seconds, FINISHING_MOST);
+    }
     if (s.max_size > SEARCH_SIZE_MAX)
         s.max_size = SEARCH_SIZE_MAX;
     *out = (search_result){ .seed = how->seed };
+    if (target_is_constant(t))
+        return answer_constant(out, t, a, st);
     s.a = arena_new(0);
     s.archive = search_archive_new((how->memory ? how->memory : (size_t)1 << 30) / 8);
-    snip_code code = s.a && s.archive ? search_prepare(&s, t, st) : status_nomem(st);
+    regress_table useful;
+    snip_code code =
+        s.a && s.archive ? search_leave_out(&s, &useful, t, &own, st) : status_nomem(st);
+    if (code == SNIP_OK)
+        code = search_prepare(&s, &useful, st);
     if (code == SNIP_OK)
         code = begin_with_mean(&s, st);
     for (size_t k = 0; k < sizeof plan / sizeof *plan && code == SNIP_OK && !search_over(&s); k++) {
@@ -143,6 +211,10 @@ snip_code search_run(search_result *out, const regress_table *t, const search_ho
     }
     if (code == SNIP_OK)
         code = search_finish(out, &s, a, st);
+    if (code == SNIP_OK && how->model)
+        code = fill_similarities(out, &s, a, st);
+    if (code == SNIP_OK && s.note && !out->note)
+        out->note = arena_text(a, s.note, strlen(s.note));
     out->seconds = clock_now() - s.begun;
     out->evaluations = s.evaluations;
     out->rows[0] = s.rows[0];
