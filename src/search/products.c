@@ -39,6 +39,7 @@ enum {
     EACH = 60,   /* sets of every number of terms that are measured in y */
     OFFERS = 24, /* of these, how many each task offers */
     SUM_COLUMNS = 1400,
+    TIMES = 9,       /* columns of a short part: times 1 and the shortest monomials */
     DEEP_INPUTS = 4, /* with as many inputs or more there are deep sums */
     DEEP_ROWS = 128,
     PER_ROUND = 2, /* tasks of a round */
@@ -609,13 +610,13 @@ static size_t sum_terms(const work *w, const task *t, term *out, size_t room, ar
         dictionary_monomials(d, t->rest, d->n, EXPONENTS_ANY, m, parts ? room * 3 / 5 : room - 1);
     for (size_t k = 0; k < count; k++)
         out[n++] = (term){ .part = -1, .m = m[k] };
-    /* Every part alone, and those there is room for times short monomials. */
-    size_t each = parts ? (room - n) / parts : 0;
-    each = each < 1 ? 1 : each;
-    for (size_t k = 0; k < d->parts; k++) {
+    /* The first parts, which are the shortest, with monomials before them; the others alone. */
+    size_t rich = parts ? (room - n) / (2 * TIMES) : 0;
+    for (size_t k = 0, seen = 0; k < d->parts; k++) {
         const part *p = &d->part[k];
         if (!(p->use & PART_TERM) || p->inputs & ~t->rest)
             continue;
+        size_t each = seen++ < rich ? TIMES : 1;
         for (size_t i = 0; i < each && i <= count && n < room; i++)
             out[n++] = (term){ .part = (int)k, .m = i ? m[i - 1] : (monomial){ { 0 }, 0 } };
     }
