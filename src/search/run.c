@@ -29,6 +29,7 @@ static const struct {
     search_stage_run *run;
 } plan[] = {
     { SEARCH_CLOSED, search_closed },
+    { SEARCH_TEXTBOOK, search_textbook },
     { SEARCH_ENUMERATE, search_enumerate },
     { SEARCH_REDUCE, search_reduce },
 };
