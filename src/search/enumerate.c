@@ -22,26 +22,30 @@ enum {
     BLOCK = 2000,      /* pairs of a job in a round */
     MEET_BLOCK = 1500, /* parts of a job in a round of meetings */
     PAIR_OPS = 5,      /* of two parts: sum, difference, product, two ratios */
-    BEST = 16,         /* formulas kept of each target, between offers */
+    BEST = 48,         /* formulas kept of each target, between offers */
     OFFER_EACH = 3,    /* of them, offered of each target */
     OFFER_ALL = 24,    /* and of all targets together */
     OFFER_OPEN = 6,    /* and with free numbers inside */
     OFFER_BLOCK = 3,   /* formulas of a job that offers */
-    MEETINGS = 48,     /* near parts that are looked at */
+    MEETINGS = 64,     /* near parts that are looked at */
     COLUMNS_MAX = 10,  /* of a view with more, those that go with y most closely */
     PARTS_ROOT = 1000000,
     PARTS_DERIVED = 60000,
     FIRST_MEETING = 1000, /* parts at which the ends meet for the first time */
+    NEARLY_MAX = 60000,   /* parts up to which near meetings are as quick as exact ones */
     MEETING_GROWTH = 4,   /* and again whenever there are so many times more */
     LEVEL_MAX = 16
 };
 
 #define SHARE_ROOT    0.18 /* of the budget */
 #define SHARE_DERIVED 0.03
+#define LARGE_TERM    30.0  /* a term of a sum may be so many times as large as the target */
 #define PERFECT       1e-10 /* 1 - r^2 on a few rows that is offered at once */
 #define HOPELESS      0.7   /* and that is not offered at all */
 
-static const double tolerances[] = { 1e-5, 2.5e-3 };
+/* How near a part must be to meet: on clean data, and where y has noise of up to about 2 %. */
+#define MEET_EXACTLY 1e-5
+#define MEET_NEARLY  3e-3
 
 /* The operators of one operand, in the order in which they are tried. */
 static const struct {
@@ -114,6 +118,7 @@ typedef struct work {
     int has[SEARCH_TARGETS];
     double raw[SEARCH_TARGETS][SEARCH_FEW];
     double unit[SEARCH_TARGETS][SEARCH_FEW];
+    double length[SEARCH_TARGETS]; /* of the raw values */
     search_view view[SEARCH_TARGETS];
     search_sample *some[SEARCH_TARGETS];
     /* The level that is being made. */
@@ -300,7 +305,8 @@ static int makes_sense(const segment *g, const part *of)
         return variable || sum || (of->flags & PART_FUNCTION && !product && of->op != EXPR_INV);
     case EXPR_POW2:
     case EXPR_POW3:
-        return of->op != EXPR_SQRT && (!product || of->weight <= 3);
+        return of->op != EXPR_SQRT && of->op != EXPR_POW2 && of->op != EXPR_POW3 &&
+               (!product || of->weight <= 3);
     case EXPR_EXP: /* exp(1 + u) is a factor times exp(u) */
     case EXPR_SIN:
     case EXPR_COS:
@@ -521,25 +527,54 @@ static void wanted(double *t, way how, const double *y, const double *f, size_t 
         }
 }
 
-static void meet_one(work *w, best_list *out, size_t f, const double *value, const double *y,
-                     search_target g, way how)
+/* What the formula of f and h leaves of the target; c is the factor of h in a sum. */
+static double met_loss(const work *w, search_target g, way how, const double *f, const float *h,
+                       double c)
+{
+    double u[SEARCH_FEW];
+    for (size_t i = 0; i < w->p.rows; i++)
+        switch (how) {
+        case PRODUCT:
+            u[i] = f[i] * (double)h[i];
+            break;
+        case RATIO:
+            u[i] = f[i] / (double)h[i];
+            break;
+        case TURNED_RATIO:
+            u[i] = (double)h[i] / f[i];
+            break;
+        case SUM:
+            u[i] = f[i] + c * (double)h[i];
+            break;
+        default:
+            u[i] = c * (double)h[i] - f[i];
+        }
+    return w->p.vec->unexplained(u, w->unit[g], w->p.rows);
+}
+
+static void meet_one(work *w, best_list *out, size_t f, const double *value, search_target g,
+                     way how)
 {
     const parts *p = &w->p;
     double t[SEARCH_FEW];
     uint32_t near[MEETINGS];
     part q = { .op = 0 };
-    wanted(t, how, y, value, p->rows);
+    /* Beside a large term the target itself is lost. */
+    if (how >= SUM && fabsf(p->at[f].length) > LARGE_TERM * w->length[g])
+        return;
+    wanted(t, how, w->raw[g], value, p->rows);
     if (!parts_measure(&q, p, t))
         return;
     size_t n = parts_near(near, MEETINGS, &w->index, &q);
     for (size_t k = 0; k < n; k++) {
         size_t h = near[k];
         const float *v = p->value + h * p->rows;
-        double with = 0, size = (double)p->at[h].length * p->at[h].length;
-        for (size_t i = 0; i < p->rows; i++)
-            with += t[i] * (double)v[i];
-        double loss = fmax(0, 1 - with * with / ((double)q.length * q.length * size));
-        if (out->count == BEST && loss >= out->at[BEST - 1].loss)
+        /* Keys that agree make the ratio of the lengths the factor. */
+        double c = (double)q.length / (double)p->at[h].length, loss;
+        if (how >= SUM && fabsf(p->at[h].length) * fabs(c) > LARGE_TERM * w->length[g])
+            continue;
+        loss = met_loss(w, g, how, value, v, c);
+        if (!(loss < HOPELESS) || (out->count == BEST && loss >= out->at[BEST - 1].loss))
             continue;
         hit found = { .loss = loss, .target = g };
         found.q.weight = (uint8_t)(p->at[f].weight + p->at[h].weight + 1);
@@ -550,7 +585,7 @@ static void meet_one(work *w, best_list *out, size_t f, const double *value, con
                      : how == SUM          ? EXPR_ADD
                                            : EXPR_SUB;
         if (how >= SUM)
-            found.c = with / size;
+            found.c = c;
         best_add(out, &found);
     }
 }
@@ -574,7 +609,7 @@ static void meet(search_job *j, void *context)
         /* Of a product with a part that is not new, the other one is: it finds the first. */
         for (int how = products && f >= w->met_before ? 0 : SUM; how < WAYS; how++) {
             search_count(j, 1);
-            meet_one(w, &w->meeting[j->index], f, value, w->raw[g], g, (way)how);
+            meet_one(w, &w->meeting[j->index], f, value, g, (way)how);
         }
     }
 }
@@ -668,7 +703,9 @@ static int prepare_targets(work *w)
         for (size_t i = 0; i < w->p.rows; i++) {
             w->raw[g][i] = y[i];
             mean += y[i] / (double)w->p.rows;
+            w->length[g] += y[i] * y[i];
         }
+        w->length[g] = sqrt(w->length[g]);
         for (size_t i = 0; i < w->p.rows; i++)
             size += (y[i] - mean) * (y[i] - mean);
         for (size_t i = 0; i < w->p.rows; i++)
@@ -708,7 +745,7 @@ static snip_code enumerate(work *w, snip_status *st)
     double begun = search_spent(w->s);
     double half = begun + 0.5 * (w->until - begun);
     snip_code code = SNIP_OK;
-    size_t meet_at = FIRST_MEETING, met = 0;
+    size_t meet_at = FIRST_MEETING, met = 0, nearly = 0;
     for (size_t weight = 2; weight <= LEVEL_MAX && code == SNIP_OK && !stage_over(w); weight++) {
         int last = w->p.count == w->p.max; /* nothing is kept any more */
         code = make_level(w, weight, half, st);
@@ -716,14 +753,19 @@ static snip_code enumerate(work *w, snip_status *st)
             w->met_before = met;
             met = w->p.count;
             meet_at = MEETING_GROWTH * met;
-            code = meet_all(w, tolerances[0], half, st);
+            nearly = met <= NEARLY_MAX ? met : nearly;
+            code = meet_all(w, nearly == met ? MEET_NEARLY : MEET_EXACTLY, half, st);
         }
         if (last || search_spent(w->s) >= half)
             break;
     }
-    for (size_t k = met == w->p.count; k < 2 && code == SNIP_OK && !stage_over(w); k++) {
-        w->met_before = k == 0 ? met : 0;
-        code = meet_all(w, tolerances[k], w->until, st);
+    if (code == SNIP_OK && met < w->p.count && !stage_over(w)) {
+        w->met_before = met;
+        code = meet_all(w, MEET_EXACTLY, w->until, st);
+    }
+    if (code == SNIP_OK && nearly < w->p.count && !stage_over(w)) {
+        w->met_before = nearly;
+        code = meet_all(w, MEET_NEARLY, w->until, st);
     }
     return code;
 }
@@ -739,7 +781,7 @@ snip_code search_enumerate(search *s, const search_view *v, snip_status *st)
     size_t memory = (s->how->memory ? s->how->memory : (size_t)1 << 30) / 2;
     size_t rows = v->rows < SEARCH_FEW ? v->rows : SEARCH_FEW;
     size_t most = v->depth == 0 ? PARTS_ROOT : PARTS_DERIVED;
-    size_t each = sizeof(part) + rows * sizeof(float) + 4 * sizeof(uint32_t) + 12;
+    size_t each = sizeof(part) + rows * sizeof(float) + 4 * sizeof(uint32_t) + 40;
     size_t max = memory / each < most ? memory / each : most;
     w->s = s;
     w->v = v;
