@@ -21,7 +21,7 @@ typedef struct request {
     const char *time, *memory, *operators, *guess, *library, *trace, *out;
     uint64_t evals, max_size, per_size;
     unsigned without;
-    int no_space, format;
+    int no_space, format, seeds;
     search_how how;
     double begun; /* when the command was: reading a long table takes a part of the time */
     FILE *trace_to;
@@ -222,6 +222,7 @@ static int plan(request *q)
                            .per_size = q->per_size,
                            .without = q->without | (q->no_space ? 1u << SEARCH_SPACE : 0),
                            .library = q->library,
+                           .seeds = (search_seeds)q->seeds,
                            .report = on_progress,
                            .context = q };
     if ((q->time && !read_seconds(q, q->time, &q->how.seconds)) ||
@@ -378,7 +379,13 @@ static int command(const cli_command *self, int argc, char **argv)
           .kind = CLI_TEXT,
           .to = &q.library,
           .value = "FILE",
-          .help = "a library of forms for the stage `space` (see snip index)" },
+          .help = "formulas to begin with in the stage `space` (see snip index)" },
+        { .name = "seeds",
+          .kind = CLI_CHOICE,
+          .to = &q.seeds,
+          .value = "HOW",
+          .help = "which of the library: nearest (by vectors), values (by errors), random",
+          .choices = search_seeds_names },
         { .name = "trace",
           .kind = CLI_TEXT,
           .to = &q.trace,

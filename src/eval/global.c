@@ -159,8 +159,8 @@ snip_code eval_global(json_t **out, model_space *s, const eval_how *how, snip_st
     if (code == SNIP_OK) {
         progress bar;
         progress_start(&bar, "pairs ranked", end - first, how->quiet);
-        if (!eval_ranks_count(above[0], above[1], symbols, values, n, s->latent, first, end,
-                              s->threads, &bar))
+        if (!eval_places(above[0], above[1], symbols, values, n, s->latent, first, end, s->threads,
+                         &bar))
             code = status_nomem(st);
         progress_end(&bar);
         ranked = clock_now();

@@ -73,12 +73,11 @@ static void count_block(const contest *c, const float *s, size_t row, size_t row
     }
 }
 
-int eval_ranks_count(uint32_t *above_f, uint32_t *above_y, const float *symbols,
-                     const float *values, size_t n, size_t width, size_t first, size_t end,
-                     int threads, progress *p)
+int eval_places(uint32_t *above_f, uint32_t *above_y, const float *symbols, const float *values,
+                size_t n, size_t width, size_t first, size_t end, int threads, progress *p)
 {
-    return eval_ranks_count_turned(above_f, above_y, symbols, values, NULL, n, width, first, end,
-                                   threads, p);
+    return eval_places_turned(above_f, above_y, symbols, values, NULL, n, width, first, end,
+                              threads, p);
 }
 
 /* The products of a block, in s, whose rows are BLOCK apart; `other` is room for as many. Returns 0
@@ -98,9 +97,9 @@ static int multiply(float *s, float *other, const contest *c, size_t row, size_t
     return good;
 }
 
-int eval_ranks_count_turned(uint32_t *above_f, uint32_t *above_y, const float *symbols,
-                            const float *values, const float *turned, size_t n, size_t width,
-                            size_t first, size_t end, int threads, progress *p)
+int eval_places_turned(uint32_t *above_f, uint32_t *above_y, const float *symbols,
+                       const float *values, const float *turned, size_t n, size_t width,
+                       size_t first, size_t end, int threads, progress *p)
 {
     double *own = malloc((n + 1) * sizeof *own);
     float *limit = malloc((2 * n + 1) * sizeof *limit);

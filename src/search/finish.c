@@ -20,6 +20,7 @@ enum { SNAPS_MAX = 6, SNAP_CONSTANTS_MAX = 12, DIGITS_MIN = 3, DIGITS_MAX = 17, 
 /* What clean numbers and rounding may add to the loss, relatively and times the rows: two standard
  * errors, and a third of one. */
 #define SNAP_COSTS     4.0
+#define NOTHING        1e-6 /* a number that may be what rounding left of 0 */
 #define ROUNDING_COSTS 0.1
 
 #define SNAP_WITHIN        0.05  /* a clean number may be this far away, relatively */
@@ -141,6 +142,8 @@ static size_t clean_near(double v, int exact, double *out)
     double ten = pow(10, round(log10(fabs(v)))) * (v < 0 ? -1 : 1);
     if (n < SNAPS_MAX && fabs(v) >= 1e3 && fabs(ten - v) <= 1e-6 * fabs(v))
         out[n++] = ten;
+    if (n < SNAPS_MAX && fabs(v) < NOTHING)
+        out[n++] = 0;
     return n;
 }
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "regress/rank.h"
 #include "search/archive.h"
 #include "search/bits.h"
 #include "search/finish.h"
@@ -23,15 +24,21 @@ const char *const search_stage_names[SEARCH_STAGE_COUNT + 1] = {
 #undef X
 };
 
+const char *const search_seeds_names[SEARCH_SEEDS_COUNT + 1] = {
+#define X(constant, name) name,
+    SEARCH_SEEDS(X)
+#undef X
+};
+
 /* What runs, in this order. A stage that is not the last one ends by itself. */
 static const struct {
     search_stage stage;
     search_stage_run *run;
 } plan[] = {
-    { SEARCH_CLOSED, search_closed },
-    { SEARCH_TEXTBOOK, search_textbook },
-    { SEARCH_ENUMERATE, search_enumerate },
-    { SEARCH_REDUCE, search_reduce },
+    { SEARCH_GUESS, search_guess },         { SEARCH_CLOSED, search_closed },
+    { SEARCH_PRODUCTS, search_products },   { SEARCH_TEXTBOOK, search_textbook },
+    { SEARCH_ENUMERATE, search_enumerate }, { SEARCH_REDUCE, search_reduce },
+    { SEARCH_SPACE, search_space },         { SEARCH_EVOLVE, search_evolve },
 };
 
 /* The formula that would be selected now, among the front. */
@@ -109,6 +116,27 @@ static snip_code begin_with_mean(search *s, snip_status *st)
     return SNIP_OK;
 }
 
+/* How near the formulas of the answer are to the table, by the model, as `snip rank` tells it.
+ * Where the model cannot read the table or a formula, there is none. */
+static snip_code fill_similarities(search_result *out, const search *s, arena *a, snip_status *st)
+{
+    const model_opened *t = s->how->model;
+    double *value = arena_array(s->a, out->count, sizeof *value);
+    const char **why = arena_zero(s->a, out->count * sizeof *why);
+    expr *e = arena_array(s->a, out->count, sizeof *e);
+    if (!value || !why || !e)
+        return status_nomem(st);
+    if (s->dim > (size_t)t->m->config.dims)
+        return SNIP_OK;
+    for (size_t k = 0; k < out->count; k++)
+        e[k] = out->front[k].e;
+    snip_code code =
+        regress_similarities(value, why, e, out->count, s->problem, t, s->how->threads, a, st);
+    for (size_t k = 0; k < out->count && code == SNIP_OK; k++)
+        out->front[k].similarity = value[k];
+    return code;
+}
+
 snip_code search_run(search_result *out, const regress_table *t, const search_how *how, arena *a,
                      snip_status *st)
 {
@@ -142,6 +170,10 @@ snip_code search_run(search_result *out, const regress_table *t, const search_ho
     }
     if (code == SNIP_OK)
         code = search_finish(out, &s, a, st);
+    if (code == SNIP_OK && how->model)
+        code = fill_similarities(out, &s, a, st);
+    if (code == SNIP_OK && s.note && !out->note)
+        out->note = arena_text(a, s.note, strlen(s.note));
     out->seconds = clock_now() - s.begun;
     out->evaluations = s.evaluations;
     out->rows[0] = s.rows[0];

@@ -42,6 +42,20 @@ enum {
     SEARCH_SIZE_MAX = 100 /* nodes of a formula */
 };
 
+/* How formulas of a library are chosen to begin with. */
+#define SEARCH_SEEDS(X)                                                                            \
+    X(NEAREST, "nearest") /* by their vectors, as a model with forms sees them */                  \
+    X(VALUES, "values")   /* by their values on a few rows */                                      \
+    X(RANDOM, "random")   /* any: to compare with */
+
+typedef enum search_seeds {
+#define X(constant, name) SEARCH_SEEDS_##constant,
+    SEARCH_SEEDS(X)
+#undef X
+        SEARCH_SEEDS_COUNT
+} search_seeds;
+extern const char *const search_seeds_names[SEARCH_SEEDS_COUNT + 1];
+
 /* One formula of the answer, in the user's inputs and units. */
 typedef struct search_formula {
     expr e;             /* constants fitted to all rows, clean values where the data allow them */
@@ -79,7 +93,8 @@ typedef struct search_how {
     const expr *guess;  /* formulas to begin with, in the user's inputs */
     size_t guesses;
     const model_opened *model;           /* for similarities and the stage `space`; may be NULL */
-    const char *library;                 /* file of forms for the same; may be NULL */
+    const char *library;                 /* formulas for the stage `space`; NULL: it has none */
+    search_seeds seeds;                  /* how they are chosen */
     const volatile sig_atomic_t *cancel; /* not 0: end with the front so far; may be NULL */
     void (*report)(void *context,
                    const search_progress *now); /* some ten times a second, or NULL */

@@ -77,6 +77,7 @@ struct search {
     int last_stage;    /* the stage for the rest of the time is at work */
     double reported;   /* when how->report was called last */
     int changed;       /* the front since then */
+    const char *note;  /* a sentence for the user, from a stage, in s->a; or NULL */
 };
 
 /* Share of the budget that is used, 0 .. 1: of the evaluations if they are limited, else of the
