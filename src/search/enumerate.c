@@ -3,7 +3,7 @@
  *
  * Parts (parts.h) are made in the order of their weight, each operator over all parts so far; what
  * behaves like a part that is there already is dropped. Each new one is held against y and against
- * transforms of y (targets.h). Then the two ends meet: if g(y) = f*h, then g(y)/f looks like some
+ * transforms of y (target.h). Then the two ends meet: if g(y) = f*h, then g(y)/f looks like some
  * part h, which the index of the parts finds at once. So n parts decide on n^2 formulas. On clean
  * data a meeting is exact; on noisy data many are near, and the best of them are tried.
  *
@@ -14,7 +14,7 @@
 
 #include "search/build.h"
 #include "search/parts.h"
-#include "search/targets.h"
+#include "search/target.h"
 #include "search/values.h"
 
 enum {
@@ -81,7 +81,7 @@ typedef struct hit {
     part q;
     double c; /* not 0: q.a + c * q.b, or - q.a + c * q.b where q.op is EXPR_SUB */
     double loss;
-    search_target target;
+    target_kind target;
     int offered;
 } hit;
 
@@ -102,7 +102,7 @@ enum { SEGMENTS_MAX = 128 };
 /* A new part of a job. */
 typedef struct made {
     part q;
-    float loss[SEARCH_TARGETS];
+    float loss[TARGET_KINDS];
     float value[SEARCH_FEW];
 } made;
 
@@ -115,12 +115,12 @@ typedef struct work {
     size_t column[COLUMNS_MAX], columns;
     int repeats; /* columns that a part may have more than once */
     /* Targets: values on the few rows, centred and of length 1; and samples for a closer look. */
-    int has[SEARCH_TARGETS];
-    double raw[SEARCH_TARGETS][SEARCH_FEW];
-    double unit[SEARCH_TARGETS][SEARCH_FEW];
-    double length[SEARCH_TARGETS]; /* of the raw values */
-    search_view view[SEARCH_TARGETS];
-    search_sample *some[SEARCH_TARGETS];
+    int has[TARGET_KINDS];
+    double raw[TARGET_KINDS][SEARCH_FEW];
+    double unit[TARGET_KINDS][SEARCH_FEW];
+    double length[TARGET_KINDS]; /* of the raw values */
+    search_view view[TARGET_KINDS];
+    search_sample *some[TARGET_KINDS];
     /* The level that is being made. */
     segment segment[SEGMENTS_MAX];
     size_t segments, candidates, next;
@@ -128,10 +128,10 @@ typedef struct work {
     size_t weight;
     made *made[JOBS];
     size_t made_count[JOBS];
-    best_list best[SEARCH_TARGETS];
+    best_list best[TARGET_KINDS];
     /* Meetings. */
     parts_index index;
-    search_target target;
+    target_kind target;
     size_t met;        /* parts that were looked at */
     size_t met_before; /* parts whose products were met to this tolerance before */
     best_list meeting[JOBS];
@@ -203,7 +203,7 @@ static snip_code offer_best(work *w, hit *h, size_t n, snip_status *st)
 {
     search *s = w->s;
     arena_pos mark = arena_mark(w->a);
-    size_t each[SEARCH_TARGETS] = { 0 }, kept = 0;
+    size_t each[TARGET_KINDS] = { 0 }, kept = 0;
     hit *out = arena_array(w->a, n + 1, sizeof *out);
     arena *tmp = arena_new(0);
     if (!out || !tmp) {
@@ -236,9 +236,9 @@ static snip_code offer_best(work *w, hit *h, size_t n, snip_status *st)
 /* Offers what was found since the last time: all of it, or only what is perfect. */
 static snip_code offer_lists(work *w, int perfect, snip_status *st)
 {
-    hit all[SEARCH_TARGETS * BEST];
+    hit all[TARGET_KINDS * BEST];
     size_t n = 0;
-    for (size_t g = 0; g < SEARCH_TARGETS; g++) {
+    for (size_t g = 0; g < TARGET_KINDS; g++) {
         best_list *l = &w->best[g];
         for (size_t k = 0; k < l->count; k++)
             if (!l->at[k].offered && (!perfect || l->at[k].loss < PERFECT)) {
@@ -272,7 +272,7 @@ static void take(work *w, size_t job, part *q, const double *value)
     mean /= (double)p->rows;
     double size = square - (double)p->rows * mean * mean;
     int any = 0;
-    for (size_t g = 0; g < SEARCH_TARGETS; g++) {
+    for (size_t g = 0; g < TARGET_KINDS; g++) {
         m->loss[g] = 1;
         if (!w->has[g])
             continue;
@@ -415,10 +415,10 @@ static void merge(work *w)
             const made *m = &w->made[k][i];
             if (w->p.count < w->p.max && !parts_add(&w->p, &m->q, m->value))
                 continue;
-            for (size_t g = 0; g < SEARCH_TARGETS; g++)
+            for (size_t g = 0; g < TARGET_KINDS; g++)
                 if (w->has[g] && m->loss[g] < HOPELESS)
                     best_add(&w->best[g],
-                             &(hit){ .q = m->q, .loss = m->loss[g], .target = (search_target)g });
+                             &(hit){ .q = m->q, .loss = m->loss[g], .target = (target_kind)g });
         }
         w->made_count[k] = 0;
     }
@@ -528,7 +528,7 @@ static void wanted(double *t, way how, const double *y, const double *f, size_t 
 }
 
 /* What the formula of f and h leaves of the target; c is the factor of h in a sum. */
-static double met_loss(const work *w, search_target g, way how, const double *f, const float *h,
+static double met_loss(const work *w, target_kind g, way how, const double *f, const float *h,
                        double c)
 {
     double u[SEARCH_FEW];
@@ -552,8 +552,7 @@ static double met_loss(const work *w, search_target g, way how, const double *f,
     return w->p.vec->unexplained(u, w->unit[g], w->p.rows);
 }
 
-static void meet_one(work *w, best_list *out, size_t f, const double *value, search_target g,
-                     way how)
+static void meet_one(work *w, best_list *out, size_t f, const double *value, target_kind g, way how)
 {
     const parts *p = &w->p;
     double t[SEARCH_FEW];
@@ -599,9 +598,8 @@ static void meet(search_job *j, void *context)
     last = last < p->count ? last : p->count;
     w->meeting[j->index].count = 0;
     /* 1/y = f*h is y = (1/f)/h, and exp(y) = f*h a sum of logarithms. */
-    search_target g = w->target;
-    int products =
-        g != SEARCH_TARGET_INVERSE && g != SEARCH_TARGET_INVERSE_SQUARE && g != SEARCH_TARGET_EXP;
+    target_kind g = w->target;
+    int products = g != TARGET_INVERSE && g != TARGET_INVERSE_SQUARE && g != TARGET_EXP;
     for (size_t f = first; f < last; f++) {
         if (f % 16 == 0 && search_job_over(j))
             return;
@@ -618,9 +616,8 @@ static void meet(search_job *j, void *context)
 static snip_code meet_all(work *w, double tolerance, double until, snip_status *st)
 {
     /* Those first that people need most often. */
-    static const search_target order[] = { SEARCH_TARGET_SAME,    SEARCH_TARGET_SQUARE,
-                                           SEARCH_TARGET_INVERSE, SEARCH_TARGET_LOG,
-                                           SEARCH_TARGET_EXP,     SEARCH_TARGET_INVERSE_SQUARE };
+    static const target_kind order[] = { TARGET_SAME, TARGET_SQUARE, TARGET_INVERSE,
+                                         TARGET_LOG,  TARGET_EXP,    TARGET_INVERSE_SQUARE };
     arena_pos mark = arena_mark(w->a);
     snip_code code = SNIP_OK;
     if (!parts_index_make(&w->index, &w->p, tolerance, w->a))
@@ -669,7 +666,7 @@ static void choose_columns(work *w)
     size_t dim = v->dim < SEARCH_INPUTS_MAX ? v->dim : SEARCH_INPUTS_MAX, count;
     const search_entry *front = search_front(w->s, &count);
     for (size_t j = 0; j < dim; j++) {
-        loss[j] = goes_with(v->x[j], w->some[SEARCH_TARGET_SAME]);
+        loss[j] = goes_with(v->x[j], w->some[TARGET_SAME]);
         if (v->depth > 0)
             continue;
         for (size_t k = 0; k < count; k++) /* a formula of the front vouches for its inputs */
@@ -689,26 +686,29 @@ static void choose_columns(work *w)
 
 static int prepare_targets(work *w)
 {
-    const search_view *v = w->v;
-    for (size_t g = 0; g < SEARCH_TARGETS; g++) {
-        double *y = arena_array(w->a, v->rows, sizeof *y), mean = 0, size = 0;
+    target t[TARGETS_MAX];
+    size_t count, rows = w->p.rows;
+    if (!targets_make(t, &count, w->s, w->v, w->a))
+        return 0;
+    for (size_t k = 0; k < count; k++) {
+        size_t g = t[k].which;
+        const double *y = t[k].view.y;
+        double mean = 0, size = 0;
+        w->view[g] = t[k].view;
         w->some[g] = arena_array(w->a, 1, sizeof *w->some[g]);
-        if (!y || !w->some[g])
+        if (!w->some[g])
             return 0;
-        if (!search_target_values(y, (search_target)g, w->s, v->y, v->rows) ||
-            !search_sample_make(w->some[g], v->x, y, v->rows))
+        if (!search_sample_make(w->some[g], w->v->x, y, w->v->rows))
             continue;
-        if (!search_target_view(&w->view[g], (search_target)g, w->s, v, y, w->a))
-            return 0;
-        for (size_t i = 0; i < w->p.rows; i++) {
+        for (size_t i = 0; i < rows; i++) {
             w->raw[g][i] = y[i];
-            mean += y[i] / (double)w->p.rows;
+            mean += y[i] / (double)rows;
             w->length[g] += y[i] * y[i];
         }
         w->length[g] = sqrt(w->length[g]);
-        for (size_t i = 0; i < w->p.rows; i++)
+        for (size_t i = 0; i < rows; i++)
             size += (y[i] - mean) * (y[i] - mean);
-        for (size_t i = 0; i < w->p.rows; i++)
+        for (size_t i = 0; i < rows; i++)
             w->unit[g][i] = (y[i] - mean) / sqrt(size);
         w->has[g] = size > 0;
     }
@@ -793,7 +793,7 @@ snip_code search_enumerate(search *s, const search_view *v, snip_status *st)
     snip_code code = SNIP_OK;
     if (!good) {
         code = status_nomem(st);
-    } else if (w->has[SEARCH_TARGET_SAME]) {
+    } else if (w->has[TARGET_SAME]) {
         choose_columns(w);
         w->repeats = w->columns <= 3 ? (int)w->columns : 1;
         first_parts(w);
