@@ -20,11 +20,24 @@ json_t *eval_figure_json(eval_figure f)
     return o;
 }
 
-/* Ranks --------------------------------------------------------------------------------------- */
+/* Ranks ---------------------------------------------------------------------------------------
+ *
+ * The rank of pair i, formula to data, is 1 + #{ j != i : s_ij >= s_ii }, and with s_ji in place of
+ * s_ij the other way round: ties count against us. With N pairs these are N^2 products, which only
+ * float32 does in reasonable time, and N^2 comparisons, which only double does right. So blocks of
+ * similarities come from sgemm, and with `off` larger than its error
+ *
+ *     s_ij > s_ii + off    is above for sure,
+ *     s_ij < s_ii - off    is below for sure,
+ *
+ * and only what lies between is computed again, in double and in one order. Ranks are those of
+ * doubles, whatever the blocks, threads or machines. A block serves both directions: its rows are
+ * held against the rows' own pairs, its columns against the columns'. */
 
 enum { BLOCK = 512 };
 
-/* More than a float32 product of unit vectors of this length can be off. */
+/* More than a float32 product of unit vectors of this length can be off: the error of the sum grows
+ * as the square root of its terms, and 1e-6 covers the rounding of the vectors' lengths. */
 static float doubt(size_t width)
 {
     return 2e-7f * sqrtf((float)width) + 1e-6f;
