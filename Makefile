@@ -6,6 +6,7 @@
 #   make test-asan  the same under address and undefined-behaviour sanitizers
 #   make test-tsan  the library's test with several threads, under the thread sanitizer
 #   make bench      benchmarks
+#   make bench-fit  snip fit on 30 problems by SRBench's protocol, clean and noisy: under 20 minutes
 #   make bench-torch  a training step beside the same step in PyTorch
 #   make fuzz       fuzz the readers of formulas, tables and models, and snip rank (FUZZ_SECONDS=600
 #                   each)
@@ -17,7 +18,7 @@
 #                   pages, completion for bash and zsh; DESTDIR stages it for a package
 
 BUILD_PACKAGES = gcc libc6-dev meson ninja-build pkg-config python3 libsleef-dev libjansson-dev libsqlite3-dev \
-                 libxxhash-dev zlib1g-dev libdnnl-dev libcminpack-dev libopenmpi-dev openmpi-bin libcmocka-dev \
+                 libxxhash-dev zlib1g-dev libdnnl-dev libcminpack-dev libmicrohttpd-dev libopenmpi-dev openmpi-bin libcmocka-dev \
                  python3-numpy
 LINT_PACKAGES  = clang-format clang-tidy cppcheck libomp-dev
 FUZZ_PACKAGES  = clang libclang-rt-dev libomp-dev
@@ -31,7 +32,7 @@ ifdef SNIP_GOLDEN
 export SNIP_GOLDEN := $(abspath $(SNIP_GOLDEN))
 endif
 
-.PHONY: all docs reproduce demo test test-asan test-tsan bench bench-torch fuzz lint format install clean deps
+.PHONY: all docs reproduce demo test test-asan test-tsan bench bench-fit bench-torch fuzz lint format install clean deps
 
 all: build/build.ninja
 	@ninja -C build
@@ -66,6 +67,12 @@ test-tsan: all build-tsan/build.ninja
 
 bench: all
 	@build/snip bench
+
+# A second run begins anew: the folder's runs are of an older program.
+bench-fit: all
+	@rm -rf build/bench-fit
+	@scripts/srbench.py build/snip --install --part rest --count 30 --noise 0,.01 --time 15 --threads 2 \
+	    --judge-time 10 --out build/bench-fit
 
 bench-torch: all
 	@scripts/deps.sh $(TORCH_PACKAGES)

@@ -29,10 +29,6 @@ json_t *bench_rank(double seconds, int threads);
 json_t *bench_embed(const char *preset, const char *stage, size_t batch, int threads,
                     double seconds, const char *path, snip_status *st);
 
-/* What the tools find with the model in a file: true formulas of the corpora among wrong ones, and
- * planted wrong nodes. NULL with *st set on failure. */
-json_t *bench_candidates(const char *model, int threads, snip_status *st);
-json_t *bench_explain(const char *model, int threads, snip_status *st);
 
 /* The 20 nearest of `rows` random vectors as wide as the small preset's, beside reading the same
  * bytes. */

@@ -22,6 +22,14 @@
  *     snip_ranking_free(r);
  *     snip_model_close(m);
  *
+ * From a table to formulas, without a model if need be:
+ *
+ *     snip_front *f = NULL;
+ *     const snip_fit_options how = { .seconds = 10 };
+ *     if (snip_fit(&f, &t, &how, &st) == SNIP_OK)
+ *         best = snip_front_at(f, snip_front_selected(f))->formula;
+ *     snip_front_free(f);
+ *
  * Every function that can fail returns a snip_code and fills `st` (which may be NULL). Nothing here
  * prints, exits or keeps global state. Different handles may be used from different threads; one
  * snip_expr or one snip_model may be used by several threads at once, one snip_index by one.
@@ -198,6 +206,76 @@ SNIP_PUBLIC snip_code snip_rank(snip_ranking **out, const snip_model *m, const s
 SNIP_PUBLIC size_t snip_ranking_count(const snip_ranking *r);
 SNIP_PUBLIC const snip_ranked *snip_ranking_at(const snip_ranking *r, size_t i);
 SNIP_PUBLIC void snip_ranking_free(snip_ranking *r);
+
+/* How far a search is, for people who wait. Texts are valid during the call. */
+typedef struct snip_fit_progress {
+    double seconds;       /* since the start */
+    double spent;         /* share of the time or of the evaluations, 0 .. 1 */
+    uint64_t evaluations; /* formulas evaluated */
+    const char *stage;    /* at work */
+    const char *formula;  /* what would be selected now, infix with 6 digits */
+    size_t size;          /* its nodes */
+    double loss_train, loss_val, r2_train, r2_val;
+    int changed; /* the front is another one than at the last call */
+} snip_fit_progress;
+
+typedef struct snip_fit_options {
+    double seconds;                  /* 0: 60, or no limit where evaluations are limited */
+    uint64_t evaluations;            /* 0: no limit */
+    int threads;                     /* 0: all cores */
+    size_t max_size;                 /* nodes of a formula; 0: 30; 100 is the most */
+    size_t memory;                   /* bytes that tables of the search may take; 0: 1 GB */
+    size_t per_size;                 /* formulas of a size on the front; 0: 1 */
+    const char *operators;           /* "+,-,*,/,sin,exp"; NULL: the usual ones */
+    const snip_expr *const *guesses; /* formulas to begin with, in the table's inputs */
+    size_t guess_count;
+    const snip_model *model; /* for similarities; may be NULL */
+    /* Called some ten times a second, from the thread that called snip_fit. What it returns, if it
+     * is not 0, ends the search with the front so far. May be NULL. */
+    int (*progress)(void *context, const snip_fit_progress *now);
+    void *context;
+} snip_fit_options;
+
+/* A formula of a front. Its constants come from all rows; they are clean numbers (2, 1/3, pi/4)
+ * where the data allow. Losses are mean square errors of exactly this formula, r2 shares of the
+ * target's variance: on the rows that were fitted while searching (train) and the others (val). */
+typedef struct snip_fitted {
+    const snip_expr *formula; /* the front's own */
+    size_t size;              /* nodes */
+    size_t constants;         /* numbers that were fitted and are not clean, in order, */
+    const double *constant;   /* their values, */
+    const double *error;      /* and standard errors; NaN where the data do not tell */
+    double loss_train, loss_val, r2_train, r2_val;
+    double bits;       /* description length, of the formula and of the residuals by it */
+    double similarity; /* cosine with the table in the model's space; NaN without */
+    const char *stage; /* that found it */
+} snip_fitted;
+
+/* What there is to say of a search as a whole. */
+typedef struct snip_front_about {
+    double seconds;
+    uint64_t evaluations;
+    size_t rows_train, rows_val; /* used: 10,000 in all at most */
+    size_t outliers;             /* rows that the selected formula misses by six deviations */
+    int cancelled;               /* by the progress function */
+    const char *note;            /* a sentence for the user, or NULL */
+} snip_front_about;
+
+/* Formulas that explain a table, simplest first, each better than all simpler ones. */
+typedef struct snip_front snip_front;
+
+/* Searches for formulas: `snip fit`. The table has 1 to 64 inputs and 8 rows or more; t->seed is
+ * the seed of the search, too. With a limit of evaluations and none of seconds the front is a
+ * function of table, options and seed alone, whatever the number of threads. `options` may be
+ * NULL. */
+SNIP_PUBLIC snip_code snip_fit(snip_front **out, const snip_table *t,
+                               const snip_fit_options *options, snip_status *st);
+/* At least 1; the place of the one of least description length; NULL behind the last. */
+SNIP_PUBLIC size_t snip_front_count(const snip_front *f);
+SNIP_PUBLIC size_t snip_front_selected(const snip_front *f);
+SNIP_PUBLIC const snip_fitted *snip_front_at(const snip_front *f, size_t i);
+SNIP_PUBLIC const snip_front_about *snip_front_of(const snip_front *f);
+SNIP_PUBLIC void snip_front_free(snip_front *f);
 
 /* A library of formulas, made by `snip index`. It must be of the same model. */
 typedef struct snip_index snip_index;

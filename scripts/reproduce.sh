@@ -22,7 +22,7 @@ ladder=$(options ladder-S5 ladder-S0 ladder-S1 ladder-S2 ladder-S3 ladder-S4)
 "$snip" evaluate $main --suite global --pairs 100000 --out $report/large
 rm -rf $report/ladder # of other models, perhaps
 if [ -n "$ladder" ]; then
-    "$snip" evaluate $ladder --suite global --suite geometry --suite edits --suite subtrees --suite ood \
+    "$snip" evaluate $ladder --suite global --suite geometry --suite edits --suite subtrees --suite corpora \
         --suite probes --pairs 10000 --out $report/ladder
     "$snip" evaluate $ladder --suite global --pairs 100000 --out $report/ladder/large
 fi

@@ -32,22 +32,22 @@ ROWS = [
     ("**Subtrees**, formula → data", "subtrees.average.f2y", 1, 3, "subtrees.average.f2y"),
     ("data → formula", "subtrees.average.y2f", 1, 3, "subtrees.average.y2f"),
     ("**Corpora** as in the paper, mean of three corpora and both directions: whole", "mean:paper.global", 1, 2,
-     "ood.average.global"),
-    ("edits", "mean:paper.edits", 1, 2, "ood.average.edits"),
-    ("subtrees among all subtrees", "mean:paper.subtree_global", 1, 2, "ood.average.subtree_global"),
-    ("subtrees among their edits", "mean:paper.subtrees", 1, 2, "ood.average.subtrees"),
-    ("pooled: whole, formula → data", "ood.pooled.paper.global.f2y", 1, 3, None),
-    ("data → formula", "ood.pooled.paper.global.y2f", 1, 3, None),
-    ("edits, formula → data", "ood.pooled.paper.edits.f2y", 1, 3, None),
-    ("data → formula", "ood.pooled.paper.edits.y2f", 1, 3, None),
-    ("subtrees among their edits, formula → data", "ood.pooled.paper.subtrees.f2y", 1, 3, None),
-    ("data → formula", "ood.pooled.paper.subtrees.y2f", 1, 3, None),
-    ("**Corpora**, consistent view, pooled: whole, formula → data", "ood.pooled.consistent.global.f2y", 1, 3, None),
-    ("data → formula", "ood.pooled.consistent.global.y2f", 1, 3, None),
-    ("edits, formula → data", "ood.pooled.consistent.edits.f2y", 1, 3, None),
-    ("data → formula", "ood.pooled.consistent.edits.y2f", 1, 3, None),
-    ("subtrees among their edits, formula → data", "ood.pooled.consistent.subtrees.f2y", 1, 3, None),
-    ("data → formula", "ood.pooled.consistent.subtrees.y2f", 1, 3, None),
+     "corpora.average.global"),
+    ("edits", "mean:paper.edits", 1, 2, "corpora.average.edits"),
+    ("subtrees among all subtrees", "mean:paper.subtree_global", 1, 2, "corpora.average.subtree_global"),
+    ("subtrees among their edits", "mean:paper.subtrees", 1, 2, "corpora.average.subtrees"),
+    ("pooled: whole, formula → data", "corpora.pooled.paper.global.f2y", 1, 3, None),
+    ("data → formula", "corpora.pooled.paper.global.y2f", 1, 3, None),
+    ("edits, formula → data", "corpora.pooled.paper.edits.f2y", 1, 3, None),
+    ("data → formula", "corpora.pooled.paper.edits.y2f", 1, 3, None),
+    ("subtrees among their edits, formula → data", "corpora.pooled.paper.subtrees.f2y", 1, 3, None),
+    ("data → formula", "corpora.pooled.paper.subtrees.y2f", 1, 3, None),
+    ("**Corpora**, consistent view, pooled: whole, formula → data", "corpora.pooled.consistent.global.f2y", 1, 3, None),
+    ("data → formula", "corpora.pooled.consistent.global.y2f", 1, 3, None),
+    ("edits, formula → data", "corpora.pooled.consistent.edits.f2y", 1, 3, None),
+    ("data → formula", "corpora.pooled.consistent.edits.y2f", 1, 3, None),
+    ("subtrees among their edits, formula → data", "corpora.pooled.consistent.subtrees.f2y", 1, 3, None),
+    ("data → formula", "corpora.pooled.consistent.subtrees.y2f", 1, 3, None),
     ("**Probes**: rewritings", "probes.rewritings.average", 1, 3, "probes.rewritings.average"),
     ("Taylor series, similarity", "probes.taylor.average", 1, 3, "probes.taylor.average"),
     ("the same with the series of other functions", "probes.taylor.unrelated", 1, 3, None),
@@ -66,7 +66,7 @@ def figure_at(suites, path):
     if not path.startswith("mean:"):
         return at(suites, path)
     view = path.removeprefix("mean:")
-    values = [at(suites, f"ood.{corpus}.{view}.{way}.value")
+    values = [at(suites, f"corpora.{corpus}.{view}.{way}.value")
               for corpus in ("feynman", "classic", "strogatz") for way in ("f2y", "y2f")]
     return None if None in values else sum(values) / len(values)
 

@@ -65,7 +65,7 @@ def figure(f):
 for m in r["models"]:
     assert m["stage"] == m["name"] and not m["errors"]
     s = m["suites"]
-    assert set(s) == {"global", "geometry", "edits", "subtrees", "ood", "forms", "probes"}
+    assert set(s) == {"global", "geometry", "edits", "subtrees", "corpora", "forms", "probes"}
     assert s["forms"]["view"] == "exact" and s["forms"]["library"]["forms"] == 300
     for condition in ("rows200", "rows200_noise5", "rows30", "rows30_noise5"):
         for measure in ("place", "percentile", "spearman"):
@@ -82,12 +82,73 @@ for m in r["models"]:
         for corpus in ("feynman", "classic", "strogatz", "pooled"):
             for view in ("paper", "consistent"):
                 for part in ("global", "edits", "subtrees"):
-                    figure(s["ood"][corpus][view][part][way])
+                    figure(s["corpora"][corpus][view][part][way])
     figure(s["geometry"]["gap"])
     assert set(s["probes"]) >= {"variation", "consequences", "rewritings", "taylor"}
 c = r["comparisons"][0]
 assert (c["a"], c["b"]) == ("S5", "S0") and c["better"] + c["worse"] + c["same"] == len(c["settings"])
 PY
+
+# Every measure that the program lists is in the results, so none drops out of a table for a typo;
+# scripts/results.py asks for no other.
+"$snip" evaluate --measures >measures && python3 - "$root" <<'PY' && good || bad "the list of measures is not that of results.json"
+import itertools, json, sys
+sys.path.insert(0, sys.argv[1] + "/scripts")
+import results
+lines = [l.rstrip("\n").split("\t") for l in open("measures")][1:]
+suites = json.load(open("eval/results.json"))["models"][0]["suites"]
+def there(path):
+    o = suites
+    for key in path.split("."):
+        o = o[-1 if key == "last" else int(key)] if isinstance(o, list) else o[key]
+    return o is not None
+run = 0
+for path, form, snip, snippp, key, name in lines:
+    assert form in ("share", "percent", "number", "count")
+    if path.split(".")[0] in suites:
+        for way in itertools.product(*(part.split("|") for part in path.split("."))):
+            assert there(".".join(way)), path
+            run += 1
+assert run > 100
+paths, keys = {l[0] for l in lines}, {l[4] for l in lines}
+for title, path, factor, digits, key in results.ROWS:
+    assert key is None or key in keys, key
+    assert path.startswith("mean:") or path.removeprefix("large:") in paths, path
+paper = json.load(open("eval/results.json"))["paper"]
+assert set(paper) == {l[4] for l in lines if l[2] != "-"} and paper["geometry.gap"] == [1.18, .31]
+PY
+
+# `snip edits --pool` counts the pool that is scored.
+"$snip" edits --pool --targets 6 --json >pool && python3 - <<'PY' && good || bad "edits --pool is not the pool that is evaluated"
+import json
+pool, scored = json.load(open("pool")), json.load(open("eval/results.json"))["models"][0]["suites"]["edits"]
+assert pool["used"] == scored["targets"]
+for name, one in pool["families"].items():
+    theirs = scored["families"][name]
+    assert one["targets"] == theirs["f2y"]["targets"], name
+    assert all(one[k] == theirs["variants"][k] or abs(one[k] - theirs["variants"][k]) < 1e-6 for k in ("mean", "median")), name
+PY
+
+# What rank and explain find: only where it is asked for, and no more a benchmark.
+"$snip" evaluate --model S5/model.safetensors --suite explain --suite candidates --out found --quiet >table 2>err &&
+    grep -q 'planted node first' table && grep -q 'truth among its edits' table &&
+    grep -q 'Planted mistakes' found/report.html && python3 - <<'PY' && good || bad "explain or candidates: $(cat err)"
+import json
+s = json.load(open("found/results.json"))["models"][0]["suites"]
+assert set(s) == {"explain", "candidates"}
+for source in ("feynman", "classic", "strogatz", "all"):
+    one = s["explain"][source]
+    assert one["formulas"] > 0 and one["first"]["lo"] <= one["first"]["value"] <= one["first_3"]["value"] <= 1
+    assert one["cure_first"]["value"] <= one["cure_first_10"]["value"]
+    for kind in ("edits", "random"):
+        assert 0 <= s["candidates"][source][kind]["mean_percentile"]["value"] <= 1
+assert s["explain"]["generated"]["formulas"] > 100 and s["candidates"]["all"]["random"]["mean_others"]["value"] > 50
+PY
+refuses 2 'snip evaluate --suite explain' bench explain
+refuses 2 'snip evaluate --suite candidates' bench candidates
+"$snip" evaluate --model S5/model.safetensors --suite ood --targets 2 --out older --quiet >/dev/null &&
+    python3 -c 'import json; assert set(json.load(open("older/results.json"))["models"][0]["suites"]) == {"corpora"}' && good ||
+    bad "the older name of a suite is not taken"
 
 # Independent figures.
 if /usr/bin/python3 -c 'import numpy' 2>/dev/null; then

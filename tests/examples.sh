@@ -58,6 +58,10 @@ tr -d , <out | cat first - |
 says 1 'not trained to read forms' forms "$model" 'x0'
 says 1 'a constant has no form' forms "$forms" '2.5'
 says 2 '^usage: ' forms
+# Kepler's law from the table alone.
+says 0 '^> +[0-9]+ +(1\.0+|0\.9999[0-9]*)  .*a(\^1\.[45]|\*sqrt\(a\))' fit 3
+says 1 'not a number of seconds' fit -1
+says 2 '^usage: ' fit
 
 echo "$passed passed, $failed failed"
 [ $failed -eq 0 ]

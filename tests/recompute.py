@@ -78,7 +78,7 @@ def check_local(name, suite, symbols, values, index):
         check(f"{name} average {way}", np.mean(means), suite["average"][way]["value"])
 
 
-def check_ood(suite, symbols, values, index):
+def check_corpora(suite, symbols, values, index):
     for view in ("paper", "consistent"):
         for corpus in ("feynman", "classic", "strogatz", "pooled"):
             mine = [i for i, line in enumerate(index) if line.get("family") == "whole"
@@ -88,7 +88,7 @@ def check_ood(suite, symbols, values, index):
             own = np.diag(similarity)
             for way, s in (("f2y", similarity), ("y2f", similarity.T)):
                 pr = (s < own[:, None]).sum(axis=1) / (len(mine) - 1)
-                check(f"ood {corpus} {view} {way}", pr.mean(),
+                check(f"corpora {corpus} {view} {way}", pr.mean(),
                       suite[corpus][view]["global"][way]["value"])
             assert len(mine) == suite[corpus]["expressions"]
 
@@ -295,7 +295,7 @@ def main():
     check_global(suites["global"], *load(folder, name, "global")[:2])
     for local in ("edits", "subtrees"):
         check_local(local, suites[local], *load(folder, name, local))
-    check_ood(suites["ood"], *load(folder, name, "ood"))
+    check_corpora(suites["corpora"], *load(folder, name, "corpora"))
     check_probes(suites["probes"], *load(folder, name, "probes"))
     symbols, values, _ = load(folder, name, "geometry")
     gap = np.linalg.norm(symbols.mean(axis=0) - values.mean(axis=0))

@@ -271,7 +271,7 @@ static void corpora_and_their_edits_keep_their_values(void **state)
                 check_form(normal, x, ROWS, &t, a);
                 normals++;
             }
-            for (int family = 0; family < DATA_SUBTREE_REWRITING; family++) {
+            for (int family = 0; family < DATA_FAMILIES; family++) {
                 data_edit *list;
                 size_t n = data_edits_list(&list, f->e, (data_family)family, a);
                 for (size_t j = 0; j < n && j < 40; j++) {
@@ -299,7 +299,7 @@ static void edited_and_zoomed_formulas_keep_their_values(void **state)
         rng r;
         rng_init(&r, 4, RNG_BENCH, i);
         assert_int_equal(data_sample_draw(&s, &gen, 5, RNG_BENCH, i, a), SNIP_OK);
-        for (int family = 0; family < DATA_SUBTREE_REWRITING; family++) {
+        for (int family = 0; family < DATA_FAMILIES; family++) {
             data_edit *list;
             size_t n = data_edits_list(&list, s.e, (data_family)family, a);
             if (n == 0)

@@ -90,8 +90,8 @@ static void golden_variants_are_ours_too(void **state)
             original = s;
         } else {
             int found = 0;
-            for (int f = 0; f < DATA_TRAINING_FAMILIES; f++)
-                found |= strcmp(family, data_family_names[f]) == 0 &&
+            for (int f = 0; f < DATA_FAMILIES; f++)
+                found |= strcmp(family, data_families[f].name) == 0 &&
                          gives(original, (data_family)f, subtree, a);
             assert_true(found);
         }
@@ -199,7 +199,7 @@ static void the_pool_is_near_the_paper_s(void **state)
     }
     for (int f = 0; f < DATA_FAMILIES; f++) {
         double mean = sum[f] / targets[f];
-        print_message("%-22s mean %5.1f, paper %5.1f\n", data_family_names[f], mean, paper[f]);
+        print_message("%-22s mean %5.1f, paper %5.1f\n", data_families[f].name, mean, paper[f]);
         assert_true(fabs(mean - paper[f]) < nearness[f]);
     }
 }
@@ -208,7 +208,7 @@ static void training_perturbations_keep_their_promises(void **state)
 {
     arena *a = *state;
     const data_gen gen = { .dims = 10, .points = 200 };
-    size_t kept = 0, by_family[DATA_TRAINING_FAMILIES] = { 0 };
+    size_t kept = 0, by_family[DATA_FAMILIES] = { 0 };
     for (uint64_t i = 0; i < 500; i++) {
         arena_pos mark = arena_mark(a);
         data_sample s;
@@ -243,8 +243,8 @@ static void training_perturbations_keep_their_promises(void **state)
         arena_reset(a, mark);
     }
     assert_true(kept > 500 && kept < 1000);
-    for (int f = 0; f < DATA_TRAINING_FAMILIES; f++)
-        assert_true(by_family[f] > 20);
+    for (int f = 0; f < DATA_FAMILIES; f++)
+        assert_true(data_families[f].trained ? by_family[f] > 20 : by_family[f] == 0);
 }
 
 static void a_leaf_has_no_subtree(void **state)
@@ -261,6 +261,38 @@ static void a_leaf_has_no_subtree(void **state)
                      SNIP_UNSUPPORTED);
 }
 
+/* Every row is complete: a name of its own, edits that are applied and described. */
+static void every_family_is_whole(void **state)
+{
+    arena *a = *state;
+    int trained = 0;
+    expr e;
+    assert_int_equal(expr_parse(&e, "sin(x0 - x1)*x0 + exp(x1)/x0", NULL, a, NULL), SNIP_OK);
+    for (int f = 0; f < DATA_FAMILIES; f++) {
+        data_edit *edits, drawn;
+        rng r;
+        rng_init(&r, 3, RNG_EDITS, (uint64_t)f);
+        size_t n = data_edits_list(&edits, e, (data_family)f, a);
+        assert_true(data_families[f].listed ? n > 0 && n < 100 : n == 0);
+        if (n == 0) {
+            drawn = data_edit_rewriting(e, &r, a);
+            edits = &drawn;
+            n = 1;
+        }
+        for (size_t k = 0; k < n; k++) {
+            expr edited = data_edit_apply(e, &edits[k], a);
+            const char *what = data_edit_describe(e, &edits[k], NULL, a);
+            assert_int_equal(edits[k].family, f);
+            assert_true(edited.node && !expr_same(edited, e) && edited.node[0].len == edited.count);
+            assert_true(what && *what);
+        }
+        for (int g = 0; g < f; g++)
+            assert_string_not_equal(data_families[f].name, data_families[g].name);
+        trained += data_families[f].trained;
+    }
+    assert_int_equal(trained, 3); /* the paper holds the other half out */
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -271,6 +303,7 @@ int main(void)
         ARENA_TEST(the_pool_is_near_the_paper_s),
         ARENA_TEST(training_perturbations_keep_their_promises),
         ARENA_TEST(a_leaf_has_no_subtree),
+        ARENA_TEST(every_family_is_whole),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

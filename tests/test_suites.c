@@ -140,7 +140,7 @@ static void corpora_are_chance_or_perfect(void **state)
         model_space *s = space_of_seed(perfect, seed, *state);
         json_t *o;
         snip_status st;
-        if (eval_ood(&o, s, &quick, &st) != SNIP_OK)
+        if (eval_corpora(&o, s, &quick, &st) != SNIP_OK)
             fail_msg("%s", st.msg);
         for (int k = 0; k < PARTS; k++)
             for (int d = 0; d < EVAL_DIRECTIONS; d++) {

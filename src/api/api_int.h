@@ -2,12 +2,17 @@
 #ifndef API_INT_H
 #define API_INT_H
 
-#include "expr/expr.h"
+#include "model/opened.h"
+#include "regress/problem.h"
 
 struct snip_expr {
     arena *a;
     expr e;
     expr_names names;
+};
+
+struct snip_model {
+    model_opened *t;
 };
 
 /* Fails with SNIP_FORMAT, st->pos being the place, where a name is NULL, empty or there twice. NULL
@@ -16,5 +21,16 @@ snip_code api_check_names(const char *const *names, size_t n, snip_status *st);
 
 /* An empty handle that knows its variables' names. NULL when memory is out. */
 snip_expr *api_expr_new(const char *const *names, size_t n);
+
+/* A handle around a copy of e; NULL when memory is out. */
+const snip_expr *api_expr_copy(expr e, const expr_names *names);
+void api_expr_free(const snip_expr *e);
+
+/* The user's table for the inside: checks what table files are checked for when they are read, and
+ * names inputs that have no names. */
+snip_code api_table(regress_table *out, const snip_table *t, arena *a, snip_status *st);
+
+/* The cores to use: 0 asks for all. */
+int api_cores(int asked);
 
 #endif

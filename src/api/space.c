@@ -11,10 +11,6 @@
 #include "regress/explain.h"
 #include "library/find.h"
 
-struct snip_model {
-    model_opened *t;
-};
-
 struct snip_index {
     library_file *ix;
 };
@@ -40,7 +36,7 @@ static void clear(snip_status *st)
         *st = (snip_status){ .code = SNIP_OK };
 }
 
-static int cores(int asked)
+int api_cores(int asked)
 {
     int all = omp_get_max_threads();
     return asked > 0 && asked <= 256 ? asked : all > 256 ? 256 : all;
@@ -86,7 +82,7 @@ const char *snip_model_hash(const snip_model *m)
 static snip_code embed(const snip_model *m, const model_item *item, size_t n, int threads,
                        float *out, snip_status *st)
 {
-    model_space *s = model_space_new(m->t->m, m->t->tree, cores(threads));
+    model_space *s = model_space_new(m->t->m, m->t->tree, api_cores(threads));
     snip_code code = s ? model_space_embed(s, item, n, out, NULL, st) : status_nomem(st);
     model_space_free(s);
     return code;
@@ -158,14 +154,10 @@ snip_code snip_embed_parts(const snip_model *m, const snip_expr *e, int threads,
     return code;
 }
 
-/* The task that a user's table is; checks what table files are checked for when they are read. */
-static snip_code problem_of(regress_problem *out, const snip_table *t, const snip_model *m,
-                            arena *a, snip_status *st)
+snip_code api_table(regress_table *out, const snip_table *t, arena *a, snip_status *st)
 {
-    size_t most = snip_model_inputs(m);
-    if (t->inputs == 0 || t->inputs > most)
-        return status_fail(st, SNIP_UNSUPPORTED, 0,
-                           "the table has %zu inputs, the model reads 1 to %zu", t->inputs, most);
+    if (!t->x || !t->y)
+        return status_fail(st, SNIP_FORMAT, 0, "the table has no %s", t->x ? "target" : "columns");
     snip_code named = api_check_names(t->names, t->inputs, st);
     if (named != SNIP_OK)
         return named;
@@ -185,8 +177,21 @@ static snip_code problem_of(regress_problem *out, const snip_table *t, const sni
         snprintf(usual + 8 * j, 8, "x%d", (int)j);
         names[j] = t->names ? t->names[j] : usual + 8 * j;
     }
-    const regress_table table = { t->inputs, t->rows, names, t->x, t->y };
-    return regress_problem_make(out, &table, t->seed, a, st);
+    *out = (regress_table){ t->inputs, t->rows, names, t->x, t->y };
+    return SNIP_OK;
+}
+
+/* The task that a user's table is. */
+static snip_code problem_of(regress_problem *out, const snip_table *t, const snip_model *m,
+                            arena *a, snip_status *st)
+{
+    size_t most = snip_model_inputs(m);
+    if (t->inputs == 0 || t->inputs > most)
+        return status_fail(st, SNIP_UNSUPPORTED, 0,
+                           "the table has %zu inputs, the model reads 1 to %zu", t->inputs, most);
+    regress_table table;
+    snip_code code = api_table(&table, t, a, st);
+    return code == SNIP_OK ? regress_problem_make(out, &table, t->seed, a, st) : code;
 }
 
 /* The table in the views [first, last], a row each. */
@@ -200,7 +205,7 @@ static snip_code embed_table(const snip_model *m, const snip_table *t, regress_v
     if (code == SNIP_OK)
         regress_problem_keep_order(&p);
     for (regress_view v = first; v <= last && code == SNIP_OK; v++, out += snip_model_width(m))
-        code = regress_problem_embed(&p, ~(regress_inputs)0, v, m->t, cores(threads), out, st);
+        code = regress_problem_embed(&p, ~(regress_inputs)0, v, m->t, api_cores(threads), out, st);
     arena_free(a);
     return code;
 }
@@ -217,8 +222,7 @@ snip_code snip_embed_table_form(const snip_model *m, const snip_table *t, int th
     return embed_table(m, t, REGRESS_FORM, REGRESS_FORM_TURNED, threads, out, st);
 }
 
-/* A handle around a copy of e; NULL when memory is out. */
-static const snip_expr *handle(expr e, const expr_names *names)
+const snip_expr *api_expr_copy(expr e, const expr_names *names)
 {
     snip_expr *h = api_expr_new(names->name, names->count);
     if (!h)
@@ -231,7 +235,7 @@ static const snip_expr *handle(expr e, const expr_names *names)
     return h;
 }
 
-static void free_handle(const snip_expr *e)
+void api_expr_free(const snip_expr *e)
 {
     snip_expr_free((snip_expr *)(uintptr_t)e);
 }
@@ -251,7 +255,7 @@ static snip_code ranking_of(snip_ranking **out, const regress_candidate *c, size
     *r = (snip_ranking){ a, n, ranked };
     for (size_t i = 0; i < n; i++) {
         const char *why = c[i].why ? arena_text(a, c[i].why, strlen(c[i].why)) : NULL;
-        ranked[i] = (snip_ranked){ .formula = handle(c[i].fitted, &p->names),
+        ranked[i] = (snip_ranked){ .formula = api_expr_copy(c[i].fitted, &p->names),
                                    .place = c[i].place,
                                    .similarity = c[i].similarity,
                                    .no_similarity = why,
@@ -283,7 +287,7 @@ static regress_rank_how rank_how(const snip_rank_options *o)
     return (regress_rank_how){ .refit = !o->keep_constants,
                                .starts = o->starts,
                                .order = order,
-                               .threads = cores(o->threads) };
+                               .threads = api_cores(o->threads) };
 }
 
 /* Whether the formula can be evaluated on the table. */
@@ -336,7 +340,7 @@ void snip_ranking_free(snip_ranking *r)
     if (!r)
         return;
     for (size_t i = 0; i < r->count; i++)
-        free_handle(r->ranked[i].formula);
+        api_expr_free(r->ranked[i].formula);
     arena_free(r->a);
     free(r);
 }
@@ -399,7 +403,7 @@ static int fill_explanation(snip_explanation *x, const regress_explanation *from
                             const regress_problem *p, size_t edits)
 {
     size_t most = from->listed < edits ? from->listed : edits;
-    x->formula = handle(from->e, &p->names);
+    x->formula = api_expr_copy(from->e, &p->names);
     x->similarity = from->similarity;
     x->gain = arena_copy(x->a, from->gain, from->e.count * sizeof *x->gain);
     x->nodes = from->e.count;
@@ -411,14 +415,14 @@ static int fill_explanation(snip_explanation *x, const regress_explanation *from
         snip_edit *to = &x->edit[x->count];
         *to = (snip_edit){ .node = e->node,
                            .text = regress_edit_text(e, from->e, &p->names, x->a),
-                           .formula = handle(e->fitted, &p->names),
+                           .formula = api_expr_copy(e->fitted, &p->names),
                            .gain = e->gain,
                            .r2_train = e->errors.r2[0],
                            .r2_val = e->errors.r2[1],
                            .refitted_r2_train = e->refitted.r2[0],
                            .refitted_r2_val = e->refitted.r2[1] };
         if (!to->text || !to->formula) {
-            free_handle(to->formula);
+            api_expr_free(to->formula);
             return 0;
         }
     }
@@ -494,9 +498,9 @@ void snip_explanation_free(snip_explanation *x)
 {
     if (!x)
         return;
-    free_handle(x->formula);
+    api_expr_free(x->formula);
     for (size_t i = 0; i < x->count; i++)
-        free_handle(x->edit[i].formula);
+        api_expr_free(x->edit[i].formula);
     arena_free(x->a);
     free(x);
 }

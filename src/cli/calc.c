@@ -4,7 +4,7 @@
 #include "cli/cli.h"
 #include "expr/expr.h"
 
-int cli_calc(const cli_command *self, int argc, char **argv)
+static int command(const cli_command *self, int argc, char **argv)
 {
     int json = 0, code;
     table_options how = { 0 };
@@ -74,3 +74,21 @@ done:
     arena_free(a);
     return code;
 }
+
+const cli_command cli_calc_command = {
+    .name = "calc",
+    .summary = "evaluate a formula on the rows of a table",
+    .arguments = "FORMULA TABLE [options]",
+    .about =
+        "Prints one value a row. FORMULA is infix (2.1*sin(x0) + x1^2, sympy and numpy spellings), "
+        "prefix (add,2.1,x_0) or LaTeX; @FILE reads it from a file. Variables are the table's "
+        "column names, or x0, x1, ... for its columns in order; a column called `target` (or "
+        "--target) is not counted. TABLE is CSV, TSV or blank-separated, plain or .gz, with or "
+        "without header; - is standard input. Outside its domain a formula gives NaN.",
+    .examples = "snip calc 'x0^2 + sin(x1)' data.csv\n"
+                "snip calc 'm*c**2' masses.tsv.gz --json\n"
+                "printf '1 2\\n"
+                "3 4\\n"
+                "' | snip calc 'x0/x1' -\n",
+    .run = command,
+};

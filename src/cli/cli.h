@@ -54,13 +54,16 @@ typedef struct cli_command {
     const char *name;
     const char *summary;   /* one line */
     const char *arguments; /* as in the usage line */
-    const char *about;     /* paragraphs before the options */
+    const char *about;     /* paragraphs before the options, wrapped where they are shown */
     const char *examples;  /* a line each, shown indented */
     int (*run)(const struct cli_command *self, int argc, char **argv);
 } cli_command;
 
-/* The commands, ending with a NULL name. */
-extern const cli_command cli_commands[];
+/* The commands, each in its file, and all of them, ending with NULL. */
+#define CLI_COMMAND(name) extern const cli_command cli_##name##_command;
+#include "cli/commands.h"
+#undef CLI_COMMAND
+extern const cli_command *const cli_commands[];
 
 /* The program itself, described as a command: its name is NULL, and it is not run. */
 extern const cli_command cli_program;
@@ -70,26 +73,6 @@ const cli_command *cli_command_named(const char *name);
 
 /* Prints the program's usage and a line a command. */
 void cli_overview(FILE *to);
-
-/* Runs of the commands, one per file. */
-int cli_help(const cli_command *self, int argc, char **argv);
-int cli_gen(const cli_command *self, int argc, char **argv);
-int cli_calc(const cli_command *self, int argc, char **argv);
-int cli_tokens(const cli_command *self, int argc, char **argv);
-int cli_edits(const cli_command *self, int argc, char **argv);
-int cli_corpora(const cli_command *self, int argc, char **argv);
-int cli_train(const cli_command *self, int argc, char **argv);
-int cli_evaluate(const cli_command *self, int argc, char **argv);
-int cli_embed(const cli_command *self, int argc, char **argv);
-int cli_fit(const cli_command *self, int argc, char **argv);
-int cli_fit_constants(const cli_command *self, int argc, char **argv);
-int cli_rank(const cli_command *self, int argc, char **argv);
-int cli_explain(const cli_command *self, int argc, char **argv);
-int cli_find(const cli_command *self, int argc, char **argv);
-int cli_pack(const cli_command *self, int argc, char **argv);
-int cli_info(const cli_command *self, int argc, char **argv);
-int cli_index(const cli_command *self, int argc, char **argv);
-int cli_bench(const cli_command *self, int argc, char **argv);
 
 /* Takes the options out of argv[0..argc) and leaves the other arguments at its front; returns their
  * number, or -1 when the command is over: *exit_code says how (help was shown, or misuse). */

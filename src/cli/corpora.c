@@ -126,7 +126,7 @@ static int show_one(const cli_command *self, const data_corpus *corpora, int cou
     return cli_fail(self, CLI_FAILED, "there is no formula '%.40s'", q->sample);
 }
 
-int cli_corpora(const cli_command *self, int argc, char **argv)
+static int command(const cli_command *self, int argc, char **argv)
 {
     static const char *const samplings[] = { "range", "published", NULL };
     request q = { .points = DATA_POINTS };
@@ -205,3 +205,15 @@ int cli_corpora(const cli_command *self, int argc, char **argv)
     arena_free(a);
     return code;
 }
+
+const cli_command cli_corpora_command = {
+    .name = "corpora",
+    .summary = "the formulas of Feynman, Classic and Strogatz",
+    .arguments = "[feynman|classic|strogatz|all] [options]",
+    .about = "Samples points for each formula and says whether the model can use it, and if not "
+             "why. With --sample ID it prints that formula's points and values as a CSV table.",
+    .examples = "snip corpora\n"
+                "snip corpora classic --sampling published --json\n"
+                "snip corpora feynman --sample I.6.2 --points 50 > gauss.csv\n",
+    .run = command,
+};

@@ -7,7 +7,7 @@
 #include "data/edits.h"
 #include "data/gen.h"
 #include "data/points.h"
-#include "data/stats.h"
+#include "eval/measures.h"
 
 /* The formula's points and values. */
 typedef struct setting {
@@ -99,7 +99,7 @@ static int show_variant(const setting *s, const data_variant *v, json_t *list, i
                                               "prefix", prefix, "infix", text_json(infix),
                                               "distance", text_json_real(d)));
     else
-        printf("%-22s %10.4g  %s\n", data_family_names[v->edit.family], d, infix);
+        printf("%-22s %10.4g  %s\n", data_families[v->edit.family].name, d, infix);
     return 1;
 }
 
@@ -121,7 +121,7 @@ static int list_edits(const cli_command *self, const setting *s, int family, uin
         int good = n != (size_t)-1;
         for (size_t k = 0; good && k < n; k++)
             good = show_variant(s, &kept[k], list, json, a);
-        json_object_set_new(families, data_family_names[f], list);
+        json_object_set_new(families, data_families[f].name, list);
         if (!good)
             kept = NULL;
     }
@@ -138,108 +138,52 @@ static int list_edits(const cli_command *self, const setting *s, int family, uin
                                           (json_int_t)s->rows, "families", families));
 }
 
-/* The paper's table of its controlled-edit pool: targets, mean and median of variants. */
-static const struct {
-    int targets;
-    double mean, median;
-} paper[DATA_FAMILIES] = { { 81, 2.1, 2 },    { 119, 26.5, 27 }, { 127, 8.5, 9 },
-                           { 127, 10.7, 11 }, { 90, 1.8, 2 },    { 127, 57.6, 59 } };
-
-/* An evaluation target varies: the variance of its values is at least 1e-10. */
-static int varies(const double *y, size_t n)
+/* The paper's count of a family's pool. */
+static double paper_count(const char *family, const char *what)
 {
-    double mean = 0, variance = 0;
-    for (size_t i = 0; i < n; i++)
-        mean += y[i] / (double)n;
-    for (size_t i = 0; i < n; i++)
-        variance += (y[i] - mean) * (y[i] - mean) / (double)n;
-    return variance >= 1e-10;
+    char key[80];
+    snprintf(key, sizeof key, "pool.%s.%s", family, what);
+    const eval_measure *m = eval_measure_printed(key);
+    return m ? m->paper[EVAL_PAPER_SNIPPP] : NAN;
 }
 
-/* Variants kept per target and family, -1 for a target that does not vary. Returns 0 when memory is
- * out. */
-static int count_pool(double (*counts)[DATA_FAMILIES], uint64_t targets, uint64_t seed)
-{
-    const data_gen gen = { .dims = DATA_DIMS_MAX, .points = DATA_POINTS };
-    int failed = 0;
-#pragma omp parallel for schedule(dynamic)
-    for (uint64_t i = 0; i < targets; i++) {
-        arena *a = arena_new(0);
-        data_variant kept[DATA_VARIANTS_MAX];
-        data_sample s;
-        int good = a && data_sample_draw(&s, &gen, seed, RNG_HELD_OUT, DATA_TARGETS_FROM + i, a) ==
-                            SNIP_OK;
-        int used = good && varies(s.y, s.points);
-        for (int f = 0; f < DATA_FAMILIES && good; f++) {
-            counts[i][f] = -1;
-            if (!used)
-                continue;
-            rng r;
-            rng_init(&r, seed, RNG_EDITS, i * DATA_FAMILIES + (uint64_t)f);
-            size_t n = data_edits_evaluation(kept, s.e, (data_family)f, DATA_VARIANTS_MAX, s.x,
-                                             s.points, s.y, &r, a);
-            good = n != (size_t)-1;
-            counts[i][f] = (double)n;
-        }
-        if (!good)
-#pragma omp atomic write
-            failed = 1;
-        arena_free(a);
-    }
-    return !failed;
-}
-
+/* The pool that `snip evaluate --suite edits` scores, beside the paper's. */
 static int show_pool(const cli_command *self, uint64_t targets, uint64_t seed, int json)
 {
-    double(*counts)[DATA_FAMILIES] = calloc(targets, sizeof *counts);
-    double *one = calloc(targets, sizeof *one);
-    json_t *families = json_object();
-    int good = counts && one && count_pool(counts, targets, seed);
-    size_t used = 0;
-    for (uint64_t i = 0; good && i < targets; i++)
-        used += counts[i][0] >= 0;
-    if (good && !json)
-        printf("%zu targets of %llu vary\n\n%-22s %24s %24s\n%-22s %8s %7s %7s %8s %7s %7s\n", used,
+    json_t *o = eval_pool_json(&(eval_how){ .seed = seed, .targets = targets });
+    if (!o)
+        return cli_fail(self, CLI_FAILED, "out of memory");
+    if (!json)
+        printf("%lld of %llu targets are used\n\n%-22s %24s %24s\n%-22s %8s %7s %7s %8s %7s %7s\n",
+               (long long)json_integer_value(json_object_get(o, "used")),
                (unsigned long long)targets, "", "here", "paper", "family", "targets", "mean",
                "median", "targets", "mean", "median");
-    for (int f = 0; f < DATA_FAMILIES && good; f++) {
-        size_t n = 0;
-        double mean = 0;
-        for (uint64_t i = 0; i < targets; i++)
-            if (counts[i][f] > 0) {
-                one[n++] = counts[i][f];
-                mean += counts[i][f];
-            }
-        mean = n ? mean / (double)n : 0;
-        double median = n ? data_median(one, n) : 0;
+    for (int f = 0; f < DATA_FAMILIES; f++) {
+        const char *name = data_families[f].name;
+        json_t *one = json_object_get(json_object_get(o, "families"), name);
+        double all = paper_count(name, "targets"), mean = paper_count(name, "mean"),
+               median = paper_count(name, "median");
         if (json)
-            json_object_set_new(families, data_family_names[f],
-                                json_pack("{s:I,s:f,s:f,s:{s:i,s:f,s:f}}", "targets", (json_int_t)n,
-                                          "mean", mean, "median", median, "paper", "targets",
-                                          paper[f].targets, "mean", paper[f].mean, "median",
-                                          paper[f].median));
+            json_object_set_new(
+                one, "paper",
+                json_pack("{s:f,s:f,s:f}", "targets", all, "mean", mean, "median", median));
         else
-            printf("%-22s %8zu %7.1f %7.1f %8d %7.1f %7.1f\n", data_family_names[f], n, mean,
-                   median, paper[f].targets, paper[f].mean, paper[f].median);
-    }
-    free(counts);
-    free(one);
-    if (!good) {
-        json_decref(families);
-        return cli_fail(self, CLI_FAILED, "out of memory");
+            printf("%-22s %8lld %7.1f %7.1f %8.0f %7.1f %7.1f\n", name,
+                   (long long)json_integer_value(json_object_get(one, "targets")),
+                   json_number_value(json_object_get(one, "mean")),
+                   json_number_value(json_object_get(one, "median")), all, mean, median);
     }
     if (json)
-        return cli_print_json(self, json_pack("{s:I,s:I,s:o}", "targets", (json_int_t)targets,
-                                              "vary", (json_int_t)used, "families", families));
-    json_decref(families);
+        return cli_print_json(self, o);
+    json_decref(o);
     return cli_finish(self);
 }
 
-int cli_edits(const cli_command *self, int argc, char **argv)
+static int command(const cli_command *self, int argc, char **argv)
 {
     const char *families[DATA_FAMILIES + 2];
     for (int f = 0; f < DATA_FAMILIES; f++)
-        families[f] = data_family_names[f];
+        families[f] = data_families[f].name;
     families[DATA_FAMILIES] = "all";
     families[DATA_FAMILIES + 1] = NULL;
     int family = DATA_FAMILIES, json = 0, pool = 0, code;
@@ -252,8 +196,8 @@ int cli_edits(const cli_command *self, int argc, char **argv)
           .to = &family,
           .value = "NAME",
           .choices = families,
-          .help = "unary_swap, variable_substitution, binary_swap, tree_reshaping,\n"
-                  "                           operand_reordering, subtree_rewriting or all" },
+          .help = "unary_swap, variable_substitution, binary_swap, tree_reshaping, "
+                  "operand_reordering, subtree_rewriting or all" },
         { .name = "table",
           .kind = CLI_TEXT,
           .to = &file,
@@ -320,3 +264,20 @@ int cli_edits(const cli_command *self, int argc, char **argv)
     arena_free(a);
     return code;
 }
+
+const cli_command cli_edits_command = {
+    .name = "edits",
+    .summary = "list controlled edits of a formula that change its behaviour",
+    .arguments = "FORMULA [options] | --pool [options]",
+    .about = "Lists the variants of a formula that the evaluation keeps: finite on the points, "
+             "different from the original and from each other. `distance` is the root mean square "
+             "change of the values in units of the original's standard deviation. Candidates are "
+             "those of the paper's evaluation: swaps at one place of each operator, 64 draws of a "
+             "substitution and of a rewriting, all rotations and exchanges. Points come from "
+             "--table, else from the generator. With --pool it builds the paper's controlled-edit "
+             "pool from held-out samples and prints its counts beside the paper's.",
+    .examples = "snip edits 'sin(x0) - 0.5*x1' --family unary_swap\n"
+                "snip edits 'a*b - c' --family all --table data.csv --json\n"
+                "snip edits --pool --targets 128\n",
+    .run = command,
+};

@@ -58,8 +58,8 @@ static int print_lines(const sink *s)
 }
 
 /* The formula in the model's words. Returns 0 if it has none, after saying so. */
-static int readable(const cli_command *self, expr *out, const cli_task *task, const regress_formula *line,
-                    const char *path, int form, int skip)
+static int readable(const cli_command *self, expr *out, const cli_task *task,
+                    const regress_formula *line, const char *path, int form, int skip)
 {
     snip_status st;
     data_tokens tokens;
@@ -148,7 +148,7 @@ static int embed_table(const cli_command *self, cli_task *task, sink *out, const
     return 1;
 }
 
-int cli_embed(const cli_command *self, int argc, char **argv)
+static int command(const cli_command *self, int argc, char **argv)
 {
     static const char *const views[] = { "exact", "form", NULL };
     int form = 0;
@@ -248,3 +248,20 @@ int cli_embed(const cli_command *self, int argc, char **argv)
     cli_task_close(&task);
     return code;
 }
+
+const cli_command cli_embed_command = {
+    .name = "embed",
+    .summary = "turn formulas or tables into vectors of the shared space",
+    .arguments = "(--formulas FILE | --table FILE ...) --out FILE.npy [options]",
+    .about =
+        "Writes a matrix of floats that NumPy reads, a row of length 1 each, and prints a line for "
+        "every row: row, file, line, name, node (-1: the whole), formula. Formulas are taken as "
+        "functions of inputs of mean 0 and deviation 1, as in training; tables are standardised. "
+        "The inner product of a formula's row and a table's row tells how well they agree. With "
+        "--view form a table has two rows, of y and of -y, the larger product counts.",
+    .examples = "snip embed --formulas formulas.txt -o formulas.npy\n"
+                "echo 'sin(x0) + 2.5*x1' | snip embed --formulas - --subtrees -o parts.npy\n"
+                "snip embed --table a.csv b.csv c.csv -o tables.npy\n"
+                "snip embed --table a.csv --view form -o forms.npy\n",
+    .run = command,
+};

@@ -9,100 +9,9 @@
 #include "base/text.h"
 #include "cli/cli.h"
 #include "eval/evaluate.h"
-#include "eval/paper.h"
+#include "eval/measures.h"
+#include "eval/plot.h"
 #include "eval/report.h"
-
-/* The rows of the table: a path into a model's suites, as in results.json. */
-static const struct {
-    const char *key, *shown;
-    int percent;
-} rows[] = {
-    { "global.f2y.r1", "retrieval  formula -> data  R@1", 1 },
-    { "global.f2y.r10", "                           R@10", 1 },
-    { "global.f2y.ndcg10", "                           nDCG@10", 1 },
-    { "global.f2y.mrr", "                           MRR", 1 },
-    { "global.f2y.median_rank", "                           median rank", 0 },
-    { "global.y2f.r1", "           data -> formula  R@1", 1 },
-    { "global.y2f.r10", "                           R@10", 1 },
-    { "global.y2f.ndcg10", "                           nDCG@10", 1 },
-    { "global.y2f.mrr", "                           MRR", 1 },
-    { "global.y2f.median_rank", "                           median rank", 0 },
-    { "geometry.gap", "modality gap", 0 },
-    { "edits.average.f2y", "edits      formula -> data", 0 },
-    { "edits.average.y2f", "           data -> formula", 0 },
-    { "edits.seen.f2y", "  seen     formula -> data", 0 },
-    { "edits.seen.y2f", "           data -> formula", 0 },
-    { "edits.held_out.f2y", "  held out formula -> data", 0 },
-    { "edits.held_out.y2f", "           data -> formula", 0 },
-    { "subtrees.average.f2y", "subtrees   formula -> data", 0 },
-    { "subtrees.average.y2f", "           data -> formula", 0 },
-    { "ood.pooled.paper.global.f2y", "corpora    retrieval, formula -> data", 0 },
-    { "ood.pooled.paper.global.y2f", "           retrieval, data -> formula", 0 },
-    { "ood.pooled.paper.edits.f2y", "           edits, formula -> data", 0 },
-    { "ood.pooled.paper.edits.y2f", "           edits, data -> formula", 0 },
-    { "ood.pooled.consistent.global.f2y", "  consistent retrieval, f -> data", 0 },
-    { "ood.pooled.consistent.global.y2f", "           retrieval, data -> f", 0 },
-    { "ood.pooled.consistent.edits.f2y", "           edits, formula -> data", 0 },
-    { "ood.pooled.consistent.edits.y2f", "           edits, data -> formula", 0 },
-    { "forms.retrieval.all.f2y.ndcg10", "forms      form -> data     nDCG@10", 1 },
-    { "forms.retrieval.all.f2y.r10", "                           R@10", 1 },
-    { "forms.retrieval.all.y2f.ndcg10", "           data -> form     nDCG@10", 1 },
-    { "forms.retrieval.all.y2f.r10", "                           R@10", 1 },
-    { "forms.problems.laws.rows200.place.similarity", "laws       place of 7, by similarity", 0 },
-    { "forms.problems.laws.rows200.place.correlation", "           by correlation, not fitted", 0 },
-    { "forms.problems.laws.rows200.place.size", "           by size", 0 },
-    { "forms.problems.laws.rows200.percentile.similarity", "           among its edits", 0 },
-    { "forms.problems.laws.rows200.percentile.correlation", "           by correlation", 0 },
-    { "forms.problems.laws.rows200.spearman.similarity", "  Spearman similarity and R2", 0 },
-    { "forms.problems.laws.rows200.spearman.correlation", "           correlation", 0 },
-    { "forms.problems.laws.rows200.spearman.size", "           size", 0 },
-    { "forms.problems.laws.rows200.spearman.constants", "           constants", 0 },
-    { "forms.problems.laws.rows200.spearman.without", "           both without the space", 0 },
-    { "forms.problems.laws.rows200.spearman.with", "           both with the space", 0 },
-    { "forms.problems.laws.rows200.spearman_same_size.similarity", "  same size similarity", 0 },
-    { "forms.problems.laws.rows200.spearman_same_size.correlation", "           correlation", 0 },
-    { "forms.problems.laws.rows30_noise5.place.similarity", "30 rows, 5 % noise: place of 7", 0 },
-    { "forms.problems.laws.rows30_noise5.spearman.similarity", "           Spearman", 0 },
-    { "forms.problems.laws.rows30_noise5.spearman.correlation", "           correlation", 0 },
-    { "forms.problems.corpora.rows200.place.similarity", "corpora    place of 7, by similarity",
-      0 },
-    { "forms.problems.corpora.rows200.place.correlation", "           by correlation", 0 },
-    { "forms.problems.corpora.rows200.spearman.similarity", "  Spearman similarity and R2", 0 },
-    { "forms.problems.corpora.rows200.spearman.correlation", "           correlation", 0 },
-    { "forms.problems.corpora.rows200.spearman.without", "           both without the space", 0 },
-    { "forms.problems.corpora.rows200.spearman.with", "           both with the space", 0 },
-    { "forms.library.k20.best.similarity", "library    digits of 20, by similarity", 0 },
-    { "forms.library.k20.best.correlation", "           by correlation, not fitted", 0 },
-    { "forms.library.k20.best.size", "           by size", 0 },
-    { "forms.library.k20.best.shuffled", "           by shuffled vectors", 0 },
-    { "forms.library.k20.best.without", "           both without the space", 0 },
-    { "forms.library.k20.best.with", "           both with the space", 0 },
-    { "forms.invariance.y_factor.mean", "invariance |change| with y*1e4", 0 },
-    { "forms.invariance.y_offset.mean", "           y*1e-6 + 3", 0 },
-    { "forms.invariance.x_large.mean", "           x*1000", 0 },
-    { "forms.invariance.columns.mean", "           columns reversed", 0 },
-    { "forms.invariance.reordered.mean", "           sums reordered", 0 },
-    { "forms.copies.snip.f2y", "copies     SNIP, formula -> data", 0 },
-    { "forms.copies.snip.y2f", "           data -> formula", 0 },
-    { "forms.copies.laws.f2y", "           laws, formula -> data", 0 },
-    { "forms.copies.laws.y2f", "           data -> formula", 0 },
-    { "probes.consequences.auc", "preserving against changing edits (AUC)", 0 },
-    { "probes.rewritings.average", "equivalent rewritings", 0 },
-    { "probes.taylor.average", "Taylor approximations (similarity)", 0 },
-};
-
-/* The object at a path of keys with dots between them. */
-static json_t *at_path(json_t *o, const char *path)
-{
-    while (o && *path) {
-        size_t n = strcspn(path, ".");
-        char key[64];
-        snprintf(key, sizeof key, "%.*s", (int)n, path);
-        o = json_object_get(o, key);
-        path += n + (path[n] == '.');
-    }
-    return o;
-}
 
 static void show_number(const json_t *v, int percent, char *buf, size_t room)
 {
@@ -115,6 +24,23 @@ static void show_number(const json_t *v, int percent, char *buf, size_t room)
         snprintf(buf, room, fabs(x) >= 10 ? "%.0f" : "%.3f", x);
 }
 
+/* A model's figure with its interval where there is room for it. */
+static void print_cell(const json_t *o, const eval_measure *m, int width, int interval)
+{
+    int percent = m->format == PAGE_PERCENT;
+    char value[16], lo[16], hi[16], cell[64];
+    show_number(json_object_get(o, "value"), percent, value, sizeof value);
+    show_number(json_object_get(o, "lo"), percent, lo, sizeof lo);
+    show_number(json_object_get(o, "hi"), percent, hi, sizeof hi);
+    snprintf(cell, sizeof cell, interval ? "%s [%s, %s]" : "%s", value, lo, hi);
+    printf(" %*s", width, cell);
+}
+
+static const json_t *figure_of(const json_t *models, size_t k, const eval_measure *m)
+{
+    return eval_json_at(json_object_get(json_array_get(models, k), "suites"), m->path);
+}
+
 /* One line per figure, one column per model, and the paper's two models. */
 static void print_table(json_t *models)
 {
@@ -125,36 +51,47 @@ static void print_table(json_t *models)
         printf(" %*.*s", width, width,
                json_string_value(json_object_get(json_array_get(models, k), "name")));
     printf(" %8s %8s\n", "SNIP*", "SNIP++*");
-    for (size_t r = 0; r < sizeof rows / sizeof *rows; r++) {
+    for (const eval_measure *m = eval_measures; m->path; m++) {
         int any = 0;
-        for (size_t k = 0; k < n; k++)
-            any |=
-                at_path(json_object_get(json_array_get(models, k), "suites"), rows[r].key) != NULL;
+        for (size_t k = 0; k < n && m->line; k++)
+            any |= figure_of(models, k, m) != NULL;
         if (!any)
             continue;
-        printf("%-42s", rows[r].shown);
-        for (size_t k = 0; k < n; k++) {
-            json_t *o = at_path(json_object_get(json_array_get(models, k), "suites"), rows[r].key);
-            char value[16], lo[16], hi[16], cell[64];
-            show_number(json_object_get(o, "value"), rows[r].percent, value, sizeof value);
-            show_number(json_object_get(o, "lo"), rows[r].percent, lo, sizeof lo);
-            show_number(json_object_get(o, "hi"), rows[r].percent, hi, sizeof hi);
-            snprintf(cell, sizeof cell, n > 2 ? "%s" : "%s [%s, %s]", value, lo, hi);
-            printf(" %*s", width, cell);
-        }
-        const eval_paper *p = eval_paper_find(rows[r].key);
-        for (int k = 0; k < 2; k++) {
-            double v = !p ? NAN : k ? p->snippp : p->snip;
+        printf("%-42s", m->line);
+        for (size_t k = 0; k < n; k++)
+            print_cell(figure_of(models, k, m), m, width, n <= 2);
+        for (int k = 0; k < EVAL_PAPERS; k++) {
             char cell[16] = "";
-            if (!isnan(v))
-                snprintf(cell, sizeof cell, rows[r].percent ? "%.1f" : "%.2f",
-                         rows[r].percent ? 100 * v : v);
+            if (m->paper[k] != 0)
+                snprintf(cell, sizeof cell, m->format == PAGE_PERCENT ? "%.1f" : "%.2f",
+                         m->format == PAGE_PERCENT ? 100 * m->paper[k] : m->paper[k]);
             printf(" %8s", cell);
         }
         printf("\n");
     }
     printf("* the paper's, among 100,000 pairs. Retrieval in %%; edits and subtrees: percentile "
            "rank, chance .5.\n");
+}
+
+/* The table of measures for scripts; docs/formats.md names its columns. */
+static int list_measures(const cli_command *self)
+{
+    puts("path\tformat\tSNIP\tSNIP++\tkey\tname");
+    static const char *const formats[] = { [PAGE_SHARE] = "share",
+                                           [PAGE_PERCENT] = "percent",
+                                           [PAGE_PLAIN] = "number",
+                                           [PAGE_COUNT] = "count" };
+    for (const eval_measure *m = eval_measures; m->path; m++) {
+        printf("%s\t%s", m->path, formats[m->format]);
+        for (int k = 0; k < EVAL_PAPERS; k++)
+            m->paper[k] != 0 ? printf("\t%g", m->paper[k]) : printf("\t-");
+        printf("\t%s\t%s\n", m->key ? m->key : m->path,
+               m->summary ? m->summary
+               : m->row   ? m->row
+               : m->line  ? m->line + strspn(m->line, " ")
+                          : "-");
+    }
+    return cli_finish(self);
 }
 
 static void print_errors(const cli_command *self, json_t *models)
@@ -280,163 +217,251 @@ static int run_models(const cli_command *self, json_t *results, eval_result *r, 
     return failed ? CLI_FAILED : CLI_DONE;
 }
 
-int cli_evaluate(const cli_command *self, int argc, char **argv)
+/* What the command was asked for. */
+typedef struct request {
+    const cli_command *self;
+    cli_list models;
+    const char *out, *dump;
+    uint64_t pairs, targets, variants, seed, threads, noise, rows, problems, library;
+    unsigned suites;
+    int json, quiet, measures;
+    arena *a;
+} request;
+
+/* Tells of finished results: files, then what is printed. Returns an exit code. */
+static int finish(const request *q, json_t *results, int suites_failed)
 {
-    cli_list models = { .count = 0 };
-    const char *out = "evaluation", *dump = NULL;
-    uint64_t pairs = 10000, targets = 128, variants = 16, seed = 0, threads = 0, noise = 0,
-             rows = 0, problems = 150, library = 20000;
-    unsigned suites = 0;
-    int json = 0, quiet = 0, code;
-    arena *a = arena_new(0);
-    eval_how how = { 0 };
-    /* What was asked, before parsing moves it about. */
-    char **asked = a ? arena_copy(a, argv, (size_t)(argc + 1) * sizeof *argv) : NULL;
-    int count = argc;
-    if (!asked)
-        return cli_fail(self, CLI_FAILED, "out of memory");
-    const cli_option options[] = {
-        { .name = "model",
-          .kind = CLI_LIST,
-          .to = &models,
-          .value = "FILE",
-          .help = "a model; give several to put them side by side" },
-        { .name = "suite",
-          .kind = CLI_CHOICES,
-          .to = &suites,
-          .value = "NAME",
-          .choices = eval_suite_names,
-          .help = "only these: global, geometry, edits, subtrees, ood, forms, probes" },
-        { .name = "pairs",
-          .kind = CLI_COUNT,
-          .to = &pairs,
-          .value = "N",
-          .low = 2,
-          .high = 10000000,
-          .help = "held-out pairs of the retrieval; the paper has 100000" },
-        { .name = "noise",
-          .kind = CLI_COUNT,
-          .to = &noise,
-          .value = "PERCENT",
-          .help = "retrieval: noise on y, in % of its deviation",
-          .high = 1000 },
-        { .name = "rows",
-          .kind = CLI_COUNT,
-          .to = &rows,
-          .value = "N",
-          .help = "retrieval: rows of a table; 0: all 200",
-          .high = DATA_POINTS },
-        { .name = "targets",
-          .kind = CLI_COUNT,
-          .to = &targets,
-          .value = "N",
-          .low = 1,
-          .high = 100000,
-          .help = "expressions that are edited; the paper has 128" },
-        { .name = "subtree-variants",
-          .kind = CLI_COUNT,
-          .to = &variants,
-          .value = "N",
-          .low = 1,
-          .high = DATA_VARIANTS_MAX,
-          .help = "most edits of a family per subtree; the paper has 64" },
-        { .name = "problems",
-          .kind = CLI_COUNT,
-          .to = &problems,
-          .value = "N",
-          .low = 1,
-          .high = 100000,
-          .help = "forms: laws to recognise; up to twice as many of the corpora" },
-        { .name = "library",
-          .kind = CLI_COUNT,
-          .to = &library,
-          .value = "N",
-          .low = 100,
-          .high = 10000000,
-          .help = "forms: size of the library that they are looked for in" },
-        { .name = "seed",
-          .kind = CLI_COUNT,
-          .to = &seed,
-          .value = "K",
-          .high = 9000000000000000,
-          .help = "seed of the held-out samples" },
-        { .name = "out",
-          .kind = CLI_TEXT,
-          .to = &out,
-          .value = "DIR",
-          .help = "folder for results.json and report.html" },
-        { .name = "dump",
-          .kind = CLI_TEXT,
-          .to = &dump,
-          .value = "DIR",
-          .help = "write all embeddings there, as .npy with an index" },
-        { .name = "threads",
-          .kind = CLI_COUNT,
-          .to = &threads,
-          .value = "T",
-          .high = 256,
-          .help = "0: all cores" },
-        { .name = "json", .kind = CLI_FLAG, .to = &json, .help = "print results.json, no table" },
-        CLI_QUIET(&quiet),
-    };
-    int n = cli_parse(self, options, sizeof options / sizeof *options, argc, argv, &code);
-    if (n < 0 || n > 0 || models.count == 0) {
-        if (n > 0)
-            code = cli_fail(self, CLI_MISUSED, "takes no argument '%.40s'", argv[0]);
-        else if (n == 0)
-            code = cli_fail(self, CLI_MISUSED, "needs --model FILE");
-        arena_free(a);
-        return code;
+    json_t *list = json_object_get(results, "models");
+    int code = write_results(q->self, results, q->out, q->a);
+    if (q->json || code != CLI_DONE) { /* what is not on the disk is here */
+        int printed = cli_print_json(q->self, json_incref(results));
+        code = code == CLI_DONE ? printed : code;
+    } else {
+        print_table(list);
+        printf("%s/results.json and %s/report.html written\n", q->out, q->out);
+        code = cli_finish(q->self);
     }
-    how = (eval_how){ .seed = seed,
-                      .pairs = pairs,
-                      .noise = (double)noise / 100,
-                      .rows = rows,
-                      .targets = targets,
-                      .subtree_variants = variants,
-                      .problems = problems,
-                      .library = library,
-                      .quiet = quiet };
-    how.ranks = ranks_start();
+    print_errors(q->self, list);
+    return code == CLI_DONE ? suites_failed : code;
+}
+
+/* Runs what was asked for; argv[0..argc) is the command line as it was. Returns an exit code. */
+static int run(const request *q, int argc, char **argv)
+{
+    eval_how how = { .seed = q->seed,
+                     .pairs = q->pairs,
+                     .noise = (double)q->noise / 100,
+                     .rows = q->rows,
+                     .targets = q->targets,
+                     .subtree_variants = q->variants,
+                     .problems = q->problems,
+                     .library = q->library,
+                     .quiet = q->quiet,
+                     .ranks = ranks_start() };
     int me = ranks_me(how.ranks);
     double start = clock_now();
-    json_t *results = start_results(count, asked, &how, a);
+    json_t *results = start_results(argc, argv, &how, q->a);
     how.quiet |= me != 0;
     /* Whatever can be found wrong before the work begins, and before anything is written. */
     eval_result opened[CLI_LIST_MAX];
-    size_t open = open_models(self, opened, &models);
-    code = open == models.count ? CLI_DONE : CLI_FAILED;
-    if (code == CLI_DONE && dump && ranks_count(how.ranks) > 1)
-        code = cli_fail(self, CLI_MISUSED, "--dump needs a single process, not mpirun");
-    if (code == CLI_DONE && me == 0 && !prepare(self, out, dump, a))
+    size_t open = open_models(q->self, opened, &q->models);
+    int code = open == q->models.count ? CLI_DONE : CLI_FAILED;
+    if (code == CLI_DONE && q->dump && ranks_count(how.ranks) > 1)
+        code = cli_fail(q->self, CLI_MISUSED, "--dump needs a single process, not mpirun");
+    if (code == CLI_DONE && me == 0 && !prepare(q->self, q->out, q->dump, q->a))
         code = CLI_FAILED;
     if (ranks_max(how.ranks, code) == CLI_DONE) {
-        unsigned all = (1u << EVAL_SUITES) - 1;
-        code = run_models(self, results, opened, open, suites ? suites : all, me == 0 ? dump : NULL,
-                          cli_threads(threads), &how);
+        code = run_models(q->self, results, opened, open, q->suites, me == 0 ? q->dump : NULL,
+                          cli_threads(q->threads), &how);
         if (!json_object_get(results, "models"))
             ranks_abort(how.ranks, code); /* the others may be waiting for us */
     }
     while (open-- > 0)
         eval_result_free(&opened[open]);
     ranks_stop(how.ranks);
-    json_t *list = json_object_get(results, "models");
-    if (me == 0 && list) {
-        int suites_failed = code;
+    if (me == 0 && json_object_get(results, "models")) {
         json_object_set_new(results, "seconds", json_real(clock_now() - start));
-        code = write_results(self, results, out, a);
-        if (json || code != CLI_DONE) { /* what is not on the disk is here */
-            int printed = cli_print_json(self, json_incref(results));
-            code = code == CLI_DONE ? printed : code;
-        } else {
-            print_table(list);
-            printf("%s/results.json and %s/report.html written\n", out, out);
-            code = cli_finish(self);
-        }
-        print_errors(self, list);
-        code = code == CLI_DONE ? suites_failed : code;
+        code = finish(q, results, code);
     }
     json_decref(results);
-    arena_free(a);
     return code;
 }
+
+/* The names that --suite takes: those of the table, then older ones; and what the help says. */
+static const char *suite_choices(const char *names[2 * EVAL_SUITES + 1], arena *a)
+{
+    text all = { .a = a }, asked = { .a = a };
+    size_t n = EVAL_SUITES;
+    for (int k = 0; k < EVAL_SUITES; k++) {
+        text_add(&all, "%s%s", k ? ", " : "", eval_suites[k].name);
+        if (eval_suites[k].asked)
+            text_add(&asked, "%s%s", asked.length ? " and " : "", eval_suites[k].name);
+        names[k] = eval_suites[k].name;
+        if (eval_suites[k].also)
+            names[n++] = eval_suites[k].also;
+    }
+    names[n] = NULL;
+    text_add(&all, "; unless named, %s are left out", text_end(&asked));
+    text help = { .a = a };
+    text_add(&help, "only these: %s", text_end(&all));
+    return text_end(&help);
+}
+
+/* The suites behind a choice of those names; all that need not be named where none is. */
+static unsigned suites_chosen(unsigned choice)
+{
+    unsigned mask = 0;
+    int older = EVAL_SUITES;
+    for (int k = 0; k < EVAL_SUITES; k++) {
+        mask |= choice & 1u << k;
+        if (eval_suites[k].also && choice >> older++ & 1)
+            mask |= 1u << k;
+        if (!choice && !eval_suites[k].asked)
+            mask |= 1u << k;
+    }
+    return mask;
+}
+
+/* As long as its list of options. */
+static int command(const cli_command *self, int argc, char **argv)
+{
+    request q = { .self = self,
+                  .out = "evaluation",
+                  .pairs = 10000,
+                  .targets = 128,
+                  .variants = 16,
+                  .problems = 150,
+                  .library = 20000,
+                  .a = arena_new(0) };
+    int code, count = argc;
+    const char *names[2 * EVAL_SUITES + 1];
+    const char *suites = q.a ? suite_choices(names, q.a) : NULL;
+    /* What was asked, before parsing moves it about. */
+    char **asked = suites ? arena_copy(q.a, argv, (size_t)(argc + 1) * sizeof *argv) : NULL;
+    if (!asked) {
+        arena_free(q.a);
+        return cli_fail(self, CLI_FAILED, "out of memory");
+    }
+    const cli_option options[] = {
+        { .name = "model",
+          .kind = CLI_LIST,
+          .to = &q.models,
+          .value = "FILE",
+          .help = "a model; give several to put them side by side" },
+        { .name = "suite",
+          .kind = CLI_CHOICES,
+          .to = &q.suites,
+          .value = "NAME",
+          .choices = names,
+          .help = suites },
+        { .name = "pairs",
+          .kind = CLI_COUNT,
+          .to = &q.pairs,
+          .value = "N",
+          .low = 2,
+          .high = 10000000,
+          .help = "held-out pairs of the retrieval; the paper has 100000" },
+        { .name = "noise",
+          .kind = CLI_COUNT,
+          .to = &q.noise,
+          .value = "PERCENT",
+          .help = "retrieval: noise on y, in % of its deviation",
+          .high = 1000 },
+        { .name = "rows",
+          .kind = CLI_COUNT,
+          .to = &q.rows,
+          .value = "N",
+          .help = "retrieval: rows of a table; 0: all 200",
+          .high = DATA_POINTS },
+        { .name = "targets",
+          .kind = CLI_COUNT,
+          .to = &q.targets,
+          .value = "N",
+          .low = 1,
+          .high = 100000,
+          .help = "expressions that are edited; the paper has 128" },
+        { .name = "subtree-variants",
+          .kind = CLI_COUNT,
+          .to = &q.variants,
+          .value = "N",
+          .low = 1,
+          .high = DATA_VARIANTS_MAX,
+          .help = "most edits of a family per subtree; the paper has 64" },
+        { .name = "problems",
+          .kind = CLI_COUNT,
+          .to = &q.problems,
+          .value = "N",
+          .low = 1,
+          .high = 100000,
+          .help = "forms: laws to recognise; up to twice as many of the corpora" },
+        { .name = "library",
+          .kind = CLI_COUNT,
+          .to = &q.library,
+          .value = "N",
+          .low = 100,
+          .high = 10000000,
+          .help = "forms: size of the library that they are looked for in" },
+        { .name = "seed",
+          .kind = CLI_COUNT,
+          .to = &q.seed,
+          .value = "K",
+          .high = 9000000000000000,
+          .help = "seed of the held-out samples" },
+        { .name = "out",
+          .kind = CLI_TEXT,
+          .to = &q.out,
+          .value = "DIR",
+          .help = "folder for results.json and report.html" },
+        { .name = "dump",
+          .kind = CLI_TEXT,
+          .to = &q.dump,
+          .value = "DIR",
+          .help = "write all embeddings there, as .npy with an index" },
+        { .name = "threads",
+          .kind = CLI_COUNT,
+          .to = &q.threads,
+          .value = "T",
+          .high = 256,
+          .help = "0: all cores" },
+        { .name = "measures",
+          .kind = CLI_FLAG,
+          .to = &q.measures,
+          .help = "list what is measured, with the paper's numbers, and do nothing" },
+        { .name = "json", .kind = CLI_FLAG, .to = &q.json, .help = "print results.json, no table" },
+        CLI_QUIET(&q.quiet),
+    };
+    int n = cli_parse(self, options, sizeof options / sizeof *options, argc, argv, &code);
+    q.suites = suites_chosen(q.suites);
+    if (n > 0)
+        code = cli_fail(self, CLI_MISUSED, "takes no argument '%.40s'", argv[0]);
+    else if (n == 0 && q.measures)
+        code = list_measures(self);
+    else if (n == 0 && q.models.count == 0)
+        code = cli_fail(self, CLI_MISUSED, "needs --model FILE");
+    else if (n == 0)
+        code = run(&q, count, asked);
+    arena_free(q.a);
+    return code;
+}
+
+const cli_command cli_evaluate_command = {
+    .name = "evaluate",
+    .summary = "measure how well a model's space fits formulas to data",
+    .arguments = "--model FILE [--model FILE ...] [options] | --measures",
+    .about =
+        "Runs the paper's evaluation on held-out samples: retrieval among many pairs, geometry of "
+        "the space, controlled edits of expressions and of subtrees, formulas of three published "
+        "corpora, and four probes. The suite forms, which is ours, asks whether the space tells "
+        "which form of a law suits a table before its constants are fitted; explain and "
+        "candidates, which run only if they are named, measure what snip explain and snip rank "
+        "find. Prints a table and writes results.json and report.html, a page with all figures. "
+        "With several models the first is compared with each of the others.",
+    .examples =
+        "snip evaluate --model runs/tiny/model.safetensors\n"
+        "snip evaluate --model runs/tiny/model.safetensors --suite global --pairs 100000\n"
+        "snip evaluate --model a.safetensors --model b.safetensors --out comparison\n"
+        "snip evaluate --model runs/tiny/model.safetensors --suite edits --dump embeddings\n"
+        "snip evaluate --model runs/tiny/model.safetensors --suite forms --problems 20\n"
+        "snip evaluate --model models/default.safetensors --suite explain --suite candidates\n",
+    .run = command,
+};

@@ -183,7 +183,7 @@ static int write_svg(const cli_command *self, const char *path, const regress_ex
                 : cli_fail(self, CLI_FAILED, "%s: cannot write: %s", path, strerror(errno));
 }
 
-int cli_explain(const cli_command *self, int argc, char **argv)
+static int command(const cli_command *self, int argc, char **argv)
 {
     int code, json = 0, as_given = 0, colours = 0;
     uint64_t top = 10, tried = 0;
@@ -271,3 +271,16 @@ done:
     cli_task_close(&task);
     return code;
 }
+
+const cli_command cli_explain_command = {
+    .name = "explain",
+    .summary = "show which part of a formula the data disagree with",
+    .arguments = "TABLE FORMULA [options]",
+    .about = "Edits every part of the formula in turn (another operator, operands swapped or "
+             "dropped, a function around it, another variable) and shows how much the agreement "
+             "with the table in the shared space would gain: a tree with the gain of each part's "
+             "best edit, then the best edits with their real errors before and after a refit.",
+    .examples = "snip explain data.csv 'a*cos(b) + 1.5'\n"
+                "snip explain data.csv @formula.txt --svg formula.svg\n",
+    .run = command,
+};

@@ -118,7 +118,7 @@ static int name_law(const cli_command *self, cli_task *task, const cli_ranking *
     return cli_ranking_print(self, show, c, found, task);
 }
 
-int cli_find(const cli_command *self, int argc, char **argv)
+static int command(const cli_command *self, int argc, char **argv)
 {
     int code, refit = 0;
     uint64_t k = 20;
@@ -203,3 +203,25 @@ int cli_find(const cli_command *self, int argc, char **argv)
     cli_task_close(&task);
     return code;
 }
+
+const cli_command cli_find_command = {
+    .name = "find",
+    .summary = "name the law of a table, or find formulas for it in a library",
+    .arguments = "TABLE [--index LIBRARY] [options] | --formula F --index LIBRARY [options]",
+    .about =
+        "Without --index, fits some 250 laws of the textbooks to the table, each with its inputs "
+        "in every role, and lists the best with name and field, in the table's names and units. "
+        "Laws are ordered by error and size together, so a line that explains the table as well "
+        "comes first. No model is needed; one that reads forms adds similarities.\n\n"
+        "With --index, searches a library (snip index) for the formulas whose vectors are nearest "
+        "to the table's, with all its inputs and with some of them left out. With --refit their "
+        "constants are fitted to three quarters of the rows and they are ordered by error on the "
+        "others and by size. With --formula it lists the formulas nearest to one, taken as a "
+        "function of inputs of mean 0 and deviation 1; --format, --out and what concerns the table "
+        "do not go with it.",
+    .examples = "snip find data.csv --top 5\n"
+                "snip find data.csv --index lib.db -k 20 --refit\n"
+                "snip find data.csv --index lib.db --format csv --out found.csv\n"
+                "snip find --formula 'sin(x0)/x0' --index lib.db\n",
+    .run = command,
+};

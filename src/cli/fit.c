@@ -5,11 +5,14 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/file.h"
 #include "cli/ranking.h"
 #include "cli/task.h"
 #include "search/search.h"
 #include "search/search_json.h"
+
+#define LEAST 0.1 /* of the time is the search's, however long reading took */
 
 /* What the command was asked for, and what its progress needs. */
 typedef struct request {
@@ -20,6 +23,7 @@ typedef struct request {
     unsigned without;
     int no_space, format, seeds;
     search_how how;
+    double begun; /* when the command was: reading a long table takes a part of the time */
     FILE *trace_to;
     int shown;      /* a progress line is on the terminal */
     double written; /* when --out was written last */
@@ -200,32 +204,11 @@ static int read_bytes(const request *q, const char *text, size_t *out)
     return 1;
 }
 
-/* A list such as +,-,*,/,sin,exp. */
 static int read_operators(const request *q, const char *text, uint64_t *out)
 {
-    static const struct {
-        const char *sign;
-        expr_op op;
-    } signs[] = { { "+", EXPR_ADD },
-                  { "-", EXPR_SUB },
-                  { "*", EXPR_MUL },
-                  { "/", EXPR_DIV },
-                  { "^", EXPR_POW } };
-    *out = 0;
-    while (*text) {
-        size_t n = strcspn(text, ",");
-        int op = n ? expr_op_find(text, n) : -1;
-        for (size_t k = 0; k < sizeof signs / sizeof *signs; k++)
-            if (n == 1 && *text == *signs[k].sign)
-                op = (int)signs[k].op;
-        if (op < 0 || expr_ops[op].arity == 0)
-            return cli_fail(q->self, 0, "--operators: there is no operator '%.*s'",
-                            n > 40 ? 40 : (int)n, text);
-        *out |= UINT64_C(1) << op;
-        text += n + (text[n] == ',');
-    }
-    if (*out == 0)
-        return cli_fail(q->self, 0, "--operators: no operator is left");
+    snip_status st;
+    if (search_operators_read(out, text, &st) != SNIP_OK)
+        return cli_fail(q->self, 0, "--operators: %s", st.msg);
     return 1;
 }
 
@@ -324,6 +307,8 @@ static int search(request *q, const char *path)
         return cli_fail_status(q->self, &st);
     q->how.model = q->task.t;
     q->how.cancel = cli_stop_on_signals();
+    if (q->how.seconds > 0)
+        q->how.seconds = fmax(q->how.seconds - (clock_now() - q->begun), LEAST * q->how.seconds);
     snip_code code = search_run(&r, &t, &q->how, q->task.a, &st);
     if (q->shown)
         fputs("\r\033[K", stderr);
@@ -334,10 +319,10 @@ static int search(request *q, const char *path)
     return print_result(q, &r);
 }
 
-int cli_fit(const cli_command *self, int argc, char **argv)
+static int command(const cli_command *self, int argc, char **argv)
 {
     int code;
-    request q = { .self = self, .max_size = 30, .per_size = 1 };
+    request q = { .self = self, .begun = clock_now(), .max_size = 30, .per_size = 1 };
     const cli_option options[] = {
         { .name = "time",
           .kind = CLI_TEXT,
@@ -446,3 +431,18 @@ int cli_fit(const cli_command *self, int argc, char **argv)
     cli_task_close(&q.task);
     return code;
 }
+
+const cli_command cli_fit_command = {
+    .name = "fit",
+    .summary = "find a formula for a table",
+    .arguments = "TABLE [options]",
+    .about = "Searches for formulas that explain the target column by the others, and prints a "
+             "front: each formula has a lower error than all simpler ones. > marks the one "
+             "selected, by description length. Errors are those of the formula as printed; "
+             "constants come from all rows, a quarter of the rows has no part in choosing them "
+             "while the search lasts. Ctrl-C ends the search with the front so far.",
+    .examples = "snip fit data.csv\n"
+                "snip fit data.csv --target y --time 10 --json\n"
+                "snip fit data.csv --operators +,-,*,/,sqrt --max-size 20 --out front.csv\n",
+    .run = command,
+};

@@ -169,7 +169,7 @@ static int print_stats(const cli_command *self, const request *q)
     return cli_finish(self);
 }
 
-int cli_gen(const cli_command *self, int argc, char **argv)
+static int command(const cli_command *self, int argc, char **argv)
 {
     static const char *const streams[] = { "train", "held-out", "validation", NULL };
     uint64_t dims = DATA_DIMS_MAX, points = DATA_POINTS;
@@ -241,3 +241,21 @@ int cli_gen(const cli_command *self, int argc, char **argv)
     q.gen = (data_gen){ .dims = (int)dims, .points = points };
     return stats ? print_stats(self, &q) : print_samples(self, &q);
 }
+
+const cli_command cli_gen_command = {
+    .name = "gen",
+    .summary = "draw expressions and points from the SNIP generator, or laws",
+    .arguments = "[options]",
+    .about = "Draws samples as SNIP does: an expression, input points, and its values there. "
+             "Sample i of a stream under a seed is always the same, on any machine and with any "
+             "number of threads. --laws draws short laws as people write and measure them instead: "
+             "raw units, mostly positive ranges, 1 to 6 inputs. Shown is the law itself; its "
+             "sample (--json) is what the model reads of it, in inputs of mean 0 and deviation 1: "
+             "x_raw = mean + deviation * x.",
+    .examples = "snip gen --count 5\n"
+                "snip gen --laws --count 20\n"
+                "snip gen --seed 7 --count 1000 --dims 10 --points 200 --json > samples.jsonl\n"
+                "snip gen --stats --count 100000 --seed 1 --json\n"
+                "snip gen --stats --laws --count 10000\n",
+    .run = command,
+};

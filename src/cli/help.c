@@ -2,6 +2,8 @@
  * `snip help`. All of it comes from the table of commands and from the list by which a command
  * parses its options; man.c shows the same as manual pages. */
 #include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
 
 #include "cli/cli.h"
 #include "snip.h"
@@ -10,12 +12,11 @@ const cli_command cli_program = {
     NULL,
     "formulas and the numbers they produce, in one space",
     "COMMAND [arguments]",
-    "A formula and the numbers it produces are two views of one function. snip puts both into one\n"
-    "vector space, down to the formula's parts. It reads, evaluates and rewrites formulas, draws\n"
-    "training data, trains the two encoders of that space and measures how well it serves.\n"
-    "\n"
-    "Tables and results go to standard output, progress and messages to standard error. Commands\n"
-    "with --json print the same for programs.\n",
+    "A formula and the numbers it produces are two views of one function. snip puts both into one "
+    "vector space, down to the formula's parts. It reads, evaluates and rewrites formulas, draws "
+    "training data, trains the two encoders of that space and measures how well it serves.\n\n"
+    "Tables and results go to standard output, progress and messages to standard error. Commands "
+    "with --json print the same for programs.",
     "snip help calc\n"
     "snip calc 'x0^2 + sin(x1)' data.csv\n"
     "snip train --preset tiny --stage S5 --steps 2000 --out runs/tiny\n",
@@ -24,9 +25,9 @@ const cli_command cli_program = {
 
 const cli_command *cli_command_named(const char *name)
 {
-    for (const cli_command *c = cli_commands; c->name; c++)
-        if (strcmp(c->name, name) == 0)
-            return c;
+    for (const cli_command *const *c = cli_commands; *c; c++)
+        if (strcmp((*c)->name, name) == 0)
+            return *c;
     fprintf(stderr, "snip: there is no command '%.40s'; see snip --help\n", name);
     return NULL;
 }
@@ -35,8 +36,8 @@ void cli_overview(FILE *to)
 {
     fprintf(to, "snip %s - %s\n\n", snip_version(), cli_program.summary);
     fprintf(to, "Usage: snip %s\n\nCommands:\n", cli_program.arguments);
-    for (const cli_command *c = cli_commands; c->name; c++)
-        fprintf(to, "  %-13s %s\n", c->name, c->summary);
+    for (const cli_command *const *c = cli_commands; *c; c++)
+        fprintf(to, "  %-13s %s\n", (*c)->name, (*c)->summary);
     fprintf(to, "\n`snip help COMMAND` or `snip COMMAND --help` tells more, with examples.\n");
 }
 
@@ -55,21 +56,75 @@ const char *cli_default(char *buf, const cli_option *o)
     }
 }
 
+/* Where lines end: at the terminal's edge, or at 100 columns if that is further or unknown. */
+static size_t line_width(void)
+{
+    enum { MOST = 100, LEAST = 40 };
+    struct winsize w;
+    if (!isatty(STDOUT_FILENO) || ioctl(STDOUT_FILENO, TIOCGWINSZ, &w) != 0 || w.ws_col == 0)
+        return MOST;
+    return w.ws_col > MOST ? MOST : w.ws_col < LEAST ? LEAST : w.ws_col;
+}
+
+/* Characters of n bytes of UTF-8. */
+static size_t characters(const char *s, size_t n)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < n; i++)
+        count += ((unsigned char)s[i] & 0xC0) != 0x80;
+    return count;
+}
+
+/* Words in lines that start `indent` columns from the left. The first stands behind what ends at
+ * column *at, which becomes where the last one ends. An empty line between paragraphs stays one. */
+static void put_wrapped(const char *s, size_t indent, size_t *at)
+{
+    size_t width = line_width();
+    for (int fresh = *at == 0, first = 1;; fresh = first = 0) {
+        size_t blanks = strspn(s, " \n"), n = strcspn(s + blanks, " \n");
+        if (n == 0)
+            return;
+        const char *word = s + blanks;
+        size_t wide = characters(word, n), gap = fresh ? 0 : *at < indent ? indent - *at : 1;
+        int paragraph = !first && memmem(s, blanks, "\n\n", 2) != NULL;
+        if (paragraph || (*at > indent && *at + gap + wide > width)) {
+            fputs(paragraph ? "\n\n" : "\n", stdout);
+            *at = 0, gap = indent;
+        }
+        printf("%*s%.*s", (int)gap, "", (int)n, word);
+        *at += gap + wide;
+        s = word + n;
+    }
+}
+
+static void show_option(const cli_option *o)
+{
+    enum { INDENT = 27 };
+    char left[64], buf[32], usual_text[256];
+    char letter[] = { '-', o->short_name, ',', ' ', 0 };
+    snprintf(left, sizeof left, "%s--%s%s%s", o->short_name ? letter : "", o->name,
+             o->value ? " " : "", o->value ? o->value : "");
+    size_t at = (size_t)printf("  %-24s", left);
+    put_wrapped(o->help, INDENT, &at);
+    const char *usual = cli_default(buf, o);
+    if (usual) {
+        snprintf(usual_text, sizeof usual_text, "[%s]", usual);
+        put_wrapped(usual_text, INDENT, &at);
+    }
+    putchar('\n');
+}
+
 static void show_help(const cli_command *self, const cli_option *options, size_t count)
 {
     printf("snip %s - %s\n\n", self->name, self->summary);
-    printf("Usage: snip %s %s\n\n%s\nOptions:\n", self->name, self->arguments, self->about);
-    for (const cli_option *o = options; o < options + count; o++) {
-        char left[64], buf[32];
-        char letter[] = { '-', o->short_name, ',', ' ', 0 };
-        snprintf(left, sizeof left, "%s--%s%s%s", o->short_name ? letter : "", o->name,
-                 o->value ? " " : "", o->value ? o->value : "");
-        printf("  %-24s %s", left, o->help);
-        const char *usual = cli_default(buf, o);
-        if (usual)
-            printf(" [%s]", usual);
-        printf("\n");
-    }
+    size_t at = (size_t)printf("Usage: snip %s", self->name);
+    put_wrapped(self->arguments, 7, &at);
+    printf("\n\n");
+    at = 0;
+    put_wrapped(self->about, 0, &at);
+    printf("\n\nOptions:\n");
+    for (const cli_option *o = options; o < options + count; o++)
+        show_option(o);
     printf("  %-24s %s\n\nExamples:\n", "--help", "show this");
     for (const char *s = self->examples; *s;) {
         size_t n = strcspn(s, "\n");
@@ -91,16 +146,6 @@ static void list_words(const char *arguments)
     }
 }
 
-/* Help is broken into lines for --help; here it is one. */
-static void print_joined(const char *s)
-{
-    for (int first = 1; *(s += strspn(s, " \n")); first = 0) {
-        size_t n = strcspn(s, " \n");
-        printf("%s%.*s", first ? "" : " ", (int)n, s);
-        s += n;
-    }
-}
-
 /* A line each: word, kind, what it takes, its choices with blanks between, help. Tabs separate, and
  * a dash stands for nothing: a shell's `read` would skip an empty field. */
 static void show_completion(const cli_command *self, const cli_option *options, size_t count)
@@ -117,9 +162,7 @@ static void show_completion(const cli_command *self, const cli_option *options, 
                 printf("%s%s", i ? " " : "", o->choices[i]);
         else
             putchar('-');
-        putchar('\t');
-        print_joined(o->help);
-        putchar('\n');
+        printf("\t%s\n", o->help);
     }
     printf("--help\tflag\t-\t-\tshow help\n");
 }
@@ -152,11 +195,11 @@ static void show_program_man(void)
 
 static void list_commands(void)
 {
-    for (const cli_command *c = cli_commands; c->name; c++)
-        printf("%s\t%s\n", c->name, c->summary);
+    for (const cli_command *const *c = cli_commands; *c; c++)
+        printf("%s\t%s\n", (*c)->name, (*c)->summary);
 }
 
-int cli_help(const cli_command *self, int argc, char **argv)
+static int command(const cli_command *self, int argc, char **argv)
 {
     int man = 0, complete = 0, code;
     const cli_option options[] = {
@@ -192,3 +235,17 @@ int cli_help(const cli_command *self, int argc, char **argv)
     }
     return c->run(c, 1, how);
 }
+
+const cli_command cli_help_command = {
+    .name = "help",
+    .summary = "tell about the program or one of its commands",
+    .arguments = "[COMMAND] [options]",
+    .about = "Without COMMAND it lists the commands. With --man it prints the manual page that "
+             "`make install` installs as snip-COMMAND(1), or snip(1). With --complete it prints, "
+             "for shells, the commands or the options of one: its name, kind, value, choices and "
+             "help, with tabs between.",
+    .examples = "snip help calc\n"
+                "snip help --man calc | man -l -\n"
+                "snip help --complete train\n",
+    .run = command,
+};

@@ -296,7 +296,7 @@ static int info(const cli_command *self, const request *q, const char *path)
     return shown;
 }
 
-int cli_index(const cli_command *self, int argc, char **argv)
+static int command(const cli_command *self, int argc, char **argv)
 {
     request q = { .count = 1000000 };
     uint64_t threads = 0;
@@ -356,3 +356,21 @@ int cli_index(const cli_command *self, int argc, char **argv)
                       : info(self, &q, argv[1]);
     return cli_fail(self, CLI_MISUSED, "wants build, add or info; see snip index --help");
 }
+
+const cli_command cli_index_command = {
+    .name = "index",
+    .summary = "make and keep a library of formulas to search",
+    .arguments =
+        "build -o LIBRARY [options] | add LIBRARY FORMULAS [options] | info LIBRARY [options]",
+    .about = "build draws formulas from the generator until the library has --count of them, no "
+             "two with the same behaviour, each with its vector in the model's space. Ctrl-C stops "
+             "it, and so may anything else: the same command goes on where it was. add puts your "
+             "own formulas in, a line each (lines that begin with # are comments, "
+             "`name<TAB>formula` gives a name, - is standard input); their variables are x0, x1, "
+             "..., inputs of mean 0 and deviation 1. info tells what a library holds. A library is "
+             "two files, LIBRARY and LIBRARY.vectors; move them together.",
+    .examples = "snip index build --count 1000000 -o lib.db\n"
+                "snip index add lib.db mine.txt\n"
+                "snip index info lib.db --check\n",
+    .run = command,
+};

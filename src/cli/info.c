@@ -55,7 +55,7 @@ static json_t *info_json(const model *m, json_t *metadata, const module_count *m
                      (json_int_t)m->size, "modules", counts, "provenance", history);
 }
 
-int cli_info(const cli_command *self, int argc, char **argv)
+static int command(const cli_command *self, int argc, char **argv)
 {
     int json = 0, code;
     const cli_option options[] = {
@@ -97,3 +97,14 @@ int cli_info(const cli_command *self, int argc, char **argv)
     arena_free(a);
     return code;
 }
+
+const cli_command cli_info_command = {
+    .name = "info",
+    .summary = "show what a model file is and where it comes from",
+    .arguments = "MODEL [options]",
+    .about = "Prints configuration, parameters by module, and provenance: stage, steps, seed, "
+             "samples seen.",
+    .examples = "snip info runs/tiny/model.safetensors\n"
+                "snip info runs/tiny/model.safetensors --json\n",
+    .run = command,
+};

@@ -142,11 +142,11 @@ static void put_option(const cli_option *o)
 static void put_commands(void)
 {
     printf(".SH COMMANDS\n");
-    for (const cli_command *c = cli_commands; c->name; c++) {
+    for (const cli_command *const *c = cli_commands; *c; c++) {
         printf(".TP\n\\fB");
-        put_name(c, "\\-");
+        put_name(*c, "\\-");
         printf("\\fR(1)\n");
-        put_text(c->summary);
+        put_text((*c)->summary);
         putchar('\n');
     }
 }
@@ -172,11 +172,11 @@ static void put_see_also(const cli_command *self)
         printf("\\fBsnip\\fR(1)");
         between = ",\n";
     }
-    for (const cli_command *c = cli_commands; c->name; c++) {
-        if (c == self)
+    for (const cli_command *const *c = cli_commands; *c; c++) {
+        if (*c == self)
             continue;
         printf("%s\\fB", between);
-        put_name(c, "\\-");
+        put_name(*c, "\\-");
         printf("\\fR(1)");
         between = ",\n";
     }

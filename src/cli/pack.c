@@ -5,7 +5,7 @@
 #include "cli/cli.h"
 #include "model/file.h"
 
-int cli_pack(const cli_command *self, int argc, char **argv)
+static int command(const cli_command *self, int argc, char **argv)
 {
     int code;
     const char *out = NULL;
@@ -38,3 +38,13 @@ int cli_pack(const cli_command *self, int argc, char **argv)
     arena_free(a);
     return code == CLI_DONE ? cli_finish(self) : code;
 }
+
+const cli_command cli_pack_command = {
+    .name = "pack",
+    .summary = "store a model's weights at half the size",
+    .arguments = "MODEL --out FILE",
+    .about = "Writes the model with float16 numbers, for models that are no longer trained. Every "
+             "command reads such files.",
+    .examples = "snip pack runs/tiny/model.safetensors -o tiny.safetensors\n",
+    .run = command,
+};

@@ -45,7 +45,7 @@ static regress_candidate *candidates(const cli_command *self, size_t *count, cli
     return c;
 }
 
-int cli_rank(const cli_command *self, int argc, char **argv)
+static int command(const cli_command *self, int argc, char **argv)
 {
     int code, as_given = 0, skip = 0;
     cli_task task = { 0 };
@@ -105,3 +105,23 @@ int cli_rank(const cli_command *self, int argc, char **argv)
     cli_task_close(&task);
     return code;
 }
+
+const cli_command cli_rank_command = {
+    .name = "rank",
+    .summary = "order candidate formulas for a table",
+    .arguments = "TABLE [FORMULAS] [options]",
+    .about = "Refits the constants of every candidate on three quarters of the rows, holds the "
+             "rest out, and orders the candidates by how well they agree with the table in the "
+             "shared space, with the real errors beside. FORMULAS is a file with a formula a line, "
+             "or a hall of fame as PySR writes it; - is standard input. Variables are the table's "
+             "column names, or x0, x1, ... in order. `front` marks formulas than which nothing "
+             "simpler is better on the rows held out. Whole exponents (x^2, x^3.0) are part of the "
+             "form and not refitted; x^2.1 is. No constant is added: sqrt(x) keeps its scale, "
+             "1.0*sqrt(x) is fitted. Tables of fewer than 100 rows are judged by cross-validation. "
+             "Formulas with as many constants as rows, or more, come last by balance.",
+    .examples = "snip rank data.csv formulas.txt\n"
+                "snip rank data.csv --formula 'a*sin(b)' --formula 'a*b + 1.5'\n"
+                "snip rank data.csv hall_of_fame.csv --format csv --out ranked.csv\n"
+                "snip rank data.csv formulas.txt --format c --top 1 > best.c\n",
+    .run = command,
+};

@@ -63,7 +63,7 @@ static json_t *tokens_json(const data_tokens *t, const data_vocab *v, expr e, co
                      "ids", ids, "node", owners, "nodes", nodes);
 }
 
-int cli_tokens(const cli_command *self, int argc, char **argv)
+static int command(const cli_command *self, int argc, char **argv)
 {
     int json = 0, normal = 0, positive = 0, form = 0, code;
     uint64_t dims = DATA_DIMS_MAX;
@@ -149,3 +149,17 @@ done:
     arena_free(a);
     return code;
 }
+
+const cli_command cli_tokens_command = {
+    .name = "tokens",
+    .summary = "show what the symbolic encoder reads of a formula",
+    .arguments = "FORMULA [options]",
+    .about = "Prints the formula's tokens with their ids in SNIP's vocabulary, the tree node that "
+             "each belongs to, that node's span of tokens and its path from the root (1: first "
+             "child, 2: second).",
+    .examples = "snip tokens 'sin(x0 + 2.1*x1)'\n"
+                "snip tokens --normal 'x0^4/x1'\n"
+                "snip tokens --form '65.15/(0.0463*x0 + 2)'\n"
+                "snip tokens add,1.5,mul,2.0,x_0 --json\n",
+    .run = command,
+};

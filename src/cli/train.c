@@ -323,10 +323,28 @@ static int run(const cli_command *self, int argc, char **argv, arena *a)
     return code == CLI_DONE && !finished ? CLI_STOPPED : code;
 }
 
-int cli_train(const cli_command *self, int argc, char **argv)
+static int command(const cli_command *self, int argc, char **argv)
 {
     arena *a = arena_new(0); /* for the weights of --init */
     int code = a ? run(self, argc, argv, a) : cli_fail(self, CLI_FAILED, "out of memory");
     arena_free(a);
     return code;
 }
+
+const cli_command cli_train_command = {
+    .name = "train",
+    .summary = "train a model",
+    .arguments = "--out DIR [options]",
+    .about = "Trains the two encoders on samples drawn as it goes, so data never repeat. Ctrl-C "
+             "saves and stops (so do SIGTERM and SIGHUP; the exit status is then 3); --resume goes "
+             "on with exactly the same run. The folder holds model.safetensors (the weights), "
+             "state.safetensors (what --resume needs) and log.jsonl. --init starts a new run from "
+             "the weights of a model file; the preset is then for the training alone.",
+    .examples =
+        "snip train --preset tiny --stage S5 --steps 2000 --out runs/tiny\n"
+        "snip train --preset tiny --stage S5 --steps 2000 --out runs/tiny --resume\n"
+        "snip train --preset small --set d=96 --set channels=3 --set heads=3 --out runs/d96\n"
+        "snip train --init runs/tiny/model.safetensors --preset tiny --lr 1e-4 --out runs/tuned\n"
+        "snip train --init models/default.safetensors --formulas field.txt --out runs/field\n",
+    .run = command,
+};

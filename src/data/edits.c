@@ -8,11 +8,6 @@
 #include "data/gen.h"
 #include "data/tokens.h"
 
-const char *const data_family_names[DATA_FAMILIES] = {
-    "unary_swap",     "variable_substitution", "binary_swap",
-    "tree_reshaping", "operand_reordering",    "subtree_rewriting",
-};
-
 /* The paper bounds the binary operators of a new subtree; at most one unary operator brings the
  * pool closest to the counts it reports. */
 enum { REWRITE_BINARY_MAX = 2, REWRITE_UNARY_MAX = 1 };
@@ -24,18 +19,6 @@ static const expr_op unary_groups[][4] = {
     { EXPR_EXP, EXPR_LOG },
 };
 static const expr_op binary_group[] = { EXPR_ADD, EXPR_SUB, EXPR_MUL, EXPR_DIV, 0 };
-
-/* The group of an operator, or NULL if it does not swap. */
-static const expr_op *group_of(data_family family, int op)
-{
-    if (family == DATA_BINARY_SWAP)
-        return op >= EXPR_ADD && op <= EXPR_DIV ? binary_group : NULL;
-    for (size_t g = 0; g < sizeof unary_groups / sizeof *unary_groups; g++)
-        for (const expr_op *o = unary_groups[g]; *o; o++)
-            if ((int)*o == op)
-                return unary_groups[g];
-    return NULL;
-}
 
 /* Which variables occur; returns how many, their indices in out. */
 static int variables_of(expr e, int out[EXPR_VARIABLES_MAX])
@@ -58,16 +41,83 @@ static int is_binary(const expr_node *n)
     return expr_ops[n->op].arity == 2;
 }
 
-static size_t list_swaps(data_edit *out, expr e, data_family family)
+/* Copies the subtree at i to the end of out. */
+static void append(expr *out, expr e, size_t i)
+{
+    memcpy(out->node + out->count, e.node + i, e.node[i].len * sizeof *e.node);
+    out->count += e.node[i].len;
+}
+
+static void append_op(expr *out, const expr_node *n)
+{
+    out->node[out->count++] = *n;
+}
+
+/* Families -------------------------------------------------------------------------------------
+ *
+ * Each has up to five functions, which stand together here; the table below names them. A list has
+ * room for three edits per node, or for all pairs of variables. */
+
+static size_t list_group(data_edit *out, expr e, size_t i, const expr_op *group, data_family family)
 {
     size_t n = 0;
-    for (size_t i = 0; i < e.count; i++) {
-        const expr_op *group = group_of(family, e.node[i].op);
-        for (; group && *group; group++)
-            if ((int)*group != e.node[i].op)
-                out[n++] = (data_edit){ .family = family, .node = i, .to = (int)*group };
-    }
+    for (; *group; group++)
+        if ((int)*group != e.node[i].op)
+            out[n++] = (data_edit){ .family = family, .node = i, .to = (int)*group };
     return n;
+}
+
+static size_t list_unary_swaps(data_edit *out, expr e)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < e.count; i++)
+        for (size_t g = 0; g < sizeof unary_groups / sizeof *unary_groups; g++)
+            for (const expr_op *o = unary_groups[g]; *o; o++)
+                if ((int)*o == e.node[i].op)
+                    n += list_group(out + n, e, i, unary_groups[g], DATA_UNARY_SWAP);
+    return n;
+}
+
+static size_t list_binary_swaps(data_edit *out, expr e)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < e.count; i++)
+        for (const expr_op *o = binary_group; *o; o++)
+            if ((int)*o == e.node[i].op)
+                n += list_group(out + n, e, i, binary_group, DATA_BINARY_SWAP);
+    return n;
+}
+
+static void apply_swap(expr *out, expr e, const data_edit *edit)
+{
+    append(out, e, 0);
+    out->node[edit->node].op = (uint8_t)edit->to;
+}
+
+static int describe_swap(text *t, expr e, const data_edit *edit, const expr_names *names)
+{
+    (void)names;
+    text_add(t, "%s -> %s at node %zu", expr_ops[e.node[edit->node].op].name,
+             expr_ops[edit->to].name, edit->node);
+    return 1;
+}
+
+/* One occurrence, drawn at random, of each operator type. */
+static size_t draw_one_per_type(data_edit *edits, size_t n, expr e, size_t most, rng *r)
+{
+    size_t chosen[EXPR_OP_COUNT], seen[EXPR_OP_COUNT] = { 0 }, kept = 0;
+    (void)most;
+    for (size_t k = 0; k < n; k++) {
+        if (k > 0 && edits[k].node == edits[k - 1].node)
+            continue;
+        int op = e.node[edits[k].node].op;
+        if (rng_below(r, (uint32_t)++seen[op]) == 0)
+            chosen[op] = edits[k].node;
+    }
+    for (size_t k = 0; k < n; k++)
+        if (edits[k].node == chosen[e.node[edits[k].node].op])
+            edits[kept++] = edits[k];
+    return kept;
 }
 
 static size_t list_substitutions(data_edit *out, expr e)
@@ -83,6 +133,43 @@ static size_t list_substitutions(data_edit *out, expr e)
     return n;
 }
 
+static void apply_substitution(expr *out, expr e, const data_edit *edit)
+{
+    append(out, e, 0);
+    for (size_t k = 0; k < e.count; k++)
+        if (e.node[k].op == EXPR_VARIABLE && e.node[k].var == edit->node)
+            out->node[k].var = (uint16_t)edit->to;
+}
+
+static int describe_substitution(text *t, expr e, const data_edit *edit, const expr_names *names)
+{
+    (void)e;
+    expr_node from = { .op = EXPR_VARIABLE, .var = (uint16_t)edit->node, .len = 1 };
+    expr_node to = { .op = EXPR_VARIABLE, .var = (uint16_t)edit->to, .len = 1 };
+    const char *old = expr_print((expr){ &from, 1 }, SNIP_INFIX, names, 0, t->a);
+    const char *new = expr_print((expr){ &to, 1 }, SNIP_INFIX, names, 0, t->a);
+    if (old && new)
+        text_add(t, "%s -> %s", old, new);
+    return old && new;
+}
+
+/* What `most` uniform draws with replacement meet, each once: the counts of the paper's pool are
+ * those of 64 draws of a substitution, not of all pairs. */
+static size_t draw_with_replacement(data_edit *edits, size_t n, expr e, size_t most, rng *r)
+{
+    size_t met = 0; /* edits[0..met) have been drawn */
+    (void)e;
+    for (size_t k = 0; n > 0 && k < most; k++) {
+        size_t i = rng_below(r, (uint32_t)n);
+        if (i < met)
+            continue;
+        data_edit t = edits[i];
+        edits[i] = edits[met];
+        edits[met++] = t;
+    }
+    return met;
+}
+
 static size_t list_rotations(data_edit *out, expr e)
 {
     size_t n = 0;
@@ -91,65 +178,6 @@ static size_t list_rotations(data_edit *out, expr e)
             if (is_binary(&e.node[expr_child(e, i, slot)]))
                 out[n++] = (data_edit){ .family = DATA_TREE_RESHAPING, .node = i, .to = slot };
     return n;
-}
-
-static size_t list_reorderings(data_edit *out, expr e)
-{
-    size_t n = 0;
-    for (size_t i = 0; i < e.count; i++)
-        if (e.node[i].op == EXPR_SUB || e.node[i].op == EXPR_DIV)
-            out[n++] = (data_edit){ .family = DATA_OPERAND_REORDERING, .node = i };
-    return n;
-}
-
-size_t data_edits_list(data_edit **out, expr e, data_family family, arena *a)
-{
-    int v[EXPR_VARIABLES_MAX];
-    size_t variables = (size_t)variables_of(e, v);
-    size_t room = family == DATA_VARIABLE_SUBSTITUTION ? variables * variables : 3 * e.count;
-    *out = arena_array(a, room + 1, sizeof **out);
-    if (!*out)
-        return (size_t)-1;
-    switch (family) {
-    case DATA_UNARY_SWAP:
-    case DATA_BINARY_SWAP:
-        return list_swaps(*out, e, family);
-    case DATA_VARIABLE_SUBSTITUTION:
-        return list_substitutions(*out, e);
-    case DATA_TREE_RESHAPING:
-        return list_rotations(*out, e);
-    case DATA_OPERAND_REORDERING:
-        return list_reorderings(*out, e);
-    default:
-        return 0;
-    }
-}
-
-data_edit data_edit_rewriting(expr e, rng *r, arena *a)
-{
-    int v[EXPR_VARIABLES_MAX], n = variables_of(e, v);
-    if (n == 0) {
-        v[0] = 0;
-        n = 1;
-    }
-    data_edit edit = { .family = DATA_SUBTREE_REWRITING };
-    edit.node = rng_below(r, (uint32_t)e.count);
-    int binary = (int)rng_below(r, REWRITE_BINARY_MAX + 1);
-    int unary = (int)rng_below(r, REWRITE_UNARY_MAX + 1);
-    edit.tree = data_grow_small(r, binary, unary, v, n, a);
-    return edit;
-}
-
-/* Copies the subtree at i to the end of out. */
-static void append(expr *out, expr e, size_t i)
-{
-    memcpy(out->node + out->count, e.node + i, e.node[i].len * sizeof *e.node);
-    out->count += e.node[i].len;
-}
-
-static void append_op(expr *out, const expr_node *n)
-{
-    out->node[out->count++] = *n;
 }
 
 /* op(op'(a,b),c) -> op'(a,op(b,c)) for slot 0, op(a,op'(b,c)) -> op'(op(a,b),c) for slot 1. */
@@ -171,76 +199,144 @@ static void append_rotated(expr *out, expr e, size_t i, int slot)
     }
 }
 
+/* Nodes before i as they are, and those behind its subtree; the subtree itself has been written in
+ * between, in another order. */
+static void append_before(expr *out, expr e, size_t i)
+{
+    memcpy(out->node, e.node, i * sizeof *e.node);
+    out->count = i;
+}
+
+static void append_behind(expr *out, expr e, size_t i)
+{
+    size_t end = i + e.node[i].len;
+    memcpy(out->node + end, e.node + end, (e.count - end) * sizeof *e.node);
+    out->count = e.count;
+    expr_measure(*out);
+}
+
+static void apply_rotation(expr *out, expr e, const data_edit *edit)
+{
+    append_before(out, e, edit->node);
+    append_rotated(out, e, edit->node, edit->to);
+    append_behind(out, e, edit->node);
+}
+
+static int describe_rotation(text *t, expr e, const data_edit *edit, const expr_names *names)
+{
+    (void)e, (void)names;
+    text_add(t, "child %d of node %zu rotated up", edit->to + 1, edit->node);
+    return 1;
+}
+
+static size_t list_reorderings(data_edit *out, expr e)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < e.count; i++)
+        if (e.node[i].op == EXPR_SUB || e.node[i].op == EXPR_DIV)
+            out[n++] = (data_edit){ .family = DATA_OPERAND_REORDERING, .node = i };
+    return n;
+}
+
+static void apply_reordering(expr *out, expr e, const data_edit *edit)
+{
+    size_t i = edit->node;
+    append_before(out, e, i);
+    append_op(out, &e.node[i]);
+    append(out, e, expr_child(e, i, 1));
+    append(out, e, expr_child(e, i, 0));
+    append_behind(out, e, i);
+}
+
+static int describe_reordering(text *t, expr e, const data_edit *edit, const expr_names *names)
+{
+    (void)names;
+    text_add(t, "operands of %s at node %zu exchanged", expr_ops[e.node[edit->node].op].name,
+             edit->node);
+    return 1;
+}
+
+data_edit data_edit_rewriting(expr e, rng *r, arena *a)
+{
+    int v[EXPR_VARIABLES_MAX], n = variables_of(e, v);
+    if (n == 0) {
+        v[0] = 0;
+        n = 1;
+    }
+    data_edit edit = { .family = DATA_SUBTREE_REWRITING };
+    edit.node = rng_below(r, (uint32_t)e.count);
+    int binary = (int)rng_below(r, REWRITE_BINARY_MAX + 1);
+    int unary = (int)rng_below(r, REWRITE_UNARY_MAX + 1);
+    edit.tree = data_grow_small(r, binary, unary, v, n, a);
+    return edit;
+}
+
+static int describe_rewriting(text *t, expr e, const data_edit *edit, const expr_names *names)
+{
+    (void)e;
+    const char *new = expr_print(edit->tree, SNIP_INFIX, names, 5, t->a);
+    if (new)
+        text_add(t, "node %zu -> %s", edit->node, new);
+    return new != NULL;
+}
+
+/* A family is a row. One without a list draws its edits one by one. */
+#define FAMILIES(ROW)                                                                              \
+    ROW(DATA_UNARY_SWAP, "unary_swap", 1, list_unary_swaps, apply_swap, describe_swap,             \
+        draw_one_per_type)                                                                         \
+    ROW(DATA_VARIABLE_SUBSTITUTION, "variable_substitution", 1, list_substitutions,                \
+        apply_substitution, describe_substitution, draw_with_replacement)                          \
+    ROW(DATA_BINARY_SWAP, "binary_swap", 1, list_binary_swaps, apply_swap, describe_swap,          \
+        draw_one_per_type)                                                                         \
+    ROW(DATA_TREE_RESHAPING, "tree_reshaping", 0, list_rotations, apply_rotation,                  \
+        describe_rotation, NULL)                                                                   \
+    ROW(DATA_OPERAND_REORDERING, "operand_reordering", 0, list_reorderings, apply_reordering,      \
+        describe_reordering, NULL)                                                                 \
+    ROW(DATA_SUBTREE_REWRITING, "subtree_rewriting", 0, NULL, NULL, describe_rewriting, NULL)
+
+typedef struct family {
+    size_t (*list)(data_edit *out, expr e);                  /* all edits; returns how many */
+    void (*apply)(expr *out, expr e, const data_edit *edit); /* into room for e's nodes */
+    int (*describe)(text *t, expr e, const data_edit *edit, const expr_names *names);
+    /* Which of the n listed ones the evaluation draws; returns how many. NULL: all. */
+    size_t (*draw)(data_edit *edits, size_t n, expr e, size_t most, rng *r);
+} family;
+
+#define PUBLIC_ROW(id, name, trained, list, apply, describe, draw)                                 \
+    [id] = { name, trained, (list) != NULL },
+const data_family_row data_families[DATA_FAMILIES] = { FAMILIES(PUBLIC_ROW) };
+#define ROW(id, name, trained, list, apply, describe, draw) [id] = { list, apply, describe, draw },
+static const family families[DATA_FAMILIES] = { FAMILIES(ROW) };
+
+size_t data_edits_list(data_edit **out, expr e, data_family which, arena *a)
+{
+    int v[EXPR_VARIABLES_MAX];
+    size_t variables = (size_t)variables_of(e, v);
+    size_t pairs = variables * variables, room = pairs > 3 * e.count ? pairs : 3 * e.count;
+    *out = arena_array(a, room + 1, sizeof **out);
+    if (!*out)
+        return (size_t)-1;
+    return families[which].list ? families[which].list(*out, e) : 0;
+}
+
 expr data_edit_apply(expr e, const data_edit *edit, arena *a)
 {
-    if (edit->family == DATA_SUBTREE_REWRITING)
+    const family *f = &families[edit->family];
+    if (!f->apply) /* the edit brings a tree of its own */
         return edit->tree.node ? expr_splice(e, edit->node, edit->tree, a) : edit->tree;
     expr out = { arena_array(a, e.count, sizeof *out.node), 0 };
-    if (!out.node)
-        return out;
-    size_t i = edit->node;
-    if (edit->family == DATA_TREE_RESHAPING || edit->family == DATA_OPERAND_REORDERING) {
-        memcpy(out.node, e.node, i * sizeof *e.node);
-        out.count = i;
-        if (edit->family == DATA_TREE_RESHAPING) {
-            append_rotated(&out, e, i, edit->to);
-        } else {
-            append_op(&out, &e.node[i]);
-            append(&out, e, expr_child(e, i, 1));
-            append(&out, e, expr_child(e, i, 0));
-        }
-        size_t end = i + e.node[i].len;
-        memcpy(out.node + end, e.node + end, (e.count - end) * sizeof *e.node);
-        out.count = e.count;
-        expr_measure(out);
-        return out;
-    }
-    memcpy(out.node, e.node, e.count * sizeof *e.node);
-    out.count = e.count;
-    if (edit->family == DATA_VARIABLE_SUBSTITUTION) {
-        for (size_t k = 0; k < e.count; k++)
-            if (e.node[k].op == EXPR_VARIABLE && e.node[k].var == i)
-                out.node[k].var = (uint16_t)edit->to;
-    } else {
-        out.node[i].op = (uint8_t)edit->to;
-    }
+    if (out.node)
+        f->apply(&out, e, edit);
     return out;
 }
 
 const char *data_edit_describe(expr e, const data_edit *edit, const expr_names *names, arena *a)
 {
     text t = { .a = a };
-    expr_node from = { .op = EXPR_VARIABLE, .var = (uint16_t)edit->node, .len = 1 };
-    expr_node to = { .op = EXPR_VARIABLE, .var = (uint16_t)edit->to, .len = 1 };
-    const char *old = NULL, *new = NULL;
-    switch (edit->family) {
-    case DATA_UNARY_SWAP:
-    case DATA_BINARY_SWAP:
-        text_add(&t, "%s -> %s at node %zu", expr_ops[e.node[edit->node].op].name,
-                 expr_ops[edit->to].name, edit->node);
-        break;
-    case DATA_VARIABLE_SUBSTITUTION:
-        old = expr_print((expr){ &from, 1 }, SNIP_INFIX, names, 0, a);
-        new = expr_print((expr){ &to, 1 }, SNIP_INFIX, names, 0, a);
-        if (!old || !new)
-            return NULL;
-        text_add(&t, "%s -> %s", old, new);
-        break;
-    case DATA_TREE_RESHAPING:
-        text_add(&t, "child %d of node %zu rotated up", edit->to + 1, edit->node);
-        break;
-    case DATA_OPERAND_REORDERING:
-        text_add(&t, "operands of %s at node %zu exchanged", expr_ops[e.node[edit->node].op].name,
-                 edit->node);
-        break;
-    default:
-        new = expr_print(edit->tree, SNIP_INFIX, names, 5, a);
-        if (!new)
-            return NULL;
-        text_add(&t, "node %zu -> %s", edit->node, new);
-    }
-    return text_end(&t);
+    return families[edit->family].describe(&t, e, edit, names) ? text_end(&t) : NULL;
 }
+
+/* Behaviour ------------------------------------------------------------------------------------ */
 
 int data_behaviours_add(data_behaviours *b, const double *y)
 {
@@ -286,23 +382,6 @@ static int fits_sequence(expr e)
     return data_tokens_count(e) <= DATA_SEQUENCE_MAX;
 }
 
-/* For swaps: one occurrence, drawn at random, of each operator type. Returns the edits left. */
-static size_t one_per_type(data_edit *edits, size_t n, expr e, rng *r)
-{
-    size_t chosen[EXPR_OP_COUNT], seen[EXPR_OP_COUNT] = { 0 }, kept = 0;
-    for (size_t k = 0; k < n; k++) {
-        if (k > 0 && edits[k].node == edits[k - 1].node)
-            continue;
-        int op = e.node[edits[k].node].op;
-        if (rng_below(r, (uint32_t)++seen[op]) == 0)
-            chosen[op] = edits[k].node;
-    }
-    for (size_t k = 0; k < n; k++)
-        if (edits[k].node == chosen[e.node[edits[k].node].op])
-            edits[kept++] = edits[k];
-    return kept;
-}
-
 static void shuffle_edits(data_edit *edits, size_t n, rng *r)
 {
     for (size_t i = n; i > 1; i--) {
@@ -313,26 +392,11 @@ static void shuffle_edits(data_edit *edits, size_t n, rng *r)
     }
 }
 
-/* What `draws` uniform draws with replacement meet, each once: the counts of the paper's pool are
- * those of 64 draws of a substitution, not of all pairs. Returns the edits left. */
-static size_t draw_some(data_edit *edits, size_t n, size_t draws, rng *r)
-{
-    size_t met = 0; /* edits[0..met) have been drawn */
-    for (size_t k = 0; n > 0 && k < draws; k++) {
-        size_t i = rng_below(r, (uint32_t)n);
-        if (i < met)
-            continue;
-        data_edit t = edits[i];
-        edits[i] = edits[met];
-        edits[met++] = t;
-    }
-    return met;
-}
-
 /* The candidates of a family, at most `most`. */
-static size_t candidates(data_edit **out, expr e, data_family family, size_t most, rng *r, arena *a)
+static size_t candidates(data_edit **out, expr e, data_family which, size_t most, rng *r, arena *a)
 {
-    if (family == DATA_SUBTREE_REWRITING) {
+    const family *f = &families[which];
+    if (!f->list) {
         *out = arena_array(a, most, sizeof **out);
         if (!*out)
             return (size_t)-1;
@@ -343,13 +407,11 @@ static size_t candidates(data_edit **out, expr e, data_family family, size_t mos
         }
         return most;
     }
-    size_t n = data_edits_list(out, e, family, a);
+    size_t n = data_edits_list(out, e, which, a);
     if (n == (size_t)-1)
         return n;
-    if (family == DATA_UNARY_SWAP || family == DATA_BINARY_SWAP)
-        n = one_per_type(*out, n, e, r);
-    else if (family == DATA_VARIABLE_SUBSTITUTION)
-        n = draw_some(*out, n, most, r);
+    if (f->draw)
+        n = f->draw(*out, n, e, most, r);
     if (n > most) {
         shuffle_edits(*out, n, r);
         n = most;
@@ -395,10 +457,12 @@ size_t data_subtrees(expr e, int *out)
  * if no family applies, -1 when memory is out. */
 static int draw_training_edit(data_edit *out, expr s, rng *r, arena *a)
 {
-    data_edit *list[DATA_TRAINING_FAMILIES];
-    size_t count[DATA_TRAINING_FAMILIES];
-    int applicable[DATA_TRAINING_FAMILIES], n = 0;
-    for (int f = 0; f < DATA_TRAINING_FAMILIES; f++) {
+    data_edit *list[DATA_FAMILIES];
+    size_t count[DATA_FAMILIES];
+    int applicable[DATA_FAMILIES], n = 0;
+    for (int f = 0; f < DATA_FAMILIES; f++) {
+        if (!data_families[f].trained)
+            continue;
         count[f] = data_edits_list(&list[f], s, (data_family)f, a);
         if (count[f] == (size_t)-1)
             return -1;

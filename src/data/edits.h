@@ -17,12 +17,16 @@ typedef enum data_family {
     DATA_TREE_RESHAPING,        /* (a - b) - c -> a - (b - c); held out from training */
     DATA_OPERAND_REORDERING,    /* a - b -> b - a; held out */
     DATA_SUBTREE_REWRITING,     /* a subtree -> a new one; held out */
-    DATA_FAMILIES,
-    DATA_TRAINING_FAMILIES = DATA_TREE_RESHAPING
+    DATA_FAMILIES
 } data_family;
 
-/* unary_swap, variable_substitution, ... */
-extern const char *const data_family_names[DATA_FAMILIES];
+/* What families are called, whether training uses them, whether their edits can be listed: else
+ * they are drawn. The order of the enum means nothing. */
+typedef struct data_family_row {
+    const char *name; /* unary_swap, variable_substitution, ... */
+    int trained, listed;
+} data_family_row;
+extern const data_family_row data_families[DATA_FAMILIES];
 
 enum { DATA_VARIANTS_MAX = 64 }; /* candidates per target and family in the evaluation */
 
@@ -33,8 +37,8 @@ typedef struct data_edit {
     expr tree;   /* for rewriting: the new subtree */
 } data_edit;
 
-/* All edits of a family (not rewriting, which has no end of them) in `a`, those of one place
- * next to each other. Returns their number, or (size_t)-1 when memory is out. */
+/* All edits of a family (none of one that is not listed) in `a`, those of one place next to each
+ * other. Returns their number, or (size_t)-1 when memory is out. */
 size_t data_edits_list(data_edit **out, expr e, data_family family, arena *a);
 
 /* A rewriting drawn at random: any node, replaced by an expression of the training grammar with

@@ -9,9 +9,6 @@
 #include "eval/dump.h"
 #include "model/file.h"
 
-const char *const eval_suite_names[EVAL_SUITES + 1] = { "global", "geometry", "edits",  "subtrees",
-                                                        "ood",    "forms",    "probes", NULL };
-
 /* The edit suites keep their scores. */
 static snip_code run_local(json_t **out, eval_scores **keep, model_space *s, int subtrees,
                            const eval_how *how, arena *a, snip_status *st)
@@ -31,25 +28,13 @@ static snip_code run_local(json_t **out, eval_scores **keep, model_space *s, int
     return SNIP_OK;
 }
 
-static snip_code run_suite(json_t **out, eval_result *r, model_space *s, int suite,
+static snip_code run_suite(json_t **out, eval_result *r, model_space *s, const eval_suite *suite,
                            const eval_how *how, snip_status *st)
 {
-    switch (suite) {
-    case EVAL_GLOBAL:
-        return eval_global(out, s, how, st);
-    case EVAL_GEOMETRY:
-        return eval_geometry(out, s, how, st);
-    case EVAL_EDITS:
-        return run_local(out, &r->edits, s, 0, how, r->a, st);
-    case EVAL_SUBTREES:
-        return run_local(out, &r->subtrees, s, 1, how, r->a, st);
-    case EVAL_OOD:
-        return eval_ood(out, s, how, st);
-    case EVAL_FORMS:
-        return eval_forms(out, s, how, st);
-    default:
-        return eval_probes(out, s, how, st);
-    }
+    if (suite->run)
+        return suite->run(out, s, how, st);
+    return run_local(out, suite->subtrees ? &r->subtrees : &r->edits, s, suite->subtrees, how, r->a,
+                     st);
 }
 
 /* A model's name: its file's, or its folder's if the file is called model.safetensors. */
@@ -83,7 +68,8 @@ static void run_suites(eval_result *r, model_space *s, unsigned mask, const char
     json_t *suites = json_object(), *errors = json_object();
     const char *name = json_string_value(json_object_get(r->o, "name"));
     for (int k = 0; k < EVAL_SUITES; k++) {
-        if (!(mask >> k & 1) || (ranks_me(how->ranks) != 0 && k != EVAL_GLOBAL))
+        const eval_suite *suite = &eval_suites[k];
+        if (!(mask >> k & 1) || (ranks_me(how->ranks) != 0 && !suite->shared))
             continue;
         snip_status st = { 0 }, closing = { 0 };
         json_t *o = NULL;
@@ -92,20 +78,20 @@ static void run_suites(eval_result *r, model_space *s, unsigned mask, const char
         eval_dump *files = NULL;
         if (dump) {
             char file[128];
-            snprintf(file, sizeof file, "%.80s.%s", name ? name : "model", eval_suite_names[k]);
+            snprintf(file, sizeof file, "%.80s.%s", name ? name : "model", suite->name);
             code = eval_dump_open(&files, s, dump, file, &st);
         }
         if (code == SNIP_OK)
-            code = run_suite(&o, r, s, k, how, &st);
+            code = run_suite(&o, r, s, suite, how, &st);
         if (eval_dump_close(files, &closing) != SNIP_OK && code == SNIP_OK) {
             code = SNIP_IO;
             st = closing;
         }
         if (code == SNIP_OK) {
             json_object_set_new(o, "seconds", json_real(clock_now() - start));
-            json_object_set(suites, eval_suite_names[k], o);
+            json_object_set(suites, suite->name, o);
         } else {
-            json_object_set_new(errors, eval_suite_names[k], text_json(st.msg));
+            json_object_set_new(errors, suite->name, text_json(st.msg));
             r->failed++;
         }
         json_decref(o);

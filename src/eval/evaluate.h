@@ -2,19 +2,7 @@
 #ifndef EVAL_EVALUATE_H
 #define EVAL_EVALUATE_H
 
-#include "eval/suites.h"
-
-enum eval_suite {
-    EVAL_GLOBAL,
-    EVAL_GEOMETRY,
-    EVAL_EDITS,
-    EVAL_SUBTREES,
-    EVAL_OOD,
-    EVAL_FORMS,
-    EVAL_PROBES,
-    EVAL_SUITES
-};
-extern const char *const eval_suite_names[EVAL_SUITES + 1]; /* ends with NULL */
+#include "eval/measures.h"
 
 /* A model's results: an object of results.json, and the scores that comparisons need. */
 typedef struct eval_result {
@@ -28,7 +16,7 @@ typedef struct eval_result {
 /* Loads the model. Fails, with nothing to free, if it cannot be evaluated. */
 snip_code eval_open(eval_result *out, const char *path, snip_status *st);
 
-/* Runs the suites in `mask` (bit s for eval_suite s). `dump` is a folder for all embeddings, or
+/* Runs the suites in `mask` (bit k for eval_suites[k]). `dump` is a folder for all embeddings, or
  * NULL. Fails only for want of memory. */
 snip_code eval_run(eval_result *r, unsigned mask, const char *dump, int threads,
                    const eval_how *how, snip_status *st);

@@ -11,29 +11,32 @@ const char *const eval_direction_names[EVAL_DIRECTIONS] = { "f2y", "y2f" };
 
 static const double variance_least = 1e-10;
 
-snip_code eval_targets(eval_target **out, const eval_how *how, arena *a, snip_status *st)
+/* Target i of the edit suites, in `a`. */
+static snip_code draw_target(eval_target *out, uint64_t seed, size_t i, arena *a, snip_status *st)
 {
     const data_gen gen = { .dims = DATA_DIMS_MAX, .points = DATA_POINTS };
-    eval_target *t = arena_zero(a, how->targets * sizeof *t);
-    if (!t)
+    data_sample s;
+    if (data_sample_draw(&s, &gen, seed, RNG_HELD_OUT, DATA_TARGETS_FROM + i, a) != SNIP_OK)
         return status_nomem(st);
-    for (size_t i = 0; i < how->targets; i++) {
-        data_sample s;
-        if (data_sample_draw(&s, &gen, how->seed, RNG_HELD_OUT, DATA_TARGETS_FROM + i, a) !=
-            SNIP_OK)
-            return status_nomem(st);
-        t[i] = (eval_target){ .e = s.e,
-                              .x = s.x,
-                              .view = s.x,
-                              .dim = s.dim,
-                              .rows = s.points,
-                              .y = s.y,
-                              .id = i,
-                              .reading = { { NULL, "held_out" } },
-                              .readings = 1 };
-    }
-    *out = t;
+    *out = (eval_target){ .e = s.e,
+                          .x = s.x,
+                          .view = s.x,
+                          .dim = s.dim,
+                          .rows = s.points,
+                          .y = s.y,
+                          .id = i,
+                          .reading = { { NULL, "held_out" } },
+                          .readings = 1 };
     return SNIP_OK;
+}
+
+snip_code eval_targets(eval_target **out, const eval_how *how, arena *a, snip_status *st)
+{
+    eval_target *t = *out = arena_zero(a, how->targets * sizeof *t);
+    snip_code code = t ? SNIP_OK : status_nomem(st);
+    for (size_t i = 0; i < how->targets && code == SNIP_OK; i++)
+        code = draw_target(&t[i], how->seed, i, a, st);
+    return code;
 }
 
 static int varies(const double *y, size_t n)
@@ -90,8 +93,8 @@ static int pool_grow(pool *p, int readings, arena *a)
     return 1;
 }
 
-/* Adds e, or its part at `node`, unless it is too long for the model: then *fits is 0. Returns 0
- * when memory is out. */
+/* Adds e, or its part at `node`, unless it is too long for the model: then *fits is 0. Without a
+ * model, where s is NULL, nothing is. Returns 0 when memory is out. */
 static int pool_add(pool *p, const model_space *s, const eval_target *t, size_t target, expr e,
                     size_t node, const double *y, int family, int *fits, arena *a)
 {
@@ -101,7 +104,7 @@ static int pool_add(pool *p, const model_space *s, const eval_target *t, size_t 
         read[r] = eval_as_read(t, r, e, a);
         if (!read[r].node)
             return 0;
-        *fits &= model_space_fits(s, read[r], a);
+        *fits &= !s || model_space_fits(s, read[r], a);
     }
     if (!*fits)
         return 1;
@@ -111,7 +114,7 @@ static int pool_add(pool *p, const model_space *s, const eval_target *t, size_t 
         text label = { .a = a };
         text_add(&label, "\"pool\":\"%s\",\"target\":%zu,\"part\":%zu,\"family\":\"%s\"",
                  t->reading[r].label, target, p->parts,
-                 family < 0 ? "original" : data_family_names[family]);
+                 family < 0 ? "original" : data_families[family].name);
         p->item[r][p->count] = (model_item){ .e = read[r],
                                              .node = node_as_read(t->reading[r].inputs, e, node),
                                              .x = t->view,
@@ -305,13 +308,21 @@ snip_code eval_local(eval_scores *out, model_space *s, const eval_target *t, siz
 
 /* Results ------------------------------------------------------------------------------------- */
 
-static json_t *both(const eval_scores *s, size_t first, size_t families, uint64_t seed)
+/* The mean over the families of which wanted[f] is set, in both directions. */
+static json_t *mean_of(const eval_scores *s, const int wanted[DATA_FAMILIES], uint64_t seed)
 {
     json_t *o = json_object();
-    for (int d = 0; d < EVAL_DIRECTIONS; d++)
+    double *value = malloc((DATA_FAMILIES * s->units + 1) * sizeof *value);
+    for (int d = 0; d < EVAL_DIRECTIONS && value; d++) {
+        size_t n = 0;
+        for (int f = 0; f < DATA_FAMILIES; f++)
+            if (wanted[f])
+                memcpy(value + n++ * s->units, s->pr[d] + (size_t)f * s->units,
+                       s->units * sizeof *value);
         json_object_set_new(o, eval_direction_names[d],
-                            eval_figure_json(eval_mean_of_families(s->pr[d] + first * s->units,
-                                                                   families, s->units, seed)));
+                            eval_figure_json(eval_mean_of_families(value, n, s->units, seed)));
+    }
+    free(value);
     return o;
 }
 
@@ -344,23 +355,75 @@ static json_t *variants_json(const double *variants, size_t n, size_t *targets)
 json_t *eval_scores_json(const eval_scores *s, uint64_t seed)
 {
     json_t *families = json_object(), *o = json_object();
+    int seen[DATA_FAMILIES], held_out[DATA_FAMILIES], all[DATA_FAMILIES];
     for (int f = 0; f < DATA_FAMILIES; f++) {
         size_t targets;
+        int alone[DATA_FAMILIES] = { 0 };
+        alone[f] = 1;
+        seen[f] = data_families[f].trained;
+        held_out[f] = !seen[f];
+        all[f] = 1;
         json_t *variants = variants_json(s->variants + (size_t)f * s->units, s->units, &targets);
-        json_t *one = both(s, (size_t)f, 1, seed);
+        json_t *one = mean_of(s, alone, seed);
         for (int d = 0; d < EVAL_DIRECTIONS; d++)
             json_object_set_new(json_object_get(one, eval_direction_names[d]), "targets",
                                 json_integer((json_int_t)targets));
         json_object_set_new(one, "variants", variants);
-        json_object_set_new(families, data_family_names[f], one);
+        json_object_set_new(families, data_families[f].name, one);
     }
     json_object_set_new(o, "targets", json_integer((json_int_t)s->usable));
     json_object_set_new(o, "families", families);
-    json_object_set_new(o, "seen", both(s, 0, DATA_TRAINING_FAMILIES, seed));
-    json_object_set_new(
-        o, "held_out",
-        both(s, DATA_TRAINING_FAMILIES, DATA_FAMILIES - DATA_TRAINING_FAMILIES, seed));
-    json_object_set_new(o, "average", both(s, 0, DATA_FAMILIES, seed));
+    json_object_set_new(o, "seen", mean_of(s, seen, seed));
+    json_object_set_new(o, "held_out", mean_of(s, held_out, seed));
+    json_object_set_new(o, "average", mean_of(s, all, seed));
+    return o;
+}
+
+/* Variants of every target, as eval_scores has them, and whether it has any part with some. */
+static int count_pool(double *variants, unsigned char *used, const eval_how *how)
+{
+    int failed = 0;
+#pragma omp parallel for schedule(dynamic)
+    for (size_t i = 0; i < how->targets; i++) {
+        arena *a = arena_new(0);
+        eval_target t;
+        pool p;
+        if (a && draw_target(&t, how->seed, i, a, NULL) == SNIP_OK &&
+            fill_pool(&p, NULL, &t, i, 0, how, a)) {
+            used[i] = p.parts > 0;
+            for (size_t f = 0; f < DATA_FAMILIES && used[i]; f++)
+                variants[f * how->targets + i] = (double)p.part[0].variants[f];
+        } else {
+#pragma omp atomic write
+            failed = 1;
+        }
+        arena_free(a);
+    }
+    return !failed;
+}
+
+json_t *eval_pool_json(const eval_how *how)
+{
+    double *variants = calloc(DATA_FAMILIES * how->targets, sizeof *variants);
+    unsigned char *used = calloc(how->targets, 1);
+    json_t *o = NULL, *families = json_object();
+    if (variants && used && count_pool(variants, used, how)) {
+        size_t all = 0;
+        for (size_t i = 0; i < how->targets; i++)
+            all += used[i];
+        for (int f = 0; f < DATA_FAMILIES; f++) {
+            size_t targets;
+            json_t *one =
+                variants_json(variants + (size_t)f * how->targets, how->targets, &targets);
+            json_object_set_new(one, "targets", json_integer((json_int_t)targets));
+            json_object_set_new(families, data_families[f].name, one);
+        }
+        o = json_pack("{s:I,s:I,s:O}", "targets", (json_int_t)how->targets, "used", (json_int_t)all,
+                      "families", families);
+    }
+    json_decref(families);
+    free(variants);
+    free(used);
     return o;
 }
 
@@ -380,7 +443,7 @@ static void compare_suite(json_t *settings, const char *suite, const eval_scores
             int v = gap.lo > 0 ? 0 : gap.hi < 0 ? 1 : 2;
             count[v]++;
             json_t *o =
-                json_pack("{s:s,s:s,s:s,s:s}", "suite", suite, "family", data_family_names[f],
+                json_pack("{s:s,s:s,s:s,s:s}", "suite", suite, "family", data_families[f].name,
                           "direction", eval_direction_names[d], "verdict", verdicts[v]);
             json_object_set_new(o, "a", json_real(eval_mean(x, a->units, seed).value));
             json_object_set_new(o, "b", json_real(eval_mean(y, b->units, seed).value));

@@ -1,13 +1,14 @@
 /* plot.c - see plot.h. */
 #include "eval/plot.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "eval/paper.h"
+#include "eval/measures.h"
 
 enum { LABELS = 136, MOST_LABEL = 21 };
 
@@ -110,12 +111,30 @@ eval_figure eval_figure_at(const eval_page *g, size_t m, const char *path)
     return (eval_figure){ count > 0 ? sum / count : NAN, NAN, NAN };
 }
 
-static const eval_paper *paper_of(const eval_measure *r)
+eval_row eval_row_of(const char *path)
 {
-    return eval_paper_find(r->key ? r->key : r->path);
+    const eval_measure *m = eval_measure_find(path);
+    assert(m);
+    return (eval_row){ m->row, m->path, m->key, m->format, 0 };
 }
 
-static int any_paper(const eval_measure *r, size_t n)
+void eval_rows_below(const char *path, eval_row *out, size_t n)
+{
+    size_t used = 0;
+    for (const eval_measure *m = eval_measures; m->path; m++)
+        if (m->row && strncmp(m->path, path, strlen(path)) == 0) {
+            assert(used < n);
+            out[used++] = eval_row_of(m->path);
+        }
+    assert(used == n);
+}
+
+static const eval_measure *paper_of(const eval_row *r)
+{
+    return eval_measure_printed(r->key ? r->key : r->path);
+}
+
+static int any_paper(const eval_row *r, size_t n)
 {
     int any = 0;
     for (size_t i = 0; i < n; i++)
@@ -185,7 +204,7 @@ void eval_cell(eval_page *g, eval_figure e, page_format f)
     eval_put(g, "</td>");
 }
 
-void eval_table(eval_page *g, const eval_measure *r, size_t n)
+void eval_table(eval_page *g, const eval_row *r, size_t n)
 {
     int paper = any_paper(r, n);
     eval_put(g, "<div class='scroll'><table><thead><tr><th></th>");
@@ -202,11 +221,11 @@ void eval_table(eval_page *g, const eval_measure *r, size_t n)
         eval_element(g, r[i].average ? "<tr class='s'><th>" : "<tr><th>", r[i].label, "</th>");
         for (size_t k = 0; k < g->n; k++)
             eval_cell(g, eval_figure_at(g, g->shown[k], r[i].path), r[i].format);
-        const eval_paper *p = paper_of(&r[i]);
+        const eval_measure *p = paper_of(&r[i]);
         if (paper)
             text_add(&g->t, "<td class='p'>%s</td><td class='p'>%s</td>",
-                     eval_print(g, p ? p->snip : NAN, r[i].format),
-                     eval_print(g, p ? p->snippp : NAN, r[i].format));
+                     eval_print(g, p ? p->paper[EVAL_PAPER_SNIP] : NAN, r[i].format),
+                     eval_print(g, p ? p->paper[EVAL_PAPER_SNIPPP] : NAN, r[i].format));
         eval_put(g, "</tr>\n");
     }
     eval_put(g, "</tbody></table></div>\n");
@@ -262,7 +281,7 @@ static void dot(eval_page *g, const page_plot *p, double y, int style, eval_figu
     page_mark(&g->t, page_plot_x(p, e.value), y, style, title);
 }
 
-void eval_dots(eval_page *g, const eval_panel *f, const eval_measure *r, size_t n)
+void eval_dots(eval_page *g, const eval_panel *f, const eval_row *r, size_t n)
 {
     int paper = any_paper(r, n);
     double high = fmax(9.0 * (double)(g->n + (paper ? 1 : 0)) + 8, 22);
@@ -281,7 +300,7 @@ void eval_dots(eval_page *g, const eval_panel *f, const eval_measure *r, size_t 
     if (isfinite(f->chance))
         guide(g, &p, f->chance);
     for (size_t i = 0; i < n; i++) {
-        const eval_paper *q = paper_of(&r[i]);
+        const eval_measure *q = paper_of(&r[i]);
         double slots = (double)g->n + (q ? 1 : 0);
         double y = PAGE_TOP + high * ((double)i + .5) - 9 * (slots - 1) / 2;
         for (size_t k = 0; k < g->n; k++, y += 9) {
@@ -290,7 +309,8 @@ void eval_dots(eval_page *g, const eval_panel *f, const eval_measure *r, size_t 
                 eval_hover(g, eval_model_name(g, g->shown[k]), r[i].label, e, r[i].format));
         }
         for (int s = 0; q && s < 2; s++) {
-            eval_figure e = { s ? q->snippp : q->snip, NAN, NAN };
+            eval_figure e = { s ? q->paper[EVAL_PAPER_SNIPPP] : q->paper[EVAL_PAPER_SNIP], NAN,
+                              NAN };
             dot(g, &p, y, s ? EVAL_SNIPPP : EVAL_SNIP, e,
                 eval_hover(g, s ? "SNIP++, paper" : "SNIP, paper", r[i].label, e, r[i].format));
         }
@@ -298,7 +318,7 @@ void eval_dots(eval_page *g, const eval_panel *f, const eval_measure *r, size_t 
     eval_panel_close(g, &p);
 }
 
-double eval_low_end(eval_page *g, const eval_measure *r, size_t n, double low)
+double eval_low_end(eval_page *g, const eval_row *r, size_t n, double low)
 {
     for (size_t i = 0; i < n; i++)
         for (size_t k = 0; k < g->n; k++) {

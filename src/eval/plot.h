@@ -21,12 +21,19 @@ typedef struct eval_page {
 } eval_page;
 
 /* A measure is a path below a model's suites, with a label and a format. */
-typedef struct eval_measure {
+typedef struct eval_row {
     const char *label, *path; /* without a path it is a heading */
     const char *key;          /* the paper's, where it is not the path */
     page_format format;
     int average; /* drawn shaded */
-} eval_measure;
+} eval_row;
+
+/* The row of a measure (measures.h), called as its part of the page calls it. The path must be one
+ * of the table. */
+eval_row eval_row_of(const char *path);
+
+/* The rows of the n measures whose paths start so and that have a name there, in their order. */
+void eval_rows_below(const char *path, eval_row *out, size_t n);
 
 typedef struct eval_named {
     const char *name, *label;
@@ -71,7 +78,7 @@ void eval_element(eval_page *g, const char *open, const char *s, const char *clo
 void eval_cell(eval_page *g, eval_figure e, page_format f);
 
 /* Measures down, the models shown across, then the paper's where it has any of them. */
-void eval_table(eval_page *g, const eval_measure *r, size_t n);
+void eval_table(eval_page *g, const eval_row *r, size_t n);
 
 /* A model keeps its style on the whole page. */
 int eval_style(size_t m);
@@ -90,9 +97,9 @@ typedef struct eval_panel {
     const char *title, *unit;
     double lo, hi, chance; /* chance: NAN where there is none */
 } eval_panel;
-void eval_dots(eval_page *g, const eval_panel *f, const eval_measure *r, size_t n);
+void eval_dots(eval_page *g, const eval_panel *f, const eval_row *r, size_t n);
 
 /* A round low end for such a panel, at most `low` and below every dot and interval. */
-double eval_low_end(eval_page *g, const eval_measure *r, size_t n, double low);
+double eval_low_end(eval_page *g, const eval_row *r, size_t n, double low);
 
 #endif

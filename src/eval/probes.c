@@ -198,11 +198,11 @@ static snip_code draw_parts(expr out[3], int positive, rng *r, arena *a, snip_st
  * random. Returns their number, or (size_t)-1 when memory is out. */
 static size_t near_misses(expr out[WRONG], expr e, const double *const *x, rng *r, arena *a)
 {
-    data_edit *edits[DATA_SUBTREE_REWRITING];
-    size_t of_family[DATA_SUBTREE_REWRITING], total = 0, n = 0;
+    data_edit *edits[DATA_FAMILIES];
+    size_t of_family[DATA_FAMILIES], total = 0, n = 0;
     double *y = arena_array(a, DATA_POINTS, sizeof *y);
     data_behaviours seen = { .rows = DATA_POINTS, .a = a };
-    for (int f = 0; f < DATA_SUBTREE_REWRITING; f++) {
+    for (int f = 0; f < DATA_FAMILIES; f++) { /* those that are not listed give none */
         of_family[f] = data_edits_list(&edits[f], e, (data_family)f, a);
         if (of_family[f] == (size_t)-1)
             return (size_t)-1;

@@ -25,14 +25,14 @@ static const eval_named conditions[] = { { "rows200", "200 rows" },
 /* A table on its way. */
 typedef struct sheet {
     eval_page *g;
-    eval_measure row[ROWS_MAX];
+    eval_row row[ROWS_MAX];
     size_t n;
 } sheet;
 
 static void add(sheet *s, const char *label, const char *path, page_format format)
 {
     if (s->n < ROWS_MAX)
-        s->row[s->n++] = (eval_measure){ label, path, NULL, format, 0 };
+        s->row[s->n++] = (eval_row){ label, path, NULL, format, 0 };
 }
 
 /* A heading and a row for each name below the path. */

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "eval/paper.h"
+#include "eval/measures.h"
 #include "eval/report_parts.h"
 
 enum { BINS = 24 };
@@ -50,12 +50,15 @@ static void variation(eval_page *g)
                           eval_say(g, "%s, c = %.3g: %s", eval_model_name(g, g->shown[k]), x[i],
                                    eval_print(g, y[i], PAGE_SHARE)));
     }
-    const eval_paper *q = eval_paper_find("probes.variation.last");
+    const eval_measure *q = eval_measure_printed("probes.variation.last");
     for (int s = 0; s < 2; s++)
-        page_mark(&g->t, page_plot_x(&p, 5), page_plot_y(&p, s ? q->snippp : q->snip),
-                  s ? EVAL_SNIPPP : EVAL_SNIP,
-                  eval_say(g, "%s, paper, c = 5: %s", s ? "SNIP++" : "SNIP",
-                           eval_print(g, s ? q->snippp : q->snip, PAGE_SHARE)));
+        page_mark(
+            &g->t, page_plot_x(&p, 5),
+            page_plot_y(&p, s ? q->paper[EVAL_PAPER_SNIPPP] : q->paper[EVAL_PAPER_SNIP]),
+            s ? EVAL_SNIPPP : EVAL_SNIP,
+            eval_say(g, "%s, paper, c = 5: %s", s ? "SNIP++" : "SNIP",
+                     eval_print(g, s ? q->paper[EVAL_PAPER_SNIPPP] : q->paper[EVAL_PAPER_SNIP],
+                                PAGE_SHARE)));
     eval_panel_close(g, &p);
     eval_put(g, "</div>\n");
 }
@@ -116,7 +119,7 @@ static void consequences_of(eval_page *g, size_t m)
 
 static void consequences(eval_page *g)
 {
-    static const eval_measure rows[] = {
+    static const eval_row rows[] = {
         { "AUC", "probes.consequences.auc", NULL, PAGE_SHARE, 0 },
         { "behaviour kept, mean", "probes.consequences.preserving.mean", NULL, PAGE_SHARE, 0 },
         { "behaviour changed, mean", "probes.consequences.changing.mean", NULL, PAGE_SHARE, 0 },
@@ -135,7 +138,7 @@ static void consequences(eval_page *g)
     eval_table(g, rows, COUNT(rows));
 }
 
-static void identities(eval_page *g, const eval_measure *rows, size_t n)
+static void identities(eval_page *g, const eval_row *rows, size_t n)
 {
     eval_put(
         g, "<div class='scroll'><table class='words'><thead><tr><th>Identity</th><th></th><th>Cases"
@@ -172,7 +175,7 @@ static void rewritings(eval_page *g)
 {
     const json_t *all = eval_page_common(g, "probes.rewritings.families");
     size_t n = json_object_size(all), i = 0;
-    eval_measure *rows = arena_array(g->a, n + 1, sizeof *rows);
+    eval_row *rows = arena_array(g->a, n + 1, sizeof *rows);
     if (!rows) {
         g->t.failed = 1;
         return;
@@ -188,11 +191,11 @@ static void rewritings(eval_page *g)
         char *label = arena_text(g->a, name, strlen(name));
         for (char *s = label; s && *s; s++)
             *s = *s == '_' ? ' ' : *s;
-        rows[i] = (eval_measure){ label ? label : name,
-                                  eval_say(g, "probes.rewritings.families.%s", name), NULL,
-                                  PAGE_SHARE, 0 };
+        rows[i] =
+            (eval_row){ label ? label : name, eval_say(g, "probes.rewritings.families.%s", name),
+                        NULL, PAGE_SHARE, 0 };
     }
-    rows[i] = (eval_measure){ "mean", "probes.rewritings.average", NULL, PAGE_SHARE, 1 };
+    rows[i] = (eval_row){ "mean", "probes.rewritings.average", NULL, PAGE_SHARE, 1 };
     eval_legend(g, 1);
     eval_put(g, "<div class='panels'>");
     eval_dots(
@@ -207,14 +210,14 @@ static void rewritings(eval_page *g)
 static void taylor(eval_page *g)
 {
     static const char *const orders[] = { "2", "3", "4" };
-    static const eval_measure mean[] = {
+    static const eval_row mean[] = {
         { "mean of all", "probes.taylor.average", NULL, PAGE_SHARE, 0 },
         { "data of a function, series of the others", "probes.taylor.unrelated", NULL, PAGE_SHARE,
           0 },
     };
     const json_t *all = eval_page_common(g, "probes.taylor.functions");
     size_t n = json_array_size(all);
-    eval_measure *rows = arena_array(g->a, COUNT(orders) * n + 1, sizeof *rows);
+    eval_row *rows = arena_array(g->a, COUNT(orders) * n + 1, sizeof *rows);
     if (!rows) {
         g->t.failed = 1;
         return;
@@ -230,10 +233,9 @@ static void taylor(eval_page *g)
     for (size_t k = 0; k < COUNT(orders); k++) {
         for (size_t i = 0; i < n; i++)
             rows[k * n + i] =
-                (eval_measure){ eval_json_string(json_array_get(all, i), "name"),
-                                eval_say(g, "probes.taylor.functions.%zu.similarity.%s", i,
-                                         orders[k]),
-                                NULL, PAGE_SHARE, 0 };
+                (eval_row){ eval_json_string(json_array_get(all, i), "name"),
+                            eval_say(g, "probes.taylor.functions.%zu.similarity.%s", i, orders[k]),
+                            NULL, PAGE_SHARE, 0 };
         low = eval_low_end(g, rows + k * n, n, low);
     }
     for (size_t k = 0; n && k < COUNT(orders); k++)

@@ -73,6 +73,11 @@ snip_code eval_local(eval_scores *out, model_space *s, const eval_target *t, siz
 /* The held-out targets of the edit suites. */
 snip_code eval_targets(eval_target **out, const eval_how *how, arena *a, snip_status *st);
 
+/* The pool of edits of these targets, before a model finds some too long: how many targets there
+ * are, how many are used, and of each family how many have variants, with their mean and median.
+ * NULL when memory is out. */
+json_t *eval_pool_json(const eval_how *how);
+
 /* {"r1":…,"r10":…,"ndcg10":…,"mrr":…,"median_rank":…} */
 json_t *eval_retrieval_json(const eval_retrieval *r);
 
@@ -87,8 +92,10 @@ json_t *eval_compare(const eval_scores *a_edits, const eval_scores *b_edits,
 /* The suites. Fills *out, which is NULL on failure. */
 snip_code eval_global(json_t **out, model_space *s, const eval_how *how, snip_status *st);
 snip_code eval_geometry(json_t **out, model_space *s, const eval_how *how, snip_status *st);
-snip_code eval_ood(json_t **out, model_space *s, const eval_how *how, snip_status *st);
+snip_code eval_corpora(json_t **out, model_space *s, const eval_how *how, snip_status *st);
 snip_code eval_forms(json_t **out, model_space *s, const eval_how *how, snip_status *st);
 snip_code eval_probes(json_t **out, model_space *s, const eval_how *how, snip_status *st);
+snip_code eval_explain(json_t **out, model_space *s, const eval_how *how, snip_status *st);
+snip_code eval_candidates(json_t **out, model_space *s, const eval_how *how, snip_status *st);
 
 #endif

@@ -10,11 +10,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "expr/vec.h"
 #include "regress/constants.h"
 #include "search/bits.h"
 
-enum { SNAPS_MAX = 6, SNAP_CONSTANTS_MAX = 12, DIGITS_MIN = 3, DIGITS_MAX = 17, FIT_STEPS = 200 };
+enum { SNAPS_MAX = 6, SNAP_CONSTANTS_MAX = 12, DIGITS_MIN = 3, DIGITS_MAX = 17, FIT_STEPS = 60 };
 
 /* What clean numbers and rounding may add to the loss, relatively and times the rows: two standard
  * errors, and a third of one. */
@@ -26,6 +27,7 @@ enum { SNAPS_MAX = 6, SNAP_CONSTANTS_MAX = 12, DIGITS_MIN = 3, DIGITS_MAX = 17, 
 #define EXACT              1e-20 /* a loss below is rounding: it may grow, but stays below */
 #define NEARLY_EXACT       1e-9
 #define OUTLIER_DEVIATIONS 6
+#define GRACE              0.2 /* seconds for clean constants where no time is left */
 
 /* A formula on its way. */
 typedef struct draft {
@@ -35,6 +37,25 @@ typedef struct draft {
     double bits;              /* on all rows */
     const search_entry *from; /* what it was in the archive */
 } draft;
+
+/* How long formulas may be improved. A formula as the archive has it is an answer, too. */
+typedef struct patience {
+    double until;
+    const volatile sig_atomic_t *cancel; /* NULL: the search itself was cancelled */
+} patience;
+
+static patience patience_of(const search *s)
+{
+    double now = clock_now();
+    int cancelled = s->how->cancel && *s->how->cancel;
+    return cancelled ? (patience){ now + GRACE, NULL }
+                     : (patience){ fmax(s->finish_by, now + GRACE), s->how->cancel };
+}
+
+static int late(const patience *p)
+{
+    return (p->cancel && *p->cancel) || (isfinite(p->until) && clock_now() >= p->until);
+}
 
 static size_t all_rows(const search *s)
 {
@@ -139,7 +160,7 @@ static expr with_clean(expr e, size_t i, double c, arena *a)
 }
 
 /* Replaces constants by clean ones as long as that does not cost a bit. */
-static void snap(draft *d, const search *s, arena *a)
+static void snap(draft *d, const search *s, const patience *p, arena *a)
 {
     for (int turn = 0; turn < SNAP_CONSTANTS_MAX; turn++) {
         size_t *node = arena_array(a, d->e.count, sizeof *node);
@@ -151,6 +172,8 @@ static void snap(draft *d, const search *s, arena *a)
             double clean[SNAPS_MAX];
             size_t cleans = clean_near(d->e.node[node[k]].value, d->all < NEARLY_EXACT, clean);
             for (size_t m = 0; m < cleans; m++) {
+                if (late(p))
+                    return;
                 draft try = { .e = with_clean(d->e, node[k], clean[m], a) };
                 if (!try.e.node || !refit(&try, s, a))
                     continue;
@@ -200,8 +223,8 @@ static void round_off(draft *d, const search *s, arena *a)
     double most = d->all * (1 + ROUNDING_COSTS / (double)all_rows(s));
     most = d->all < EXACT ? EXACT : most;
     for (int digits = DIGITS_MIN; n > 0 && digits <= DIGITS_MAX; digits++) {
-        draft try = { .e = { arena_copy(a, d->e.node, d->e.count * sizeof *d->e.node),
-                             d->e.count } };
+        draft try = { .e = { arena_copy(a, d->e.node, d->e.count * sizeof *d->e.node), d->e.count },
+                      .from = d->from };
         if (!try.e.node)
             return;
         for (size_t k = 0; k < n; k++)
@@ -264,14 +287,37 @@ static double *errors_of(const draft *d, const search *s, size_t *count, arena *
     return out;
 }
 
+/* Fits the constants to all rows and makes them clean, as far as the time lasts. */
+static void improve(draft *d, const search *s, const patience *p, arena *a)
+{
+    draft one = *d;
+    if (!refit(&one, s, a))
+        return;
+    snap(&one, s, p, a);
+    tidy(&one, s, a);
+    round_off(&one, s, a);
+    one.from = d->from;
+    *d = one;
+}
+
 /* ---- the front ---- */
+
+static int by_bits(const void *a, const void *b)
+{
+    const draft *p = a, *q = b;
+    if (p->bits != q->bits)
+        return p->bits < q->bits ? -1 : 1;
+    return (p->from > q->from) - (p->from < q->from);
+}
 
 static int by_size(const void *a, const void *b)
 {
     const draft *p = a, *q = b;
     if (p->e.count != q->e.count)
         return p->e.count < q->e.count ? -1 : 1;
-    return (p->all > q->all) - (p->all < q->all);
+    if (p->all != q->all)
+        return p->all < q->all ? -1 : 1;
+    return (p->from > q->from) - (p->from < q->from);
 }
 
 /* Whether the rows held out agree that a formula is better than a simpler one. */
@@ -314,6 +360,7 @@ snip_code search_finish(search_result *out, search *s, arena *a, snip_status *st
 {
     size_t n, count = 0, per_size = s->how->per_size ? s->how->per_size : 1;
     const search_entry *kept = search_kept(s, &n);
+    const patience p = patience_of(s);
     draft *d = arena_zero(s->a, n * sizeof *d + 1);
     if (!d)
         return status_nomem(st);
@@ -323,18 +370,16 @@ snip_code search_finish(search_result *out, search *s, arena *a, snip_status *st
         if (of_size >= per_size + 1 ||
             kept[k].loss[0] > 1.5 * search_best_loss(s, kept[k].size) + 1e-24)
             continue;
-        draft one = { .e = kept[k].e };
-        if (!refit(&one, s, s->a))
-            continue;
-        snap(&one, s, s->a);
-        tidy(&one, s, s->a);
-        round_off(&one, s, s->a);
-        if (!measure(&one, s, s->a))
-            continue;
-        d[count] = one;
-        d[count].from = &kept[k];
-        count++;
+        d[count] = (draft){ .e = kept[k].e, .from = &kept[k] };
+        count += (size_t)measure(&d[count], s, s->a);
     }
+    /* What is likely to be selected comes first: the time may not last for all. */
+    qsort(d, count, sizeof *d, by_bits);
+    for (size_t k = 0; k < count; k++)
+        if (!late(&p))
+            improve(&d[k], s, &p, s->a);
+        else
+            round_off(&d[k], s, s->a); /* cheap, and nobody wants to read 17 digits */
     if (count == 0)
         return status_fail(st, SNIP_FORMAT, 0, "no formula is finite on all rows");
     qsort(d, count, sizeof *d, by_size);

@@ -15,6 +15,8 @@
 #define PATIENCE        (1.0 / 6) /* that while, and how long a noisy best must last: of the budget */
 #define NEARLY_PATIENCE 0.05      /* the same for nearly exact formulas */
 #define REPORT_EVERY    0.1       /* seconds */
+#define FINISHING       0.08      /* of the time, for clean constants */
+#define FINISHING_MOST  2.0       /* seconds of it */
 
 const char *const search_stage_names[SEARCH_STAGE_COUNT + 1] = {
 #define X(constant, name) name,
@@ -37,17 +39,6 @@ static const struct {
     { SEARCH_REDUCE, search_reduce }, { SEARCH_SPACE, search_space },
     { SEARCH_EVOLVE, search_evolve },
 };
-
-uint64_t search_operators_default(void)
-{
-    static const expr_op used[] = { EXPR_ADD,    EXPR_SUB,    EXPR_MUL,  EXPR_DIV, EXPR_POW,
-                                    EXPR_SQRT,   EXPR_EXP,    EXPR_LOG,  EXPR_SIN, EXPR_COS,
-                                    EXPR_ARCSIN, EXPR_ARCCOS, EXPR_TANH, EXPR_TAN, EXPR_ARCTAN };
-    uint64_t set = 0;
-    for (size_t k = 0; k < sizeof used / sizeof *used; k++)
-        set |= UINT64_C(1) << used[k];
-    return set;
-}
 
 /* The formula that would be selected now, among the front. */
 static size_t select_now(const search_entry *front, size_t count)
@@ -153,7 +144,14 @@ snip_code search_run(search_result *out, const regress_table *t, const search_ho
     search s = { .how = &own,
                  .operators = how->operators ? how->operators : search_operators_default(),
                  .max_size = how->max_size ? how->max_size : 30,
-                 .begun = clock_now() };
+                 .begun = clock_now(),
+                 .finish_by = INFINITY };
+    if (own.seconds <= 0 && own.evaluations == 0)
+        own.seconds = 60;
+    if (own.seconds > 0) {
+        s.finish_by = s.begun + own.seconds;
+        own.seconds -= fmin(FINISHING * own.seconds, FINISHING_MOST);
+    }
     if (s.max_size > SEARCH_SIZE_MAX)
         s.max_size = SEARCH_SIZE_MAX;
     *out = (search_result){ .seed = how->seed };

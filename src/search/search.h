@@ -116,6 +116,10 @@ typedef struct search_result {
 /* The operators that are used unless others are asked for. */
 uint64_t search_operators_default(void);
 
+/* Reads a list such as "+,-,*,/,sin,exp". SNIP_FORMAT where a name means none, st->pos being its
+ * byte, and for an empty list. */
+snip_code search_operators_read(uint64_t *out, const char *text, snip_status *st);
+
 /* Everything in *out lives in `a`. SNIP_FORMAT for a table that cannot be searched, with a line
  * that says why. */
 snip_code search_run(search_result *out, const regress_table *t, const search_how *how, arena *a,

@@ -67,6 +67,7 @@ struct search {
     struct search_archive *archive;
     arena *a; /* what lives as long as the search */
     double begun;
+    double finish_by; /* when the front has to be ready: the stages leave a part of the time */
     uint64_t evaluations;
     uint64_t rounds; /* so far: part of every job's random numbers */
     search_stage stage;

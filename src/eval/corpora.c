@@ -1,4 +1,4 @@
-/* ood.c - formulas that the generator did not make: Feynman, Classic, Strogatz; see suites.h.
+/* corpora.c - formulas that the generator did not make: Feynman, Classic, Strogatz; see suites.h.
  *
  * Inputs are standardised for the numeric encoder. In the paper's protocol the formula stays in its
  * own units; in the consistent view the symbolic encoder reads it, and each edit of it, as a
@@ -297,7 +297,7 @@ static snip_code run_views(json_t *pools[POOLS], model_space *s, const collectio
     return code;
 }
 
-snip_code eval_ood(json_t **out, model_space *s, const eval_how *how, snip_status *st)
+snip_code eval_corpora(json_t **out, model_space *s, const eval_how *how, snip_status *st)
 {
     arena *a = arena_new(0);
     collection all;

@@ -1,0 +1,22 @@
+/* commands.h - the commands, a row each, in the order in which `snip --help` lists them. A row stands
+ * for a file of that name, which defines cli_NAME_command. meson.build reads the rows, too: it makes
+ * sources and manual pages of them. So a new command is its file and a row. */
+CLI_COMMAND(help)
+CLI_COMMAND(gen)
+CLI_COMMAND(calc)
+CLI_COMMAND(tokens)
+CLI_COMMAND(edits)
+CLI_COMMAND(corpora)
+CLI_COMMAND(train)
+CLI_COMMAND(evaluate)
+CLI_COMMAND(embed)
+CLI_COMMAND(rank)
+CLI_COMMAND(fit)
+CLI_COMMAND(fit_constants)
+CLI_COMMAND(explain)
+CLI_COMMAND(index)
+CLI_COMMAND(find)
+CLI_COMMAND(serve)
+CLI_COMMAND(info)
+CLI_COMMAND(pack)
+CLI_COMMAND(bench)

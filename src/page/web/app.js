@@ -1,0 +1,618 @@
+"use strict";
+/* The page of `snip serve`: one state, five panels, no framework. What the server says is only ever
+ * put into the page as text or through createElement, so names and formulas can hold anything. */
+
+const $ = (id) => document.getElementById(id);
+const SVG = "http://www.w3.org/2000/svg", MATH = "http://www.w3.org/1998/Math/MathML";
+const token = new URLSearchParams(location.search).get("token");
+const state = { table: null, fit: null, formula: "", tab: "table", history: [] };
+let info = { operators: {}, examples: [] }, table = null, front = null, events = null, chosen = -1;
+
+/* ---- talking to the server ---- */
+
+function address(path) {
+  return token ? path + (path.includes("?") ? "&" : "?") + "token=" + encodeURIComponent(token) : path;
+}
+
+async function ask(path, body, type) {
+  const how = body === undefined ? {} : {
+    method: "POST",
+    headers: { "Content-Type": type || "application/json" },
+    body: type ? body : JSON.stringify(body),
+  };
+  let reply, answer;
+  try {
+    reply = await fetch(address(path), how);
+    answer = await reply.json();
+  } catch {
+    throw { error: "The server does not answer. Is snip serve still running?" };
+  }
+  if (!reply.ok) throw answer;
+  return answer;
+}
+
+function complain(error) {
+  $("message").textContent = error ? error.error || String(error) : "";
+  $("message").hidden = !error;
+}
+
+function save() {
+  try {
+    sessionStorage.setItem("snip", JSON.stringify(state));
+  } catch { /* a page without storage works, but forgets */ }
+}
+
+/* ---- elements ---- */
+
+function element(tag, attributes, ...children) {
+  const e = document.createElement(tag);
+  for (const [k, v] of Object.entries(attributes || {})) {
+    if (k === "onclick") e.addEventListener("click", v);
+    else if (v === true) e.setAttribute(k, "");
+    else if (v !== false && v !== null) e.setAttribute(k, v);
+  }
+  e.append(...children);
+  return e;
+}
+
+function shape(tag, attributes, ...children) {
+  const e = document.createElementNS(SVG, tag);
+  for (const [k, v] of Object.entries(attributes)) e.setAttribute(k, v);
+  e.append(...children);
+  return e;
+}
+
+function short(v) {
+  if (v === null || v === undefined || !isFinite(v)) return "–";
+  const size = Math.abs(v);
+  return size !== 0 && (size < 1e-4 || size >= 1e6) ? v.toExponential(2) : String(+v.toPrecision(5));
+}
+
+function rows(where, head, body) {
+  where.replaceChildren(
+    element("thead", {}, element("tr", {}, ...head.map((h) => element("th", { class: h.text ? "text" : null, scope: "col" }, h.name)))),
+    element("tbody", {}, ...body));
+}
+
+/* ---- formulas as MathML ---- */
+
+function math(tag, ...children) {
+  const e = document.createElementNS(MATH, tag);
+  e.append(...children);
+  return e;
+}
+
+/* The tree of prefix text: add,2.0,x_0. */
+function parsePrefix(text) {
+  const words = text.split(",");
+  let at = 0;
+  const read = () => {
+    const word = words[at++];
+    const arity = info.operators[word] || 0, kids = [];
+    for (let k = 0; k < arity; k++) kids.push(read());
+    return { word, kids };
+  };
+  return read();
+}
+
+function numberText(word) {
+  const v = Number(word);
+  if (!isFinite(v)) return word;
+  const s = String(+v.toPrecision(6));
+  return s.replace("-", "\u2212");
+}
+
+const names = { pi: "\u03c0", e: "e", euler_gamma: "\u03b3" };
+const FUNCTION = 4, POWER = 3, PRODUCT = 2, SUM = 1;
+
+function fenced(inner, need) {
+  return need ? math("mrow", math("mo", "("), inner, math("mo", ")")) : inner;
+}
+
+/* MathML of a tree and how tightly it binds. */
+function typeset(t, inputs) {
+  const kid = (k, least) => {
+    const [e, binds] = typeset(t.kids[k], inputs);
+    return fenced(e, binds < least);
+  };
+  switch (t.word) {
+    case "add":
+    case "sub": {
+      const minus = t.word === "sub";
+      return [math("mrow", kid(0, SUM), math("mo", minus ? "\u2212" : "+"), kid(1, minus ? PRODUCT : SUM)), SUM];
+    }
+    case "mul": {
+      const dot = /^[-\d.]/.test(t.kids[1].word) || (t.kids[1].kids[0] && /^[-\d.]/.test(t.kids[1].kids[0].word));
+      return [math("mrow", kid(0, PRODUCT), math("mo", dot ? "\u00b7" : "\u2009"), kid(1, PRODUCT)), PRODUCT];
+    }
+    case "div": return [math("mfrac", kid(0, 0), kid(1, 0)), POWER];
+    case "inv": return [math("mfrac", math("mn", "1"), kid(0, 0)), POWER];
+    case "neg": return [math("mrow", math("mo", "\u2212"), kid(0, PRODUCT)), SUM];
+    case "pow": return [math("msup", kid(0, FUNCTION), kid(1, 0)), POWER];
+    case "pow2": return [math("msup", kid(0, FUNCTION), math("mn", "2")), POWER];
+    case "pow3": return [math("msup", kid(0, FUNCTION), math("mn", "3")), POWER];
+    case "sqrt": return [math("msqrt", kid(0, 0)), FUNCTION];
+    case "cbrt": return [math("mroot", kid(0, 0), math("mn", "3")), FUNCTION];
+    case "exp": return [math("msup", math("mi", "e"), kid(0, 0)), POWER];
+    case "abs": return [math("mrow", math("mo", "|"), kid(0, 0), math("mo", "|")), FUNCTION];
+  }
+  if (t.kids.length) {
+    const args = [];
+    t.kids.forEach((_, k) => args.push(...(k ? [math("mo", ",")] : []), kid(k, 0)));
+    return [math("mrow", math("mi", t.word), math("mo", "\u2061"), fenced(math("mrow", ...args), true)), FUNCTION];
+  }
+  const variable = /^x_(\d+)$/.exec(t.word);
+  if (variable) return [math("mi", inputs[+variable[1]] || t.word.replace("_", "")), FUNCTION];
+  if (names[t.word]) return [math("mi", names[t.word]), FUNCTION];
+  const negative = t.word.startsWith("-");
+  return [math("mn", numberText(t.word)), negative ? SUM : FUNCTION];
+}
+
+function showFormula(where, notations) {
+  const m = math("math");
+  m.setAttribute("display", "block");
+  m.setAttribute("aria-label", notations.text);
+  m.append(typeset(parsePrefix(notations.prefix), inputNames())[0]);
+  where.replaceChildren(m);
+}
+
+function inputNames() {
+  return table ? table.columns.filter((c) => c.role === "input").map((c) => c.name) : [];
+}
+
+/* ---- pictures ---- */
+
+function ticks(low, high, n) {
+  const step0 = (high - low) / n, power = 10 ** Math.floor(Math.log10(step0));
+  const step = [1, 2, 5, 10].map((k) => k * power).find((s) => s >= step0) || step0;
+  const out = [];
+  for (let v = Math.ceil(low / step) * step; v <= high + step * 1e-9; v += step) out.push(Math.abs(v) < step * 1e-9 ? 0 : v);
+  return out;
+}
+
+/* Axes, and the functions that map values to places. */
+function plot(label, xs, ys, nameX, nameY, more) {
+  const W = 420, H = 260, L = 58, R = 12, T = 10, B = 40;
+  const range = (v) => {
+    const f = v.filter((a) => a !== null && isFinite(a));
+    let low = Math.min(...f), high = Math.max(...f);
+    if (!f.length) [low, high] = [0, 1];
+    if (low === high) [low, high] = [low - (Math.abs(low) || 1) * .1, high + (Math.abs(high) || 1) * .1];
+    return [low - (high - low) * .04, high + (high - low) * .04];
+  };
+  const [x0, x1] = range(xs), [y0, y1] = range(ys);
+  const X = (v) => L + (v - x0) / (x1 - x0) * (W - L - R), Y = (v) => H - B - (v - y0) / (y1 - y0) * (H - B - T);
+  const svg = shape("svg", { viewBox: `0 0 ${W} ${H}`, role: "img", "aria-label": label });
+  for (const v of ticks(x0, x1, 5)) svg.append(shape("line", { x1: X(v), x2: X(v), y1: T, y2: H - B, class: "grid" }), shape("text", { x: X(v), y: H - B + 15, "text-anchor": "middle" }, more && more.tickX ? more.tickX(v) : short(v)));
+  for (const v of ticks(y0, y1, 4)) svg.append(shape("line", { x1: L, x2: W - R, y1: Y(v), y2: Y(v), class: "grid" }), shape("text", { x: L - 5, y: Y(v) + 4, "text-anchor": "end" }, more && more.tickY ? more.tickY(v) : short(v)));
+  svg.append(shape("line", { x1: L, x2: W - R, y1: H - B, y2: H - B, class: "axis" }), shape("line", { x1: L, x2: L, y1: T, y2: H - B, class: "axis" }));
+  svg.append(shape("text", { x: (L + W - R) / 2, y: H - 8, "text-anchor": "middle" }, nameX), shape("text", { x: 14, y: (H - B) / 2, transform: `rotate(-90 14 ${(H - B) / 2})`, "text-anchor": "middle" }, nameY));
+  return { svg, X, Y, y0, y1, x0, x1 };
+}
+
+function scatter(label, xs, ys, nameX, nameY, line) {
+  const p = plot(label, xs, ys, nameX, nameY);
+  if (line) {
+    const low = Math.max(p.x0, p.y0), high = Math.min(p.x1, p.y1);
+    if (high > low) p.svg.append(shape("line", { x1: p.X(low), y1: p.Y(low), x2: p.X(high), y2: p.Y(high), class: "axis" }));
+  }
+  xs.forEach((x, i) => {
+    if (x !== null && ys[i] !== null && isFinite(x) && isFinite(ys[i])) p.svg.append(shape("circle", { cx: p.X(x), cy: p.Y(ys[i]), r: 2.5, class: "mark" }));
+  });
+  return p.svg;
+}
+
+function histogram(c) {
+  const most = Math.max(...c.histogram, 1), w = 240 / c.histogram.length;
+  const svg = shape("svg", { viewBox: "0 0 240 60", role: "img", "aria-label": `histogram of ${c.name}` });
+  c.histogram.forEach((n, k) => svg.append(shape("rect", { x: k * w + .5, width: w - 1, y: 60 - n / most * 58, height: n / most * 58, class: "bar" })));
+  return svg;
+}
+
+/* ---- table ---- */
+
+function showTable(answer) {
+  table = answer;
+  state.table = answer.table;
+  $("table-view").hidden = false;
+  $("where").textContent = answer.name;
+  $("table-name").textContent = answer.name;
+  $("table-facts").textContent = answer.error ? "" : `${answer.rows} rows, ${answer.columns.length} columns`;
+  $("table-notes").replaceChildren(...answer.notes.map((n) => element("li", {}, n)));
+  complain(answer.error ? { error: answer.error } : null);
+  const target = answer.columns.find((c) => c.role === "target");
+  $("target").replaceChildren(...answer.columns.map((c) => element("option", { value: c.name, selected: target ? c === target : c === answer.columns.at(-1) }, c.name)));
+  $("inputs").replaceChildren(...answer.columns.map((c) => element("label", {}, element("input", { type: "checkbox", value: c.name, checked: answer.error ? c !== answer.columns.at(-1) : c.role === "input" }), " ", c.name)));
+  rows($("preview"), answer.columns.map((c) => ({ name: c.name })), answer.preview.map((r) => element("tr", {}, ...r.map((v) => element("td", {}, short(v))))));
+  $("columns").replaceChildren(...answer.columns.filter((c) => c.histogram).map((c) => {
+    const card = element("div", { class: "card" }, element("strong", {}, c.name), element("p", {}, `${c.role}, ${short(c.min)} to ${short(c.max)}, mean ${short(c.mean)}`), histogram(c));
+    if (target && c !== target) card.append(scatter(`${target.name} against ${c.name}`, c.points, target.points, c.name, target.name));
+    return card;
+  }));
+  const usable = !answer.error;
+  $("go-fit").disabled = $("start").disabled = $("draw-map").disabled = !usable;
+  for (const id of ["fit-none", "explain-none"]) $(id).hidden = usable;
+  save();
+}
+
+async function send(promise) {
+  complain(null);
+  try {
+    showTable(await promise);
+    front = null;
+    state.fit = null;
+    state.formula = "";
+    state.history = [];
+    $("formula").value = "";
+    $("fit-view").hidden = $("explain-view").hidden = true;
+    $("fit-state").textContent = "";
+    save();
+  } catch (e) {
+    complain(e);
+  }
+}
+
+async function sendFile(file) {
+  if (!file) return;
+  await send(ask("/api/table?name=" + encodeURIComponent(file.name), await file.arrayBuffer(), "text/csv"));
+}
+
+/* ---- fit ---- */
+
+function frontPlot() {
+  const xs = front.front.map((f) => f.size), error = (f) => Math.log10(Math.max(1 - f.r2_val, 1e-18));
+  const ys = front.front.map(error);
+  const p = plot("unexplained share of the variance against size", xs, ys, "nodes", "1 \u2212 R\u00b2 (held out)", { tickY: (v) => "1e" + Math.round(v * 10) / 10 });
+  p.svg.append(shape("polyline", { class: "line", points: xs.map((x, i) => `${p.X(x)},${p.Y(ys[i])}`).join(" ") }));
+  front.front.forEach((f, k) => {
+    const mark = shape("circle", { cx: p.X(xs[k]), cy: p.Y(ys[k]), r: k === front.selected ? 7 : 5, class: k === chosen ? "chosen" : "mark", tabindex: 0, role: "button", "aria-label": `${f.size} nodes, R\u00b2 ${short(f.r2_val)}: ${f.equation}` }, shape("title", {}, f.equation));
+    mark.addEventListener("click", () => choose(k));
+    mark.addEventListener("keydown", (e) => { if (e.key === "Enter" || e.key === " ") { e.preventDefault(); choose(k); } });
+    p.svg.append(mark);
+  });
+  $("front-plot").replaceChildren(p.svg);
+}
+
+function showFront() {
+  if (!front || !front.front) return;
+  $("fit-view").hidden = false;
+  rows($("front"), [{ name: "nodes" }, { name: "R² held out" }, { name: "formula", text: true }],
+    front.front.map((f, k) => element("tr", { class: k === front.selected ? "selected" : null },
+      element("td", {}, String(f.size)), element("td", {}, short(f.r2_val)),
+      element("td", { class: "text" }, element("button", { type: "button", onclick: () => choose(k) }, f.equation)))));
+  frontPlot();
+}
+
+async function showBest() {
+  const best = front.front[front.selected];
+  if (!best || showBest.last === best.equation) return;
+  showBest.last = best.equation;
+  try {
+    showFormula($("fit-best"), await ask("/api/formula", { table: state.table, formula: best.equation }));
+  } catch (e) {
+    $("fit-best").textContent = best.equation;
+  }
+}
+
+function onEvent(answer) {
+  if (answer.error) {
+    complain(answer);
+  } else if (answer.front) {
+    front = answer;
+    showFront();
+    showBest();
+  }
+  const running = !answer.done;
+  $("stop").disabled = !running;
+  $("start").disabled = running;
+  $("fit-progress").hidden = !running;
+  $("fit-progress").value = answer.spent || 0;
+  if (running) {
+    const left = answer.spent > 0 ? answer.seconds / answer.spent - answer.seconds : 0;
+    $("fit-state").textContent = `${answer.stage}, ${Math.max(0, left).toFixed(0)} s left`;
+  } else if (!answer.error) {
+    $("fit-state").textContent = `${answer.note ? answer.note + "; " : ""}done in ${answer.seconds.toFixed(1)} s, ${answer.evaluations.toLocaleString("en")} evaluations`;
+    if (chosen < 0 || chosen >= front.front.length) choose(front.selected);
+  }
+}
+
+function listen() {
+  if (events) events.close();
+  events = new EventSource(address(`/api/fit/${state.fit}/events`));
+  events.onmessage = (e) => {
+    const answer = JSON.parse(e.data);
+    onEvent(answer);
+    if (answer.done) events.close();
+  };
+  events.onerror = () => events.close();
+}
+
+async function startFit() {
+  complain(null);
+  chosen = -1;
+  showBest.last = null;
+  $("chosen").hidden = true;
+  try {
+    const answer = await ask("/api/fit", { table: state.table, seconds: Number($("seconds").value) || 30 });
+    state.fit = answer.fit;
+    save();
+    $("start").disabled = true;
+    $("stop").disabled = false;
+    $("fit-state").textContent = "starting";
+    listen();
+  } catch (e) {
+    complain(e);
+  }
+}
+
+async function choose(k) {
+  chosen = k;
+  showFront();
+  const f = front.front[k];
+  try {
+    const n = await ask("/api/formula", { table: state.table, formula: f.equation });
+    $("chosen").hidden = false;
+    showFormula($("chosen-formula"), n);
+    $("copy").replaceChildren("Copy as ", ...["text", "latex", "sympy", "c"].map((kind) => element("button", {
+      type: "button",
+      onclick: async (e) => {
+        try {
+          await navigator.clipboard.writeText(n[kind]);
+          e.target.textContent = kind + " \u2713";
+        } catch {
+          prompt("Copy:", n[kind]);
+        }
+      } }, kind)));
+    $("chosen-constants").textContent = f.constants && f.constants.length ? "Constants: " + f.constants.map((c) => `${short(c.value)}${c.error === null ? "" : " \u00b1 " + short(c.error)}`).join(", ") : "";
+    const residual = n.measured.map((v, i) => n.predicted[i] === null ? null : v - n.predicted[i]);
+    const targetName = table.columns.find((c) => c.role === "target").name;
+    $("chosen-plots").replaceChildren(
+      element("div", { class: "card" }, element("strong", {}, "Measured against predicted"), scatter("measured against predicted", n.predicted, n.measured, "predicted", targetName, true)),
+      ...table.columns.filter((c) => c.role === "input").map((c) => element("div", { class: "card" }, element("strong", {}, "Residual against " + c.name), scatter("residual against " + c.name, c.points, residual, c.name, "residual"))));
+  } catch (e) {
+    complain(e);
+  }
+}
+
+function download() {
+  const quote = (s) => '"' + s.replaceAll('"', '""') + '"';
+  const text = ["Complexity,Loss,Equation,Selected,r2_train,r2_val,loss_val", ...front.front.map((f, k) => [f.size, f.loss_train, quote(f.equation), k === front.selected ? 1 : 0, f.r2_train, f.r2_val, f.loss_val].join(","))].join("\n") + "\n";
+  const link = element("a", { href: URL.createObjectURL(new Blob([text], { type: "text/csv" })), download: "front.csv" });
+  link.click();
+  URL.revokeObjectURL(link.href);
+}
+
+/* ---- explain ---- */
+
+let judging = 0, judgeTimer = 0;
+
+/* The error at its byte: the text up to it, then what follows. */
+function markError(text, e) {
+  $("formula").classList.toggle("wrong", Boolean(e));
+  if (!e) {
+    $("formula-error").replaceChildren();
+    return;
+  }
+  const bytes = new TextEncoder().encode(text), decode = (b) => new TextDecoder().decode(b);
+  $("formula-error").replaceChildren(e.error || "", " ", element("code", {}, decode(bytes.slice(Math.max(0, (e.pos || 0) - 24), e.pos || 0)) + " \u2192 " + decode(bytes.slice(e.pos || 0, (e.pos || 0) + 24))));
+}
+
+/* Error, R² and similarity follow as one types; only the newest answer counts. */
+async function judge() {
+  const text = $("formula").value.trim(), turn = ++judging;
+  state.formula = text;
+  save();
+  if (!text || !table || table.error) return;
+  try {
+    const [n, r] = await Promise.all([ask("/api/formula", { table: state.table, formula: text }), ask("/api/rank", { table: state.table, formulas: [text] })]);
+    if (turn !== judging) return;
+    markError(text, null);
+    showFormula($("formula-view"), n);
+    const c = (r.candidates || r.formulas || r.ranking || [])[0] || {};
+    $("formula-facts").textContent = `After a refit: R\u00b2 ${short(c.r2_val)} held out, ${short(c.r2_train)} trained; loss ${short(c.loss_val)}; similarity ${short(c.similarity)}; ${n.nodes} nodes`;
+  } catch (e) {
+    if (turn === judging) markError(text, e);
+  }
+}
+
+function setFormula(text, remember) {
+  if (remember && state.formula) state.history.push(state.formula);
+  $("back").disabled = !state.history.length;
+  $("formula").value = text;
+  judge();
+}
+
+function colour(share) {
+  return `color-mix(in srgb, var(--warm) ${Math.round(share * 85)}%, var(--ground))`;
+}
+
+/* The tree by places: leaves side by side, parents above their children. */
+function drawTree(tree, onNode) {
+  const depth = [], place = [], open = [];
+  let leaf = 0, deepest = 0;
+  const kids = tree.map(() => []);
+  tree.forEach((n, i) => {
+    depth[i] = open.length;
+    deepest = Math.max(deepest, depth[i]);
+    if (open.length) kids[open.at(-1).i].push(i);
+    if (n.arity) {
+      open.push({ i, left: n.arity });
+    } else {
+      place[i] = leaf++;
+      while (open.length && --open.at(-1).left === 0) open.pop();
+    }
+  });
+  for (let i = tree.length; i-- > 0;) if (kids[i].length) place[i] = kids[i].reduce((s, k) => s + place[k], 0) / kids[i].length;
+  const W = Math.max(leaf * 70, 140), H = (deepest + 1) * 64 + 10;
+  const svg = shape("svg", { viewBox: `0 0 ${W} ${H}`, role: "group", "aria-label": "tree of the formula" });
+  const X = (i) => place[i] * 70 + 35, Y = (i) => depth[i] * 64 + 32;
+  tree.forEach((_, i) => kids[i].forEach((k) => svg.append(shape("line", { x1: X(i), y1: Y(i), x2: X(k), y2: Y(k), class: "edge" }))));
+  tree.forEach((n, i) => {
+    const circle = shape("circle", { cx: X(i), cy: Y(i), r: 24 });
+    circle.style.fill = colour(n.share);
+    const g = shape("g", { class: "node", tabindex: 0, role: "button", "aria-label": `part ${n.label}, ${Math.round(n.share * 100)} % of the largest gain` }, circle, shape("text", { x: X(i), y: Y(i) }, n.label.length > 7 ? n.label.slice(0, 6) + "\u2026" : n.label), shape("title", {}, n.label));
+    g.addEventListener("click", () => onNode(i));
+    g.addEventListener("keydown", (e) => { if (e.key === "Enter" || e.key === " ") { e.preventDefault(); onNode(i); } });
+    svg.append(g);
+  });
+  svg.style.width = Math.min(W, 900) + "px";
+  $("tree").replaceChildren(svg);
+}
+
+function showEdits(x, node) {
+  const list = node === null ? x.edits : x.edits.filter((e) => e.node === node);
+  $("edits-title").textContent = node === null ? "Edits, least error first" : `Edits of ${x.nodes[node].part}`;
+  rows($("edits"), [{ name: "edit", text: true }, { name: "R² after refit" }, { name: "loss" }, { name: "gain" }, { name: "", text: true }],
+    list.slice(0, 60).map((e) => element("tr", {}, element("td", { class: "text" }, e.edit), element("td", {}, short(e.refitted_errors.r2_val)), element("td", {}, short(e.refitted_errors.loss_val)), element("td", {}, short(e.gain)),
+      element("td", { class: "text" }, element("button", { type: "button", "aria-label": "apply: " + e.edit, onclick: () => { setFormula(e.refitted_equation, true); explain(); } }, "Apply")))));
+}
+
+async function explain() {
+  const text = $("formula").value.trim();
+  if (!text) return;
+  complain(null);
+  $("explain-state").textContent = "working";
+  try {
+    const x = await ask("/api/explain", { table: state.table, formula: text });
+    $("explain-view").hidden = false;
+    const v = x.evidence;
+    $("verdict").textContent = v && v.supported ? `The data support an edit: ${v.edit.edit}, giving ${v.equation}` : "No edit is supported by the data.";
+    drawTree(x.tree, (i) => showEdits(x, i));
+    showEdits(x, null);
+    markError(text, null);
+  } catch (e) {
+    if (e.pos !== undefined) markError(text, e);
+    else complain(e);
+  }
+  $("explain-state").textContent = "";
+}
+
+/* ---- map ---- */
+
+async function drawMap() {
+  complain(null);
+  $("map-state").textContent = "embedding the laws (a few seconds the first time)";
+  try {
+    const candidates = [...new Set([...(front && front.front ? front.front.map((f) => f.equation) : []), ...(state.formula ? [state.formula] : [])])].slice(0, 30);
+    const m = await ask("/api/map", { table: state.table, formulas: candidates });
+    const all = [...m.points, ...m.candidates, m.table];
+    const p = plot("map of the space", all.map((a) => a.x), all.map((a) => a.y), "first direction", "second direction");
+    const put = (a, kind, r) => {
+      const mark = kind === "table" ? shape("rect", { x: p.X(a.x) - r, y: p.Y(a.y) - r, width: 2 * r, height: 2 * r, class: "chosen" }) : shape("circle", { cx: p.X(a.x), cy: p.Y(a.y), r, class: kind });
+      mark.append(shape("title", {}, kind === "table" ? "your table" : a.formula));
+      if (kind === "mark") {
+        mark.setAttribute("tabindex", 0);
+        mark.setAttribute("role", "button");
+        mark.setAttribute("aria-label", a.formula);
+      }
+      if (kind !== "table") mark.addEventListener("click", () => take(a.formula, kind === "law"));
+      p.svg.append(mark);
+    };
+    m.points.forEach((a) => put(a, "law", 2.2));
+    m.candidates.forEach((a) => put(a, "mark", 5));
+    put(m.table, "table", 6);
+    $("map").replaceChildren(p.svg);
+    rows($("nearest"), [{ name: "similarity" }, { name: "formula", text: true }], m.nearest.map((n) => element("tr", {}, element("td", {}, short(n.similarity)), element("td", { class: "text" }, element("button", { type: "button", onclick: () => take(n.formula, true) }, n.formula)))));
+    $("map-state").textContent = `${m.points.length} laws`;
+  } catch (e) {
+    complain(e);
+    $("map-state").textContent = "";
+  }
+}
+
+/* A law of the map as a candidate: its x0, x1, ... become the table's inputs. */
+function take(formula, isLaw) {
+  const inputs = inputNames();
+  let text = formula;
+  if (isLaw) {
+    const used = new Set([...formula.matchAll(/\bx(\d+)\b/g)].map((m) => +m[1]));
+    if ([...used].some((k) => k >= inputs.length)) {
+      complain({ error: `That law has more inputs than the table: ${formula}` });
+      return;
+    }
+    text = formula.replace(/\bx(\d+)\b/g, (_, k) => /^[A-Za-z_]\w*$/.test(inputs[+k]) ? inputs[+k] : "`" + inputs[+k] + "`");
+  }
+  setFormula(text, true);
+  show("explain");
+}
+
+/* ---- tabs ---- */
+
+const tabs = ["table", "fit", "explain", "map"];
+
+function show(name) {
+  state.tab = name;
+  for (const t of tabs) {
+    const on = t === name;
+    $("panel-" + t).hidden = !on;
+    $("tab-" + t).setAttribute("aria-selected", String(on));
+    $("tab-" + t).tabIndex = on ? 0 : -1;
+  }
+  save();
+}
+
+function wire() {
+  for (const t of tabs) $("tab-" + t).addEventListener("click", () => show(t));
+  $("tabs").addEventListener("keydown", (e) => {
+    const step = { ArrowRight: 1, ArrowLeft: -1 }[e.key];
+    if (!step) return;
+    const next = tabs[(tabs.indexOf(state.tab) + step + tabs.length) % tabs.length];
+    show(next);
+    $("tab-" + next).focus();
+  });
+  $("file").addEventListener("change", (e) => sendFile(e.target.files[0]));
+  for (const kind of ["dragover", "dragenter"]) $("drop").addEventListener(kind, (e) => { e.preventDefault(); $("drop").classList.add("over"); });
+  $("drop").addEventListener("dragleave", () => $("drop").classList.remove("over"));
+  $("drop").addEventListener("drop", (e) => { e.preventDefault(); $("drop").classList.remove("over"); sendFile(e.dataTransfer.files[0]); });
+  $("choice").addEventListener("submit", (e) => {
+    e.preventDefault();
+    const target = $("target").value;
+    const columns = [...$("inputs").querySelectorAll("input:checked")].map((c) => c.value).filter((c) => c !== target);
+    send(ask("/api/table", { table: state.table, target, columns }));
+  });
+  $("go-fit").addEventListener("click", () => { show("fit"); startFit(); });
+  $("fit-form").addEventListener("submit", (e) => { e.preventDefault(); startFit(); });
+  $("stop").addEventListener("click", () => ask(`/api/fit/${state.fit}/stop`, {}).catch(complain));
+  $("front-csv").addEventListener("click", download);
+  $("chosen-explain").addEventListener("click", () => { setFormula(front.front[chosen].equation, true); show("explain"); explain(); });
+  $("formula").addEventListener("input", () => { clearTimeout(judgeTimer); judgeTimer = setTimeout(judge, 150); });
+  $("explain").addEventListener("click", explain);
+  $("back").addEventListener("click", () => { if (state.history.length) { const last = state.history.pop(); setFormula(last, false); explain(); } });
+  $("draw-map").addEventListener("click", drawMap);
+}
+
+async function begin() {
+  wire();
+  try {
+    info = await ask("/api/info");
+    $("examples").replaceChildren(...info.examples.map((x) => element("button", { type: "button", title: x.about, onclick: () => send(ask("/api/table", { example: x.name })) }, x.name.replace(".csv", ""))));
+    if (!info.map) $("tab-map").hidden = true;
+    let kept = null;
+    try {
+      kept = JSON.parse(sessionStorage.getItem("snip"));
+    } catch { /* nothing is kept */ }
+    if (kept && kept.table) Object.assign(state, kept);
+    else state.table = info.table;
+    $("start").disabled = $("go-fit").disabled = $("draw-map").disabled = true;
+    if (state.table) {
+      const fit = state.fit;
+      showTable(await ask("/api/table/" + state.table));
+      $("formula").value = state.formula;
+      $("back").disabled = !state.history.length;
+      if (state.formula) judge();
+      if (fit) {
+        onEvent(await ask("/api/fit/" + fit));
+        if (!$("stop").disabled) listen();
+      }
+      show(state.tab);
+    }
+  } catch (e) {
+    if (state.table) {
+      state.table = state.fit = null;
+      save();
+    }
+    complain(e);
+  }
+}
+
+begin();
