@@ -186,13 +186,13 @@ static void parts_answer_wishes(void **state)
     const search_view v = { .dim = COLUMNS, .rows = ROWS, .x = t.x, .y = t.y };
     head_rows r = head_rows_of(&v);
     search s = { .operators = search_operators_default(), .dim = COLUMNS };
-    parts p;
+    pool p;
     rng random;
     double shift, factor, rest;
     rng_init(&random, 1, RNG_BENCH, 0);
-    assert_true(parts_make(&p, &s, &r, a));
+    assert_true(pool_make(&p, &s, &r, a));
     assert_true(p.count > 500);
-    const part *found = parts_match(&p, t.y, &random, &shift, &factor, &rest);
+    const pool_part *found = pool_match(&p, t.y, &random, &shift, &factor, &rest);
     assert_non_null(found);
     assert_string_equal(text(found->e, a), "x0/x2");
     assert_true(fabs(shift - (2)) < 1e-9);
@@ -200,7 +200,7 @@ static void parts_answer_wishes(void **state)
     assert_true(rest < 1e-12);
     /* What behaves like a part that is there is not taken again. */
     size_t before = p.count;
-    assert_false(parts_add(&p, parse("3 + 2*x0/x2", a)));
+    assert_false(pool_add(&p, parse("3 + 2*x0/x2", a)));
     assert_int_equal(p.count, before);
 }
 

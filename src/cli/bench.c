@@ -26,6 +26,12 @@ static json_t *run_eval(const request *q, snip_status *st)
     return bench_eval(q->seconds);
 }
 
+static json_t *run_fit_eval(const request *q, snip_status *st)
+{
+    (void)st;
+    return bench_fit_eval(q->seconds);
+}
+
 static json_t *run_train(const request *q, snip_status *st)
 {
     (void)st;
@@ -58,9 +64,10 @@ static const struct {
     const char *name;
     json_t *(*run)(const request *q, snip_status *st);
     int only_by_name; /* not part of `snip bench` without a name */
-} benches[] = { { "gen", run_gen, 0 },    { "eval", run_eval, 0 }, { "train", run_train, 0 },
-                { "rank", run_rank, 0 },  { "find", run_find, 0 }, { "embed", run_embed, 0 },
-                { "batch", run_batch, 1 } };
+} benches[] = { { "gen", run_gen, 0 },           { "eval", run_eval, 0 },
+                { "train", run_train, 0 },       { "rank", run_rank, 0 },
+                { "find", run_find, 0 },         { "embed", run_embed, 0 },
+                { "fit-eval", run_fit_eval, 0 }, { "batch", run_batch, 1 } };
 enum { BENCHES = sizeof benches / sizeof *benches };
 
 /* Runs one benchmark and prints its figures. */

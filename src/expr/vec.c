@@ -196,6 +196,55 @@ static int all_normal(const double *x, size_t n)
     return bad == 0;
 }
 
+/* Sums run in as many partial sums as the widest instruction set has lanes, whatever it is here. */
+enum { SUMS = 8 };
+
+static double total(const double *s)
+{
+    return ((s[0] + s[4]) + (s[2] + s[6])) + ((s[1] + s[5]) + (s[3] + s[7]));
+}
+
+/* Adds `expression` of row i to partial sum l, for all rows. */
+#define SUM_OVER_ROWS(expression)                                                                  \
+    do {                                                                                           \
+        size_t whole = n - n % SUMS;                                                               \
+        for (size_t row = 0; row < whole; row += SUMS)                                             \
+            for (size_t l = 0; l < SUMS; l++) {                                                    \
+                size_t i = row + l;                                                                \
+                expression;                                                                        \
+            }                                                                                      \
+        for (size_t i = whole; i < n; i++) {                                                       \
+            size_t l = i - whole;                                                                  \
+            expression;                                                                            \
+        }                                                                                          \
+    } while (0)
+
+static double unexplained(const double *v, const double *y, size_t n)
+{
+    double sum[SUMS] = { 0 }, vv[SUMS] = { 0 }, vy[SUMS] = { 0 }, rest[SUMS] = { 0 };
+    SUM_OVER_ROWS(sum[l] += v[i]);
+    double mean = total(sum) / (double)n;
+    SUM_OVER_ROWS({
+        double d = v[i] - mean;
+        vv[l] += d * d;
+        vy[l] += d * y[i];
+    });
+    double size = total(vv), with = total(vy), loss = 1 - with * with / size;
+    if (!(size <= DBL_MAX))
+        return INFINITY;
+    if (size <= (double)n * 1e-26 * mean * mean || size < DBL_MIN)
+        return 1; /* constant but for rounding */
+    if (loss > 1e-3)
+        return loss;
+    /* The difference above has lost its digits: the residuals have them. */
+    double slope = with / size;
+    SUM_OVER_ROWS({
+        double d = y[i] - slope * (v[i] - mean);
+        rest[l] += d * d;
+    });
+    return total(rest);
+}
+
 /* One pair of deviates from the two uniform numbers u and v, LANES pairs at a time. */
 static void gauss_lanes(double *u, double *v)
 {
@@ -249,5 +298,6 @@ const expr_vec PASTE(expr_vec_, ISA_SUFFIX) = {
     .finite = count_finite,
     .all_finite = all_finite,
     .all_normal = all_normal,
+    .unexplained = unexplained,
     .gauss = gauss,
 };

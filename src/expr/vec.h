@@ -19,6 +19,10 @@ typedef struct expr_vec {
     size_t (*finite)(const double *x, size_t n); /* how many are finite */
     int (*all_finite)(const double *x, size_t n);
     int (*all_normal)(const double *x, size_t n); /* finite, and neither zero nor subnormal */
+    /* 1 - r^2 of the line a + b*v, for y of mean 0 and length 1: what is left of y. It is good to
+     * rounding near 0 as well. 1 for a constant v, +infinity where a value is not finite. The same
+     * bits with every instruction set. */
+    double (*unexplained)(const double *v, const double *y, size_t n);
     /* Normal deviates by Box and Muller, in place: u[0..2*pairs) are uniform on [0,1). */
     void (*gauss)(double *u, size_t pairs);
 } expr_vec;

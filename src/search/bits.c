@@ -9,7 +9,7 @@
 
 #include <math.h>
 
-#define LOSS_FLOOR 1e-24 /* of y's variance: what rounding leaves of an exact formula */
+#define LOSS_FLOOR 1e-20 /* of y's variance: what rounding constants leaves of an exact formula */
 
 enum { DENOMINATOR_MAX = 6 };
 

@@ -11,8 +11,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "search/aim.h"
 #include "search/build.h"
-#include "search/target.h"
 #include "search/vary.h"
 
 enum {
@@ -46,7 +46,7 @@ typedef struct seen {
 } seen;
 
 typedef struct island {
-    const target *t;
+    const aim *t;
     creature at[POPULATION]; /* the oldest is at `next` */
     size_t count, next;
     creature best[HEAD_NODES_MAX + 1]; /* of each size; count 0: none */
@@ -58,10 +58,10 @@ typedef struct island {
 typedef struct world {
     search *s;
     const search_view *v;
-    target target[TARGETS_MAX];
-    size_t targets;
-    parts parts;
-    parts_ops ops;
+    aim aim[SEARCH_TARGETS];
+    size_t aims;
+    pool pool;
+    pool_ops ops;
     const expr *seed; /* the archive's formulas in the columns of the view, as of this round */
     size_t seeds;
     size_t room; /* nodes of a creature, at most */
@@ -158,7 +158,7 @@ typedef struct worker {
 /* More rows, in y itself: 1 - r^2 on SEARCH_SOME of them. */
 static double look_closer(worker *k, expr written)
 {
-    const target *t = k->is->t;
+    const aim *t = k->is->t;
     const search_view *v = k->w->v;
     size_t rows = v->rows < SEARCH_SOME ? v->rows : SEARCH_SOME;
     arena *a = k->j->tmp;
@@ -338,9 +338,9 @@ static void populate(worker *k)
     /* At first every transform has its turn; later y itself is as likely as all others. */
     size_t t = k->j->index > 0 ? k->j->index - 1 : 0;
     if (is->t && k->j->index > 0)
-        t = rng_below(random, 2) ? 0 : rng_below(random, (uint32_t)w->targets);
-    t = t < w->targets ? t : 0;
-    is->t = &w->target[t];
+        t = rng_below(random, 2) ? 0 : rng_below(random, (uint32_t)w->aims);
+    t = t < w->aims ? t : 0;
+    is->t = &w->aim[t];
     k->vary.rows = &is->t->rows;
     clear(is);
     size_t seeds =
@@ -364,7 +364,7 @@ static void run(search_job *j, void *context)
         return;
     }
     k.vary = (vary){ .rows = is->t ? &is->t->rows : NULL,
-                     .parts = &w->parts,
+                     .pool = &w->pool,
                      .ops = &w->ops,
                      .random = &j->random,
                      .a = j->tmp };
@@ -411,12 +411,12 @@ static snip_code take_seeds(world *w, arena *a, snip_status *st)
 
 static int make_world(world *w)
 {
-    w->ops = parts_ops_of(w->s);
+    w->ops = pool_ops_of(w->s);
     w->room = w->s->max_size < HEAD_NODES_MAX ? w->s->max_size : HEAD_NODES_MAX;
-    if (!targets_make(w->target, &w->targets, w->s, w->v, w->a))
+    if (!aims_make(w->aim, &w->aims, w->s, w->v, w->a))
         return 0;
-    if (w->targets == 0 || !parts_make(&w->parts, w->s, &w->target[0].rows, w->a))
-        return w->targets == 0;
+    if (w->aims == 0 || !pool_make(&w->pool, w->s, &w->aim[0].rows, w->a))
+        return w->aims == 0;
     for (size_t i = 0; i < ISLANDS; i++) {
         island *is = &w->island[i];
         if (!(is->seen = arena_zero(w->a, SEEN_SLOTS * sizeof *is->seen)))
@@ -439,7 +439,7 @@ snip_code search_evolve(search *s, const search_view *v, snip_status *st)
         *w = (world){ .s = s, .v = v, .a = a };
     if (!w || !make_world(w))
         code = status_nomem(st);
-    while (code == SNIP_OK && w->parts.count > 0 && !search_over(s)) {
+    while (code == SNIP_OK && w->pool.count > 0 && !search_over(s)) {
         arena_pos mark = arena_mark(a);
         code = take_seeds(w, a, st);
         if (code == SNIP_OK)

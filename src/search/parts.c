@@ -1,221 +1,281 @@
 /* parts.c - see parts.h. */
 #include "search/parts.h"
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
-#include "expr/vec.h"
 #include "search/build.h"
 
-enum { KNOWN_SLOTS = 4 * PARTS_MAX, CLOSER = 24, BEST = 4 };
+#define CELL     (1.0 / 4096) /* of the hash table */
+#define SAME     4e-6         /* keys of equal parts differ by less: values are kept as floats */
+#define LARGE    1e12
+#define SMALL    1e-12
+#define CONSTANT 1e-9 /* the variance of a constant, relative to its square */
 
-parts_ops parts_ops_of(const search *s)
+const double parts_factor[PARTS_FACTORS] = { 1, 0.5, 2, M_PI };
+
+int parts_make(parts *p, size_t rows, size_t max, arena *a)
 {
-    parts_ops o = { .unaries = 0 };
-    int mul = search_may(s, EXPR_MUL), div = search_may(s, EXPR_DIV);
-    for (int op = 0; op < EXPR_OP_COUNT; op++) {
-        int may = search_may(s, (expr_op)op);
-        if (op == EXPR_POW2 || op == EXPR_POW3)
-            may |= mul;
-        if (op == EXPR_INV)
-            may |= div;
-        if (!may || op == EXPR_NEG)
-            continue;
-        if (expr_ops[op].arity == 1)
-            o.unary[o.unaries++] = (expr_op)op;
-        else if (expr_ops[op].arity == 2)
-            o.binary[o.binaries++] = (expr_op)op;
+    rng r;
+    *p = (parts){ .rows = rows, .vec = expr_vec_best() };
+    for (p->max = max; p->max >= 64; p->max /= 2) {
+        arena_pos mark = arena_mark(a);
+        for (p->slots = 256; p->slots < 2 * p->max;)
+            p->slots *= 2;
+        p->at = arena_array(a, p->max, sizeof *p->at);
+        p->value = arena_array(a, p->max, rows * sizeof *p->value);
+        p->slot = arena_zero(a, p->slots * sizeof *p->slot);
+        p->project = arena_array(a, PARTS_KEYS, rows * sizeof *p->project);
+        if (p->at && p->value && p->slot && p->project)
+            break;
+        arena_reset(a, mark);
     }
-    return o;
-}
-
-/* The first rows of v, centred and of length 1, or all 0 where they are all alike. */
-static void sketch(float *out, const double *v, size_t rows)
-{
-    double mean = 0, square = 0;
-    rows = rows < PARTS_SKETCH ? rows : PARTS_SKETCH;
-    for (size_t i = 0; i < rows; i++)
-        mean += v[i] / (double)rows;
-    for (size_t i = 0; i < rows; i++)
-        square += (v[i] - mean) * (v[i] - mean);
-    double factor = square > 0 && isfinite(square) ? 1 / sqrt(square) : 0;
-    for (size_t i = 0; i < PARTS_SKETCH; i++)
-        out[i] = i < rows ? (float)((v[i] - mean) * factor) : 0;
-}
-
-int parts_add(parts *p, expr e)
-{
-    const head_rows *r = p->rows;
-    if (p->count == PARTS_MAX || !e.node || e.count > PARTS_NODES)
+    if (p->max < 64)
         return 0;
-    arena_pos mark = arena_mark(p->a);
-    double *v = arena_array(p->a, SEARCH_FEW, sizeof *v), sum = 0, square = 0;
-    if (!v || expr_eval(e, r->x, r->rows, v, p->a) != r->rows)
-        goto no;
-    part *to = &p->at[p->count];
-    for (size_t i = 0; i < r->rows; i++)
-        sum += v[i];
-    to->mean = sum / (double)r->rows;
-    for (size_t i = 0; i < r->rows; i++)
-        square += (v[i] - to->mean) * (v[i] - to->mean);
-    to->length = sqrt(square);
-    if (!isfinite(square) || !(to->length > 1e-9 * fabs(to->mean)) || to->length < 1e-140)
-        goto no;
-    /* What behaves alike up to shift and factor is one part: the first that came. */
-    double sign = v[0] < to->mean ? -1 : 1;
-    uint64_t hash = 1469598103934665603u;
-    for (size_t i = 0; i < r->rows; i++) {
-        double unit = (float)((v[i] - to->mean) / to->length);
-        hash = (hash ^ (uint64_t)(int64_t)lrint(sign * unit * 1e5)) * 1099511628211u;
-        hash ^= hash >> 29;
-    }
-    size_t slot = hash % KNOWN_SLOTS;
-    while (p->known[slot] && p->known[slot] != (hash | 1))
-        slot = (slot + 1) % KNOWN_SLOTS;
-    if (p->known[slot])
-        goto no;
-    expr_node *node = arena_copy(p->a, e.node, e.count * sizeof *node);
-    if (!node)
-        goto no;
-    p->known[slot] = hash | 1;
-    to->e = (expr){ node, e.count };
-    to->value = v;
-    sketch(p->sketch[p->count], v, r->rows);
-    p->count++;
-    return 1;
-no:
-    arena_reset(p->a, mark);
-    return 0;
-}
-
-/* Unary operators of the parts in [from, to). */
-static void add_functions(parts *p, const parts_ops *o, size_t from, size_t to, size_t most,
-                          arena *tmp)
-{
-    for (size_t k = from; k < to && p->count < most; k++)
-        for (size_t i = 0; i < o->unaries; i++) {
-            arena_pos mark = arena_mark(tmp);
-            parts_add(p, search_unary(o->unary[i], p->at[k].e, tmp));
-            if (o->unary[i] == EXPR_EXP)
-                parts_add(p, search_unary(EXPR_EXP, search_unary(EXPR_NEG, p->at[k].e, tmp), tmp));
-            arena_reset(tmp, mark);
+    /* Directions without a mean: most functions are near to a constant, and differ in the rest. */
+    rng_init(&r, 0, RNG_SEARCH, 1);
+    for (size_t k = 0; k < PARTS_KEYS; k++) {
+        double *d = p->project + k * rows, mean = 0, size = 0;
+        for (size_t i = 0; i < rows; i++) {
+            d[i] = rng_uniform(&r) + rng_uniform(&r) - 1;
+            mean += d[i] / (double)rows;
         }
-}
-
-/* Pairs of parts i < j with i < n and j in [from, to). */
-static void add_pairs(parts *p, const parts_ops *o, size_t n, size_t from, size_t to, size_t most,
-                      arena *tmp)
-{
-    for (size_t j = from; j < to; j++)
-        for (size_t i = 0; i < n && i < j; i++)
-            for (size_t k = 0; k < o->binaries && p->count < most; k++) {
-                expr_op op = o->binary[k];
-                if (op == EXPR_POW)
-                    continue;
-                arena_pos mark = arena_mark(tmp);
-                parts_add(p, search_binary(op, p->at[i].e, p->at[j].e, tmp));
-                if (op != EXPR_ADD && op != EXPR_MUL && op != EXPR_SUB)
-                    parts_add(p, search_binary(op, p->at[j].e, p->at[i].e, tmp));
-                arena_reset(tmp, mark);
-            }
-}
-
-int parts_make(parts *p, const search *s, const head_rows *r, arena *a)
-{
-    parts_ops all = parts_ops_of(s), simple = { .unaries = 0 };
-    *p = (parts){ .at = arena_array(a, PARTS_MAX, sizeof *p->at),
-                  .sketch = arena_array(a, PARTS_MAX, sizeof *p->sketch),
-                  .known = arena_zero(a, KNOWN_SLOTS * sizeof *p->known),
-                  .rows = r,
-                  .a = a };
-    arena *tmp = arena_new(0);
-    if (!p->at || !p->sketch || !p->known || !tmp) {
-        arena_free(tmp);
-        return 0;
+        for (size_t i = 0; i < rows; i++) {
+            d[i] -= mean;
+            size += d[i] * d[i];
+        }
+        for (size_t i = 0; i < rows; i++)
+            d[i] /= sqrt(size);
     }
-    for (size_t j = 0; j < r->dim; j++)
-        parts_add(p, search_variable(j, tmp));
-    size_t columns = p->count;
-    for (size_t k = 0; k < all.unaries; k++) { /* squares, roots and the like make good pairs */
-        expr_op op = all.unary[k];
-        if (op == EXPR_POW2 || op == EXPR_SQRT || op == EXPR_INV)
-            simple.unary[simple.unaries++] = op;
-    }
-    add_functions(p, &simple, 0, columns, PARTS_MAX / 8, tmp);
-    size_t powers = p->count;
-    add_functions(p, &all, 0, columns, PARTS_MAX / 4, tmp);
-    size_t curves = p->count;
-    add_pairs(p, &all, powers, 0, powers, PARTS_MAX / 2, tmp);
-    size_t pairs = p->count;
-    add_pairs(p, &all, columns, powers, curves, PARTS_MAX * 5 / 8, tmp);
-    add_functions(p, &all, curves, pairs, PARTS_MAX * 7 / 8, tmp);
-    add_pairs(p, &all, columns, curves, pairs, PARTS_MAX * 15 / 16, tmp);
-    arena_free(tmp);
     return 1;
 }
 
-/* Puts k into a list of the best, sorted by score; returns its new length. */
-static size_t enlist(size_t *at, float *best, size_t n, size_t most, size_t k, float score)
+int parts_measure(part *q, const parts *p, const double *value)
 {
-    if (n == most && !(score > best[most - 1]))
-        return n;
-    size_t place = n < most ? n++ : most - 1;
-    for (; place > 0 && best[place - 1] < score; place--) {
-        best[place] = best[place - 1];
-        at[place] = at[place - 1];
+    enum { SUMS = 4 };
+    size_t n = p->rows, whole = n - n % SUMS;
+    double sum[SUMS] = { 0 }, square[SUMS] = { 0 }, key[PARTS_KEYS][SUMS] = { { 0 } };
+    const double *d = p->project;
+    for (size_t row = 0; row < whole; row += SUMS)
+        for (size_t l = 0; l < SUMS; l++) {
+            size_t i = row + l;
+            double v = value[i];
+            sum[l] += v;
+            square[l] += v * v;
+            key[0][l] += v * d[i];
+            key[1][l] += v * d[n + i];
+            key[2][l] += v * d[2 * n + i];
+        }
+    for (size_t i = whole; i < n; i++) {
+        sum[0] += value[i];
+        square[0] += value[i] * value[i];
+        for (size_t k = 0; k < PARTS_KEYS; k++)
+            key[k][0] += value[i] * d[k * n + i];
     }
-    best[place] = score;
-    at[place] = k;
+    double mean = (sum[0] + sum[1] + sum[2] + sum[3]) / (double)n;
+    double mean_square = (square[0] + square[1] + square[2] + square[3]) / (double)n;
+    if (!(mean_square < LARGE * LARGE && mean_square > SMALL * SMALL) ||
+        mean_square - mean * mean < CONSTANT * mean_square)
+        return 0;
+    double length = sqrt(mean_square * (double)n);
+    for (size_t k = 0; k < PARTS_KEYS; k++)
+        q->key[k] = (float)((key[k][0] + key[k][1] + key[k][2] + key[k][3]) / length);
+    /* One of v and -v: by the mean if there is one, else by the first direction. */
+    if (fabs(mean) > 0.05 * sqrt(mean_square) ? mean < 0 : q->key[0] < 0) {
+        for (size_t k = 0; k < PARTS_KEYS; k++)
+            q->key[k] = -q->key[k];
+        length = -length;
+    }
+    q->length = (float)length;
+    return 1;
+}
+
+static uint64_t cell_hash(const int *cell)
+{
+    uint64_t h = 0;
+    for (size_t k = 0; k < PARTS_KEYS; k++) {
+        h = (h ^ (uint64_t)(uint32_t)cell[k]) * UINT64_C(0x9e3779b97f4a7c15);
+        h ^= h >> 29;
+    }
+    return h;
+}
+
+/* The cells that a point within the tolerance of the key may be in; returns how many, up to 8. */
+static size_t cells_around(uint64_t *hash, const float *key, double tolerance, double width)
+{
+    int low[PARTS_KEYS], high[PARTS_KEYS], cell[PARTS_KEYS];
+    size_t n = 0;
+    for (size_t k = 0; k < PARTS_KEYS; k++) {
+        low[k] = (int)floor((key[k] - tolerance) / width);
+        high[k] = (int)floor((key[k] + tolerance) / width);
+    }
+    for (cell[0] = low[0]; cell[0] <= high[0]; cell[0]++)
+        for (cell[1] = low[1]; cell[1] <= high[1]; cell[1]++)
+            for (cell[2] = low[2]; cell[2] <= high[2]; cell[2]++)
+                hash[n++] = cell_hash(cell);
     return n;
 }
 
-const part *parts_match(const parts *p, const double *wanted, rng *random, double *a, double *b,
-                        double *rest)
+static int keys_within(const float *p, const float *q, double tolerance)
 {
-    const head_rows *r = p->rows;
-    float first[PARTS_SKETCH], rough[CLOSER], best[BEST];
-    size_t near[CLOSER], at[BEST], nears = 0, n = 0;
-    double mean = 0, square = 0;
-    for (size_t i = 0; i < r->rows; i++)
-        mean += wanted[i] / (double)r->rows;
-    for (size_t i = 0; i < r->rows; i++)
-        square += (wanted[i] - mean) * (wanted[i] - mean);
-    double length = sqrt(square);
-    if (!isfinite(square) || !(length > 1e-10 * fabs(mean)) || length < 1e-140)
-        return NULL;
-    sketch(first, wanted, r->rows);
-    for (size_t k = 0; k < p->count; k++) { /* a first look by few rows */
-        const float *u = p->sketch[k];
-        float lane[4] = { 0 };
-        for (size_t i = 0; i < PARTS_SKETCH; i += 4)
-            for (size_t l = 0; l < 4; l++)
-                lane[l] += u[i + l] * first[i + l];
-        float score = fabsf((lane[0] + lane[2]) + (lane[1] + lane[3]));
-        if (nears < CLOSER || score > rough[CLOSER - 1])
-            nears = enlist(near, rough, nears, CLOSER, k, score);
+    return fabsf(p[0] - q[0]) <= tolerance && fabsf(p[1] - q[1]) <= tolerance &&
+           fabsf(p[2] - q[2]) <= tolerance;
+}
+
+ptrdiff_t parts_find(const parts *p, const part *q)
+{
+    uint64_t hash[8];
+    size_t n = cells_around(hash, q->key, SAME, CELL);
+    for (size_t k = 0; k < n; k++)
+        for (size_t i = (size_t)(hash[k] >> 20) & (p->slots - 1); p->slot[i];
+             i = (i + 1) & (p->slots - 1))
+            if (keys_within(p->at[p->slot[i] - 1].key, q->key, SAME))
+                return (ptrdiff_t)p->slot[i] - 1;
+    return -1;
+}
+
+int parts_add(parts *p, const part *q, const float *value)
+{
+    if (p->count == p->max || parts_find(p, q) >= 0)
+        return 0;
+    uint64_t hash[8];
+    cells_around(hash, q->key, 0, CELL);
+    size_t i = (size_t)(hash[0] >> 20) & (p->slots - 1);
+    while (p->slot[i])
+        i = (i + 1) & (p->slots - 1);
+    p->slot[i] = (uint32_t)p->count + 1;
+    p->at[p->count] = *q;
+    memcpy(p->value + p->count * p->rows, value, p->rows * sizeof *value);
+    p->count++;
+    return 1;
+}
+
+void parts_load(double *to, const parts *p, size_t i)
+{
+    const float *from = p->value + i * p->rows;
+    for (size_t r = 0; r < p->rows; r++)
+        to[r] = from[r];
+}
+
+void parts_apply(double *to, const parts *p, const part *q, const double *a, const double *b)
+{
+    if (p->vec->binary[q->op]) {
+        p->vec->binary[q->op](to, a, b, p->rows);
+        return;
     }
-    for (size_t k = 0; k < nears; k++) {
-        const part *one = &p->at[near[k]];
-        double dot = 0;
-        for (size_t i = 0; i < r->rows; i++)
-            dot += (one->value[i] - one->mean) * (wanted[i] - mean);
-        /* A longer part has to be a little better: it is the shorter one with something added. */
-        double score = fabs(dot) / (one->length * length) - 1e-4 * (double)one->e.count;
-        n = enlist(at, best, n, BEST, near[k], (float)score);
+    if (q->factor) {
+        for (size_t i = 0; i < p->rows; i++)
+            to[i] = a[i] * parts_factor[q->factor];
+        a = to;
     }
-    if (n == 0)
-        return NULL;
-    /* An excellent match is taken; otherwise one of the best few, the better the likelier. */
-    size_t choice = 0;
-    while (best[0] < 0.998f && choice + 1 < n && rng_below(random, 2))
-        choice++;
-    const part *found = &p->at[at[choice]];
-    double dot = 0;
-    for (size_t i = 0; i < r->rows; i++)
-        dot += (found->value[i] - found->mean) * (wanted[i] - mean);
-    *b = dot / (found->length * found->length);
-    *a = mean - *b * found->mean;
-    dot /= found->length * length;
-    *rest = fmax(0, 1 - dot * dot);
+    p->vec->unary[q->op](to, a, p->rows);
+}
+
+/* ---- formulas ---- */
+
+static void put(expr *e, expr_node node, size_t room)
+{
+    if (e->count < room)
+        e->node[e->count] = node;
+    e->count++;
+}
+
+static void put_number(expr *e, double v, int free, size_t room)
+{
+    int whole = v == floor(v) && !free;
+    put(e,
+        (expr_node){
+            .op = EXPR_NUMBER, .value = v, .fixed = !free & 1, .integer = (uint8_t)(whole & 1) },
+        room);
+}
+
+static int is_function(int op)
+{
+    return op != EXPR_POW2 && op != EXPR_POW3 && op != EXPR_INV && op != EXPR_SQRT &&
+           op != EXPR_ABS && op != EXPR_LOG && op != EXPR_NEG;
+}
+
+static void write_part(expr *e, const parts *p, const part *q, const size_t *column, int open,
+                       size_t room)
+{
+    if (e->count > room)
+        return;
+    if (q->op == EXPR_NUMBER) {
+        put_number(e, 1, open, room);
+        return;
+    }
+    if (q->op == EXPR_VARIABLE) {
+        put(e, (expr_node){ .op = EXPR_VARIABLE, .var = (uint16_t)(column ? column[q->a] : q->a) },
+            room);
+        return;
+    }
+    const part *a = &p->at[q->a], *b = &p->at[q->b];
+    int two = expr_ops[q->op].arity == 2;
+    put(e, (expr_node){ .op = q->op }, room);
+    if (!two && (q->factor || (open && is_function(q->op)))) {
+        put(e, (expr_node){ .op = EXPR_MUL }, room);
+        put_number(e, parts_factor[q->factor], open, room);
+    }
+    write_part(e, p, a, column, open, room);
+    if (!two)
+        return;
+    if (open && (q->op == EXPR_ADD || q->op == EXPR_SUB) && b->op != EXPR_NUMBER &&
+        a->op != EXPR_NUMBER) {
+        put(e, (expr_node){ .op = EXPR_MUL }, room);
+        put_number(e, 1, 1, room);
+    }
+    write_part(e, p, b, column, open, room);
+}
+
+expr parts_formula(const parts *p, const part *q, const size_t *column, int open, arena *a)
+{
+    size_t room = SEARCH_SIZE_MAX;
+    expr e = { arena_array(a, room, sizeof *e.node), 0 };
+    if (!e.node)
+        return e;
+    write_part(&e, p, q, column, open, room);
+    if (e.count > room || !expr_measure(e))
+        e.node = NULL;
+    return e;
+}
+
+/* ---- near ones ---- */
+
+int parts_index_make(parts_index *out, const parts *p, double tolerance, arena *a)
+{
+    *out = (parts_index){ .p = p, .tolerance = tolerance, .width = fmax(4 * tolerance, CELL) };
+    for (out->buckets = 1024; out->buckets < p->count;)
+        out->buckets *= 2;
+    out->start = arena_zero(a, (out->buckets + 1) * sizeof *out->start);
+    out->place = arena_array(a, p->count, sizeof *out->place);
+    uint32_t *bucket = arena_array(a, p->count, sizeof *bucket);
+    if (!out->start || !out->place || !bucket)
+        return 0;
+    for (size_t i = 0; i < p->count; i++) {
+        uint64_t hash[8];
+        cells_around(hash, p->at[i].key, 0, out->width);
+        bucket[i] = (uint32_t)((hash[0] >> 20) & (out->buckets - 1));
+        out->start[bucket[i] + 1]++;
+    }
+    for (size_t k = 0; k < out->buckets; k++)
+        out->start[k + 1] += out->start[k];
+    for (size_t i = 0; i < p->count; i++)
+        out->place[out->start[bucket[i]]++] = (uint32_t)i;
+    memmove(out->start + 1, out->start, out->buckets * sizeof *out->start);
+    out->start[0] = 0;
+    return 1;
+}
+
+size_t parts_near(uint32_t *out, size_t max, const parts_index *x, const part *q)
+{
+    uint64_t hash[8];
+    size_t n = cells_around(hash, q->key, x->tolerance, x->width), found = 0;
+    for (size_t k = 0; k < n; k++) {
+        size_t at = (size_t)(hash[k] >> 20) & (x->buckets - 1);
+        for (size_t i = x->start[at]; i < x->start[at + 1] && found < max; i++)
+            if (keys_within(x->p->at[x->place[i]].key, q->key, x->tolerance))
+                out[found++] = x->place[i];
+    }
     return found;
 }

@@ -1,46 +1,86 @@
-/* parts.h - small formulas with their values at hand, and which of them suits a wish best. */
+/* parts.h - small functions of the columns that behave differently, each kept once.
+ *
+ * A part is an operator over parts before it, and its values on a few rows. Two parts that differ
+ * by a factor are one: the whole is fitted with a factor, and products take it along. Shifts do
+ * matter inside of functions and products, so x and 1 + x are two.
+ *
+ * Whether a part is new is told by three numbers: its values as a vector of length 1, projected on
+ * three fixed random directions. A hash table over small cells of these finds equal ones, and an
+ * index over larger cells finds near ones: what a target over a part looks like, say. */
 #ifndef SEARCH_PARTS_H
 #define SEARCH_PARTS_H
 
-#include "search/head.h"
+#include "expr/vec.h"
+#include "search/search_int.h"
 
-enum { PARTS_MAX = 4096, PARTS_NODES = 12, PARTS_SKETCH = 16 };
+enum { PARTS_KEYS = 3, PARTS_WEIGHT_MAX = 40, PARTS_FACTORS = 4 };
+
+/* Factors that an argument of a function may have. */
+extern const double parts_factor[PARTS_FACTORS];
+
+enum { PART_FUNCTION = 1, PART_SHIFTED = 2, PART_ROOT = 4, PART_CONSTANT = 8 };
 
 typedef struct part {
-    expr e;
-    double mean, length; /* of its values: those of (v - mean) / length have length 1 */
-    const double *value;
+    uint32_t a, b;         /* its operands; the column of a variable */
+    uint8_t op;            /* an expr_op: EXPR_NUMBER is the number 1 */
+    uint8_t factor;        /* of a function's argument, a place in parts_factor */
+    uint8_t weight;        /* parts are made in the order of their weights */
+    uint8_t flags;         /* PART_...: what is inside */
+    uint16_t used, twice;  /* bit j: column j is inside, and more than once */
+    float key[PARTS_KEYS]; /* projections of the values, brought to length 1 */
+    float length;          /* of the values as they are; negative: the keys are those of -values */
 } part;
 
 typedef struct parts {
+    size_t rows; /* at most SEARCH_FEW */
+    size_t count, max;
     part *at;
-    size_t count;
-    float (*sketch)[PARTS_SKETCH]; /* the first rows, centred, of length 1: for a first look */
-    const head_rows *rows;
-    uint64_t *known; /* hashes of values, to keep out what behaves like another part */
-    arena *a;
+    float *value;    /* rows of each */
+    uint32_t *slot;  /* the hash table: place + 1, 0 is empty */
+    size_t slots;    /* a power of two */
+    double *project; /* [PARTS_KEYS][rows] */
+    const expr_vec *vec;
 } parts;
 
-/* The operators that formulas are varied with. */
-typedef struct parts_ops {
-    expr_op unary[EXPR_OP_COUNT], binary[EXPR_OP_COUNT];
-    size_t unaries, binaries;
-} parts_ops;
+/* Room for up to `max` parts on so many rows, less if memory is short; all in `a`. Returns 0 when
+ * not even a few can be had. */
+int parts_make(parts *p, size_t rows, size_t max, arena *a);
 
-parts_ops parts_ops_of(const search *s);
+/* Sets key and length of *q from its values. Returns 0 if these are not finite, too large or small
+ * for arithmetic, or constant. */
+int parts_measure(part *q, const parts *p, const double *value);
 
-/* Small formulas of the view's columns, shortest first, all in `a`. Returns 0 when memory is out.
- */
-int parts_make(parts *out, const search *s, const head_rows *r, arena *a);
+/* The place of a part with the same key, or -1. */
+ptrdiff_t parts_find(const parts *p, const part *q);
 
-/* Adds a part, unless it is not finite, constant, behaves like one that is there, or there is no
- * room. Returns whether it was added. */
-int parts_add(parts *p, expr e);
+/* Adds a part that was measured unless an equal one is there. Returns 1 if it was added. */
+int parts_add(parts *p, const part *q, const float *value);
 
-/* A part that is best, or nearly so, for `wanted` = a + b * part; +infinity and NaN among the
- * wishes are nobody's. Fills a, b and what the part leaves unexplained, 1 - r^2. NULL if there is
- * none. `random` chooses among the best few. */
-const part *parts_match(const parts *p, const double *wanted, rng *random, double *a, double *b,
-                        double *rest);
+/* The values of part i as doubles. */
+void parts_load(double *to, const parts *p, size_t i);
+
+/* The values of op applied to operands that were loaded. */
+void parts_apply(double *to, const parts *p, const part *q, const double *a, const double *b);
+
+/* The formula of a part, in `a`: in the columns that `column` gives the numbers of (NULL: as they
+ * are). With `open`, numbers that people would measure are free ones: factors in arguments of
+ * functions, and between the terms of sums. node is NULL when memory is out or it is too long. */
+expr parts_formula(const parts *p, const part *q, const size_t *column, int open, arena *a);
+
+/* ---- near ones ---- */
+
+/* An index of the parts by cells of a given width. */
+typedef struct parts_index {
+    const parts *p;
+    double tolerance, width;
+    uint32_t *start; /* of each bucket, in `place` */
+    uint32_t *place;
+    size_t buckets;
+} parts_index;
+
+int parts_index_make(parts_index *out, const parts *p, double tolerance, arena *a);
+
+/* Up to `max` parts whose keys are within the tolerance of q's. */
+size_t parts_near(uint32_t *out, size_t max, const parts_index *x, const part *q);
 
 #endif

@@ -11,7 +11,7 @@
 
 #include "library/file.h"
 #include "search/build.h"
-#include "search/target.h"
+#include "search/aim.h"
 
 enum {
     SEEDS = 64,        /* formulas that are offered, at most */
@@ -32,15 +32,15 @@ enum {
 typedef struct seed {
     expr row;                 /* as the library has it */
     size_t order[INPUTS_MAX]; /* its input i is column order[i] of the view */
-    size_t target;
+    size_t aim;
     double score; /* the larger the better */
 } seed;
 
 typedef struct space {
     search *s;
     const search_view *v;
-    target target[TARGETS_MAX];
-    size_t targets;
+    aim aim[SEARCH_TARGETS];
+    size_t aims;
     seed best[SEEDS]; /* best first */
     size_t count;
     seed (*of_job)[SEEDS];
@@ -51,6 +51,13 @@ typedef struct space {
     double *deviation; /* of the view's columns */
     arena *a;
 } space;
+
+/* The transforms that laws are looked up under. */
+static int is_plain(search_target g)
+{
+    return g == SEARCH_TARGET_SAME || g == SEARCH_TARGET_INVERSE || g == SEARCH_TARGET_SQUARE ||
+           g == SEARCH_TARGET_LOG;
+}
 
 /* ---- formulas of a library in the table's inputs ---- */
 
@@ -151,7 +158,7 @@ static snip_code look_up(space *q, const regress_problem *p, regress_inputs set,
         code = library_formula(&row, ix, hit[i].id, q->a, st);
         if (code != SNIP_OK || expr_inputs(row.e) > n)
             continue;
-        seed new = { .row = row.e, .target = t, .score = hit[i].score };
+        seed new = { .row = row.e, .aim = t, .score = hit[i].score };
         memcpy(new.order, order, n * sizeof *order);
         q->count = enlist(q->best, q->count, &new);
     }
@@ -163,10 +170,12 @@ static snip_code nearest(space *q, library_file *ix, snip_status *st)
 {
     const search *s = q->s;
     snip_code code = SNIP_OK;
-    for (size_t t = 0; t < q->targets && q->target[t].which < TARGETS_PLAIN; t++) {
+    for (size_t t = 0; t < q->aims; t++) {
+        if (!is_plain(q->aim[t].which))
+            continue;
         regress_problem p;
         const regress_table table = { s->dim, s->rows[0], s->problem->names.name,
-                                      (const double *const *)s->x, q->target[t].view.y };
+                                      (const double *const *)s->x, q->aim[t].view.y };
         code = regress_problem_whole(&p, &table, s->how->seed, q->a, st);
         if (code != SNIP_OK)
             return code;
@@ -250,14 +259,13 @@ static void measure(search_job *j, void *context)
             expr e = placed(q, new.row, new.order, j->tmp);
             e = e.node ? head_strip(e, j->tmp) : e;
             if (e.node)
-                head_evaluate(v, e, &q->target[0].rows);
-            for (size_t t = 0; t < q->targets && e.node; t++) {
+                head_evaluate(v, e, &q->aim[0].rows);
+            for (size_t t = 0; t < q->aims && e.node; t++) {
                 head h;
                 search_count(j, 1);
-                if (q->target[t].which >= TARGETS_PLAIN ||
-                    !head_solve(&h, e, v, &q->target[t].rows))
+                if (!is_plain(q->aim[t].which) || !head_solve(&h, e, v, &q->aim[t].rows))
                     continue;
-                new.target = t;
+                new.aim = t;
                 new.score = -log(h.loss + 1e-28) - LENGTH *(double)e.count;
                 n = enlist(list, n, &new);
             }
@@ -309,7 +317,7 @@ static void offer(search_job *j, void *context)
     if (!e.node)
         j->no_memory = 1;
     else
-        search_offer_hard(j, &q->target[one->target].view, e, STARTS);
+        search_offer_hard(j, &q->aim[one->aim].view, e, STARTS);
 }
 
 static int measure_columns(space *q)
@@ -349,7 +357,7 @@ snip_code search_space(search *s, const search_view *v, snip_status *st)
     snip_code code = SNIP_OK;
     if (q)
         *q = (space){ .s = s, .v = v, .a = a, .until = search_spent(s) + SHARE };
-    if (!q || !measure_columns(q) || !targets_make(q->target, &q->targets, s, v, a))
+    if (!q || !measure_columns(q) || !aims_make(q->aim, &q->aims, s, v, a))
         code = status_nomem(st);
     if (code == SNIP_OK)
         code = library_open(&ix, s->how->library, near ? s->how->model : NULL, st);

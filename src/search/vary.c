@@ -17,11 +17,11 @@ static size_t below(vary *q, size_t n)
     return rng_below(q->random, (uint32_t)n);
 }
 
-static const part *any_part(vary *q)
+static const pool_part *any_part(vary *q)
 {
     /* The shortest come first: the square makes them likelier. */
     double u = rng_uniform(q->random);
-    return &q->parts->at[(size_t)(u * u * (double)q->parts->count)];
+    return &q->pool->at[(size_t)(u * u * (double)q->pool->count)];
 }
 
 static expr any_number(vary *q)
@@ -280,7 +280,7 @@ static expr match(vary *q, const double *wanted, int scale, int at_top)
     expr out = none;
     for (size_t i = 0; i < rows; i++)
         size = fmax(size, fabs(wanted[i]));
-    const part *p = parts_match(q->parts, wanted, q->random, &a, &b, &rest);
+    const pool_part *p = pool_match(q->pool, wanted, q->random, &a, &b, &rest);
     q->evaluations += SCAN_COST;
     if (p) {
         best = rest;
@@ -289,7 +289,7 @@ static expr match(vary *q, const double *wanted, int scale, int at_top)
     if (best < 1e-9 || below(q, 2))
         return out;
     for (int turn = 0; turn < PAIR_TRIES; turn++) {
-        const part *with = any_part(q);
+        const pool_part *with = any_part(q);
         int op = q->ops->unaries ? (int)q->ops->unary[below(q, q->ops->unaries)] : EXPR_NEG;
         size_t kind = below(q, 5), good = 1;
         for (size_t i = 0; i < rows; i++) {
@@ -311,7 +311,7 @@ static expr match(vary *q, const double *wanted, int scale, int at_top)
             for (size_t i = 0; i < rows; i++)
                 changed[i] -= dot * with->value[i];
         }
-        if (!good || !(p = parts_match(q->parts, changed, q->random, &a, &b, &rest)))
+        if (!good || !(p = pool_match(q->pool, changed, q->random, &a, &b, &rest)))
             continue;
         q->evaluations += SCAN_COST;
         if (!(rest < best))

@@ -2,7 +2,7 @@
 #ifndef SEARCH_VARY_H
 #define SEARCH_VARY_H
 
-#include "search/parts.h"
+#include "search/pool.h"
 
 /* A formula as the moves see it. */
 typedef struct vary_parent {
@@ -13,8 +13,8 @@ typedef struct vary_parent {
 
 typedef struct vary {
     const head_rows *rows;
-    const parts *parts;
-    const parts_ops *ops;
+    const pool *pool;
+    const pool_ops *ops;
     rng *random;
     arena *a;             /* where new formulas go */
     uint64_t evaluations; /* made by moves that look at values */

@@ -1,0 +1,46 @@
+/* pool.h - small formulas with their values at hand, and which of them suits a wish best. */
+#ifndef SEARCH_POOL_H
+#define SEARCH_POOL_H
+
+#include "search/head.h"
+
+enum { POOL_MAX = 4096, POOL_NODES = 12, POOL_SKETCH = 16 };
+
+typedef struct pool_part {
+    expr e;
+    double mean, length; /* of its values: those of (v - mean) / length have length 1 */
+    const double *value;
+} pool_part;
+
+typedef struct pool {
+    pool_part *at;
+    size_t count;
+    float (*sketch)[POOL_SKETCH]; /* the first rows, centred, of length 1: for a first look */
+    const head_rows *rows;
+    uint64_t *known; /* hashes of values, to keep out what behaves like another part */
+    arena *a;
+} pool;
+
+/* The operators that formulas are varied with. */
+typedef struct pool_ops {
+    expr_op unary[EXPR_OP_COUNT], binary[EXPR_OP_COUNT];
+    size_t unaries, binaries;
+} pool_ops;
+
+pool_ops pool_ops_of(const search *s);
+
+/* Small formulas of the view's columns, shortest first, all in `a`. Returns 0 when memory is out.
+ */
+int pool_make(pool *out, const search *s, const head_rows *r, arena *a);
+
+/* Adds a part, unless it is not finite, constant, behaves like one that is there, or there is no
+ * room. Returns whether it was added. */
+int pool_add(pool *p, expr e);
+
+/* A part that is best, or nearly so, for `wanted` = a + b * part; +infinity and NaN among the
+ * wishes are nobody's. Fills a, b and what the part leaves unexplained, 1 - r^2. NULL if there is
+ * none. `random` chooses among the best few. */
+const pool_part *pool_match(const pool *p, const double *wanted, rng *random, double *a, double *b,
+                            double *rest);
+
+#endif

@@ -1,0 +1,376 @@
+/* sparse.c - see sparse.h.
+ *
+ * With columns and target of length 1, G the inner products of the columns and b those with the
+ * target, a set A explains b_A' G_AA^-1 b_A of the target. For a pair that is
+ *     (b_i^2 + b_j^2 - 2 g_ij b_i b_j) / (1 - g_ij^2),
+ * a few operations, so all pairs are tried. One column more is, by the Cholesky factor L of G_AA and
+ * w_k = L^-1 g_Ak,
+ *     (b_k - w_k' L^-1 b_A)^2 / (1 - w_k' w_k). */
+#include "search/sparse.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define DEPENDENT 1e-9 /* a column that the others explain but for this adds nothing but rounding */
+
+enum {
+    BLOCK = 48,    /* columns whose products are taken at once: they stay in the cache */
+    PARTNERS = 3,  /* pairs that a column may keep: near copies of the best pair are many */
+    BEAM = 24,     /* sets that are extended */
+    BRANCHES = 3,  /* ways in which each is */
+    SWAPS_MAX = 12 /* exchanges until a set is taken as it is */
+};
+
+static double dot(const double *a, const double *b, size_t rows)
+{
+    double sum[4] = { 0, 0, 0, 0 };
+    size_t i = 0;
+    for (; i + 4 <= rows; i += 4)
+        for (size_t k = 0; k < 4; k++)
+            sum[k] += a[i + k] * b[i + k];
+    for (; i < rows; i++)
+        sum[0] += a[i] * b[i];
+    return sum[0] + sum[1] + (sum[2] + sum[3]);
+}
+
+/* Four columns against four: every value that is loaded is used four times. */
+static void dot4x4(double *to, size_t stride, const double *a, const double *b, size_t rows)
+{
+    double sum[4][4][2];
+    memset(sum, 0, sizeof sum);
+    size_t i = 0;
+    for (; i + 2 <= rows; i += 2)
+        for (size_t p = 0; p < 4; p++)
+            for (size_t q = 0; q < 4; q++) {
+                sum[p][q][0] += a[p * rows + i] * b[q * rows + i];
+                sum[p][q][1] += a[p * rows + i + 1] * b[q * rows + i + 1];
+            }
+    for (size_t p = 0; p < 4; p++)
+        for (size_t q = 0; q < 4; q++) {
+            double s = sum[p][q][0] + sum[p][q][1];
+            if (i < rows)
+                s += a[p * rows + i] * b[q * rows + i];
+            to[p * stride + q] = s;
+        }
+}
+
+/* All inner products, by blocks. */
+static int products(sparse *s, const double *c, size_t rows, search_job *j)
+{
+    size_t n = s->columns;
+    for (size_t i0 = 0; i0 < n; i0 += BLOCK) {
+        size_t i1 = i0 + BLOCK < n ? i0 + BLOCK : n;
+        if (search_job_over(j))
+            return 0;
+        for (size_t k0 = i0; k0 < n; k0 += BLOCK) {
+            size_t k1 = k0 + BLOCK < n ? k0 + BLOCK : n;
+            for (size_t i = i0; i < i1; i += 4)
+                for (size_t k = k0; k < k1; k += 4) {
+                    if (i + 4 <= i1 && k + 4 <= k1) {
+                        dot4x4(s->g + i * n + k, n, c + i * rows, c + k * rows, rows);
+                        continue;
+                    }
+                    for (size_t p = i; p < i1 && p < i + 4; p++)
+                        for (size_t q = k; q < k1 && q < k + 4; q++)
+                            s->g[p * n + q] = dot(c + p * rows, c + q * rows, rows);
+                }
+        }
+    }
+    for (size_t i = 0; i < n; i++)
+        for (size_t k = 0; k < i; k++)
+            s->g[i * n + k] = s->g[k * n + i];
+    return 1;
+}
+
+int sparse_begin(sparse *s, double *column, size_t n, const double *target, size_t rows,
+                 search_job *j, arena *a)
+{
+    *s = (sparse){ .target = sqrt(dot(target, target, rows)) };
+    s->at = arena_array(a, n + 1, sizeof *s->at);
+    s->length = arena_array(a, n + 1, sizeof *s->length);
+    if (!s->at || !s->length || !(s->target > 0) || !isfinite(s->target))
+        return 0;
+    for (size_t k = 0; k < n; k++) {
+        double *from = column + k * rows, *to = column + s->columns * rows;
+        double length = sqrt(dot(from, from, rows));
+        if (!(length > 0) || !isfinite(length))
+            continue;
+        for (size_t i = 0; i < rows; i++)
+            to[i] = from[i] / length;
+        s->at[s->columns] = (uint16_t)k;
+        s->length[s->columns++] = length;
+    }
+    n = s->columns;
+    s->g = arena_array(a, n * n + 1, sizeof *s->g);
+    s->b = arena_array(a, n + 1, sizeof *s->b);
+    if (!s->g || !s->b)
+        return 0;
+    for (size_t k = 0; k < n; k++)
+        s->b[k] = dot(column + k * rows, target, rows) / s->target;
+    search_count(j, n);
+    return n > 0 && products(s, column, rows, j);
+}
+
+/* ---- sets ---- */
+
+/* A set under way; `gain` is the share of the target that it explains. */
+typedef struct set {
+    size_t count;
+    uint16_t at[SPARSE_TERMS_MAX]; /* ascending */
+    double gain;
+} set;
+
+static int by_gain(const void *a, const void *b)
+{
+    const set *p = a, *q = b;
+    if (p->gain != q->gain)
+        return p->gain > q->gain ? -1 : 1;
+    if (p->count != q->count)
+        return p->count < q->count ? -1 : 1;
+    return memcmp(p->at, q->at, p->count * sizeof *p->at);
+}
+
+/* Sorts, drops doubles, keeps the first `most`. */
+static size_t best_of(set *list, size_t count, size_t most)
+{
+    size_t n = 0;
+    qsort(list, count, sizeof *list, by_gain);
+    for (size_t k = 0; k < count && n < most; k++) {
+        int old = 0;
+        for (size_t m = 0; m < n && !old; m++)
+            old = list[m].count == list[k].count &&
+                  !memcmp(list[m].at, list[k].at, list[k].count * sizeof *list[k].at);
+        if (!old)
+            list[n++] = list[k];
+    }
+    return n;
+}
+
+static set with(const set *of, size_t k, double gain)
+{
+    set out = { .count = of->count + 1, .gain = gain };
+    size_t p = 0;
+    while (p < of->count && of->at[p] < k)
+        p++;
+    memcpy(out.at, of->at, p * sizeof *out.at);
+    out.at[p] = (uint16_t)k;
+    memcpy(out.at + p + 1, of->at + p, (of->count - p) * sizeof *out.at);
+    return out;
+}
+
+static set without(const set *of, size_t place)
+{
+    set out = { .count = of->count - 1 };
+    memcpy(out.at, of->at, place * sizeof *out.at);
+    memcpy(out.at + place, of->at + place + 1, (out.count - place) * sizeof *out.at);
+    return out;
+}
+
+/* Cholesky of G_AA in l, L^-1 b_A in z. Returns 0 if the columns depend on each other. */
+static int factor(const sparse *s, const set *a, double l[][SPARSE_TERMS_MAX], double *z)
+{
+    for (size_t p = 0; p < a->count; p++) {
+        for (size_t q = 0; q <= p; q++) {
+            double sum = s->g[a->at[p] * s->columns + a->at[q]];
+            for (size_t m = 0; m < q; m++)
+                sum -= l[p][m] * l[q][m];
+            if (q == p && !(sum > DEPENDENT))
+                return 0;
+            l[p][q] = q == p ? sqrt(sum) : sum / l[q][q];
+        }
+        double sum = s->b[a->at[p]];
+        for (size_t m = 0; m < p; m++)
+            sum -= l[p][m] * z[m];
+        z[p] = sum / l[p][p];
+    }
+    return 1;
+}
+
+/* The best columns to add to a set: `branches` of them as sets in `out`. Returns how many. */
+static size_t extend(const sparse *s, const set *a, set *out, size_t branches, double *work)
+{
+    double l[SPARSE_TERMS_MAX][SPARSE_TERMS_MAX], z[SPARSE_TERMS_MAX], own = 0;
+    size_t n = s->columns, found = 0;
+    if (!factor(s, a, l, z))
+        return 0;
+    double *rest = work, *w = work + n, *beta = work + (1 + SPARSE_TERMS_MAX) * n;
+    for (size_t k = 0; k < n; k++) {
+        rest[k] = 1;
+        beta[k] = s->b[k];
+    }
+    for (size_t p = 0; p < a->count; p++) {
+        double *wp = w + p * n;
+        memcpy(wp, s->g + a->at[p] * n, n * sizeof *wp);
+        for (size_t m = 0; m < p; m++) {
+            const double *wm = w + m * n;
+            for (size_t k = 0; k < n; k++)
+                wp[k] -= l[p][m] * wm[k];
+        }
+        for (size_t k = 0; k < n; k++) {
+            wp[k] /= l[p][p];
+            rest[k] -= wp[k] * wp[k];
+            beta[k] -= wp[k] * z[p];
+        }
+        own += z[p] * z[p];
+    }
+    for (size_t k = 0; k < n; k++)
+        beta[k] = rest[k] > DEPENDENT ? beta[k] * beta[k] / rest[k] : -1;
+    while (found < branches) {
+        size_t best = 0;
+        for (size_t k = 1; k < n; k++)
+            if (beta[k] > beta[best])
+                best = k;
+        if (!(beta[best] >= 0))
+            break;
+        out[found++] = with(a, best, own + beta[best]);
+        beta[best] = -1;
+    }
+    return found;
+}
+
+/* Exchanges one column at a time for the best one in its place until that gains nothing. */
+static void improve(const sparse *s, set *a, double *work)
+{
+    size_t idle = 0;
+    for (size_t turn = 0; turn < SWAPS_MAX * a->count && idle < a->count; turn++) {
+        set less = without(a, turn % a->count), better;
+        idle++;
+        if (extend(s, &less, &better, 1, work) && better.gain > a->gain + 1e-15) {
+            *a = better;
+            idle = 0;
+        }
+    }
+}
+
+/* The best partners of every column. */
+static size_t pairs(const sparse *s, set *out, search_job *j)
+{
+    size_t n = s->columns, count = 0;
+    for (size_t i = 0; i + 1 < n && !(i % 64 == 0 && search_job_over(j)); i++) {
+        const double *g = s->g + i * n, *b = s->b;
+        double bi = b[i], least = -1;
+        set best[PARTNERS];
+        size_t found = 0;
+        for (size_t k = i + 1; k < n; k++) {
+            double det = 1 - g[k] * g[k];
+            double gain = bi * bi + b[k] * b[k] - 2 * g[k] * bi * b[k];
+            if (!(gain > least * det) || !(det > DEPENDENT))
+                continue;
+            gain /= det;
+            size_t p = found < PARTNERS ? found++ : PARTNERS - 1;
+            for (; p > 0 && best[p - 1].gain < gain; p--)
+                best[p] = best[p - 1];
+            best[p] = (set){ 2, { (uint16_t)i, (uint16_t)k }, gain };
+            if (found == PARTNERS)
+                least = best[PARTNERS - 1].gain;
+        }
+        memcpy(out + count, best, found * sizeof *best);
+        count += found;
+    }
+    return count;
+}
+
+/* Sets as models, with coefficients. */
+static size_t deliver(const sparse *s, const set *list, size_t count, sparse_model *out)
+{
+    size_t n = 0;
+    for (size_t k = 0; k < count; k++) {
+        const set *a = &list[k];
+        double l[SPARSE_TERMS_MAX][SPARSE_TERMS_MAX], z[SPARSE_TERMS_MAX];
+        if (!factor(s, a, l, z))
+            continue;
+        sparse_model *m = &out[n++];
+        *m = (sparse_model){ .count = a->count, .rest = fmax(0, 1 - a->gain) };
+        for (size_t p = a->count; p-- > 0;) {
+            double sum = z[p];
+            for (size_t q = p + 1; q < a->count; q++)
+                sum -= l[q][p] * m->coef[q];
+            m->coef[p] = sum / l[p][p];
+        }
+        for (size_t p = 0; p < a->count; p++) {
+            m->term[p] = s->at[a->at[p]];
+            m->coef[p] *= s->target / s->length[a->at[p]];
+        }
+    }
+    return n;
+}
+
+size_t sparse_search(const sparse *s, sparse_model *out, size_t each, size_t most, search_job *j)
+{
+    arena *tmp = j->tmp;
+    arena_pos mark = arena_mark(tmp);
+    size_t n = s->columns, count = 0, found = 0;
+    double *work = arena_array(tmp, (SPARSE_TERMS_MAX + 2) * n, sizeof *work);
+    set *list = arena_array(tmp, PARTNERS * n + 2 * BEAM * BRANCHES, sizeof *list);
+    set *beam = arena_array(tmp, 2 * BEAM, sizeof *beam);
+    if (!work || !list || !beam) {
+        j->no_memory = 1;
+        return 0;
+    }
+    for (size_t k = 0; k < n; k++)
+        list[count++] = (set){ 1, { (uint16_t)k }, s->b[k] * s->b[k] };
+    count = best_of(list, count, each > BEAM ? each : BEAM);
+    found += deliver(s, list, count < each ? count : each, out);
+    if (most >= 2) {
+        count = pairs(s, list, j);
+        count = best_of(list, count, each > 2 * BEAM ? each : 2 * BEAM);
+        found += deliver(s, list, count < each ? count : each, out + found);
+    }
+    search_count(j, n);
+    for (size_t terms = 3; terms <= most && count > 0 && !search_job_over(j); terms++) {
+        size_t width = count < 2 * BEAM ? count : 2 * BEAM;
+        memcpy(beam, list, width * sizeof *beam);
+        count = 0;
+        for (size_t k = 0; k < width && !search_job_over(j); k++) {
+            size_t from = count;
+            count += extend(s, &beam[k], list + count, terms == 3 ? BRANCHES : 1, work);
+            for (size_t p = from; p < count; p++)
+                improve(s, &list[p], work);
+        }
+        count = best_of(list, count, each > BEAM ? each : BEAM);
+        found += deliver(s, list, count < each ? count : each, out + found);
+        search_count(j, n);
+    }
+    arena_reset(tmp, mark);
+    return found;
+}
+
+double sparse_solve(double *coef, const double *const *column, size_t n, const double *target,
+                    size_t rows, arena *tmp)
+{
+    arena_pos mark = arena_mark(tmp);
+    double *q = arena_array(tmp, n * rows + 1, sizeof *q);
+    double *r = arena_zero(tmp, (n * n + 1) * sizeof *r);
+    double *rest = arena_copy(tmp, target, rows * sizeof *rest), left = INFINITY;
+    if (!q || !r || !rest)
+        return left;
+    for (size_t k = 0; k < n; k++) {
+        double *v = q + k * rows;
+        memcpy(v, column[k], rows * sizeof *v);
+        double whole = sqrt(dot(v, v, rows));
+        for (int pass = 0; pass < 2; pass++)
+            for (size_t m = 0; m < k; m++) {
+                double p = dot(q + m * rows, v, rows);
+                r[m * n + k] += p;
+                for (size_t i = 0; i < rows; i++)
+                    v[i] -= p * q[m * rows + i];
+            }
+        double length = sqrt(dot(v, v, rows));
+        int good = length > 1e-10 * whole && isfinite(length);
+        r[k * n + k] = good ? length : 0;
+        for (size_t i = 0; i < rows; i++)
+            v[i] = good ? v[i] / length : 0;
+        coef[k] = dot(v, rest, rows);
+        for (size_t i = 0; i < rows; i++)
+            rest[i] -= coef[k] * v[i];
+    }
+    for (size_t k = n; k-- > 0;) {
+        for (size_t m = k + 1; m < n; m++)
+            coef[k] -= r[k * n + m] * coef[m];
+        coef[k] = r[k * n + k] > 0 ? coef[k] / r[k * n + k] : 0;
+    }
+    left = dot(rest, rest, rows) / (double)rows;
+    arena_reset(tmp, mark);
+    return isfinite(left) ? left : INFINITY;
+}
