@@ -204,6 +204,22 @@ static void parts_answer_wishes(void **state)
     assert_int_equal(p.count, before);
 }
 
+static void products_of_powers_are_read_off(void **state)
+{
+    arena *a = *state;
+    regress_table t = table_of("-2.5*x0^2*sqrt(x1)/x2", a);
+    const search_view v = { .dim = COLUMNS, .rows = ROWS, .x = t.x, .y = t.y };
+    head_rows r = head_rows_of(&v);
+    search s = { .operators = search_operators_default(), .dim = COLUMNS };
+    pool p;
+    double factor, rest;
+    assert_true(pool_make(&p, &s, &r, a));
+    expr e = pool_power(&p, t.y, &factor, &rest, a);
+    assert_non_null(e.node);
+    assert_string_equal(text(e, a), "x0^2*sqrt(x1)/x2");
+    assert_true(fabs(factor + 2.5) < 1e-9 && rest < 1e-20);
+}
+
 /* ---- the stages ---- */
 
 static void evolve_finds_nested_formulas(void **state)
@@ -298,11 +314,17 @@ static void long_guesses_are_named(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        ARENA_TEST(outer_numbers_are_stripped),   ARENA_TEST(coefficients_are_least_squares),
-        ARENA_TEST(inner_numbers_are_fitted),     ARENA_TEST(hashes_ignore_order_and_numbers),
-        ARENA_TEST(a_wish_is_what_was_there),     ARENA_TEST(parts_answer_wishes),
-        ARENA_TEST(evolve_finds_nested_formulas), ARENA_TEST(threads_do_not_matter),
-        ARENA_TEST(operators_and_size_hold),      ARENA_TEST(guesses_are_fitted),
+        ARENA_TEST(outer_numbers_are_stripped),
+        ARENA_TEST(coefficients_are_least_squares),
+        ARENA_TEST(inner_numbers_are_fitted),
+        ARENA_TEST(hashes_ignore_order_and_numbers),
+        ARENA_TEST(a_wish_is_what_was_there),
+        ARENA_TEST(parts_answer_wishes),
+        ARENA_TEST(products_of_powers_are_read_off),
+        ARENA_TEST(evolve_finds_nested_formulas),
+        ARENA_TEST(threads_do_not_matter),
+        ARENA_TEST(operators_and_size_hold),
+        ARENA_TEST(guesses_are_fitted),
         ARENA_TEST(long_guesses_are_named),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

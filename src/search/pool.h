@@ -4,7 +4,7 @@
 
 #include "search/head.h"
 
-enum { POOL_MAX = 4096, POOL_NODES = 12, POOL_SKETCH = 16 };
+enum { POOL_MAX = 4096, POOL_NODES = 12, POOL_SKETCH = 16, POOL_POWERS = 16 };
 
 typedef struct pool_part {
     expr e;
@@ -17,6 +17,11 @@ typedef struct pool {
     size_t count;
     float (*sketch)[POOL_SKETCH]; /* the first rows, centred, of length 1: for a first look */
     const head_rows *rows;
+    /* Columns without zeros: the logarithms of their sizes, centred, and the factor L of their
+     * moments, LL'; a column that others tell has 0 on the diagonal. */
+    size_t powers, power_of[POOL_POWERS];
+    double (*log)[SEARCH_FEW];
+    double factor[POOL_POWERS][POOL_POWERS];
     uint64_t *known; /* hashes of values, to keep out what behaves like another part */
     arena *a;
 } pool;
@@ -42,5 +47,10 @@ int pool_add(pool *p, expr e);
  * none. `random` chooses among the best few. */
 const pool_part *pool_match(const pool *p, const double *wanted, rng *random, double *a, double *b,
                             double *rest);
+
+/* The product of powers of columns, exponents in halves, that is nearest to `wanted` in size, in
+ * `a`. Fills the best factor of it, and what b times the product leaves unexplained, 1 - r^2. node
+ * is NULL if there is none, or if it is a power of one column, which are parts themselves. */
+expr pool_power(const pool *p, const double *wanted, double *b, double *rest, arena *a);
 
 #endif
