@@ -47,7 +47,7 @@ typedef struct space {
     size_t counts[JOBS];
     const expr *row; /* the library's formulas, where all of them are looked at */
     size_t rows, next;
-    double until;      /* share of the budget */
+    double until;      /* share of the budget at which looking up ends: offers get as much */
     double *deviation; /* of the view's columns */
     arena *a;
 } space;
@@ -356,14 +356,17 @@ snip_code search_space(search *s, const search_view *v, snip_status *st)
     space *q = a ? arena_zero(a, sizeof *q) : NULL;
     snip_code code = SNIP_OK;
     if (q)
-        *q = (space){ .s = s, .v = v, .a = a, .until = search_spent(s) + SHARE };
+        *q = (space){ .s = s, .v = v, .a = a, .until = search_spent(s) + SHARE / 2 };
     if (!q || !measure_columns(q) || !aims_make(q->aim, &q->aims, s, v, a))
         code = status_nomem(st);
     if (code == SNIP_OK)
         code = library_open(&ix, s->how->library, near ? s->how->model : NULL, st);
     if (code == SNIP_OK)
         code = near ? nearest(q, ix, st) : look_through(q, ix, st);
+    double until = q ? q->until + SHARE / 2 : 0;
     for (size_t k = 0; code == SNIP_OK && k < q->count && !search_over(s); k += JOBS) {
+        if (search_spent(s) >= until)
+            break;
         q->next = k;
         code = search_round(s, JOBS, UINT64_MAX, offer, q, st);
     }
