@@ -59,7 +59,7 @@ static void add_formulas(arrays *to, const train_batch *b)
     int64_t *slots = add(to, "batch.slots", 1, n, WIDTH, 0);
     for (size_t i = 0; i < n && !to->failed; i++) {
         const train_formula *f = &b->formula[i];
-        length[i] = (int32_t)f->tokens.count;
+        length[i] = (int32_t)f->words.tokens.count;
         for (size_t r = 0; r < f->rows; r++) { /* one subtree per sample: all of one variant */
             const train_row *row = &f->row[r];
             variant[i] = (int32_t)row->variant;
@@ -72,10 +72,10 @@ static void add_formulas(arrays *to, const train_batch *b)
             }
         }
         for (size_t t = 0; t < WIDTH; t++)
-            token[i * WIDTH + t] = t < f->tokens.count ? f->tokens.id[t] : DATA_PAD;
-        for (size_t t = 0; f->path && t < f->tokens.count; t++) {
-            depth[i * WIDTH + t] = (int32_t)f->path[t].depth;
-            slots[i * WIDTH + t] = (int64_t)f->path[t].slots;
+            token[i * WIDTH + t] = t < f->words.tokens.count ? f->words.tokens.id[t] : DATA_PAD;
+        for (size_t t = 0; f->words.path && t < f->words.tokens.count; t++) {
+            depth[i * WIDTH + t] = (int32_t)f->words.path[t].depth;
+            slots[i * WIDTH + t] = (int64_t)f->words.path[t].slots;
         }
     }
 }

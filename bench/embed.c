@@ -11,16 +11,21 @@
 
 enum { SAMPLES = 256 };
 
-/* Best seconds for all samples on one side. */
-static double measure(model_space *s, const model_item *item, size_t n, float *symbols,
-                      float *values, double seconds)
+/* Best seconds for all samples on one side, formulas from the tree on. */
+static double measure(model_space *s, model_item *item, size_t n, float *symbols, float *values,
+                      double seconds, arena *a)
 {
     double best = INFINITY;
     for (double start = clock_now(); isinf(best) || clock_now() - start < seconds;) {
+        arena_pos mark = arena_mark(a);
         double t0 = clock_now();
+        for (size_t i = 0; i < n && symbols; i++)
+            if (model_space_words(&item[i].words, s, item[i].e, MODEL_EXACT, a, NULL) != SNIP_OK)
+                return NAN;
         if (model_space_embed(s, item, n, symbols, values, NULL) != SNIP_OK)
             return NAN;
         best = fmin(best, clock_now() - t0);
+        arena_reset(a, mark);
     }
     return best;
 }
@@ -50,8 +55,8 @@ static json_t *figures(const model *m, int tree, size_t n, size_t rows, int thre
     float *z = a ? arena_array(a, n * (size_t)m->config.latent, sizeof *z) : NULL;
     json_t *o = NULL;
     if (s && item && z && draw(item, n, m, rows, a)) {
-        double formulas = measure(s, item, n, z, NULL, seconds / 2);
-        double tables = measure(s, item, n, NULL, z, seconds / 2);
+        double formulas = measure(s, item, n, z, NULL, seconds / 2, a);
+        double tables = measure(s, item, n, NULL, z, seconds / 2, a);
         if (!isnan(formulas) && !isnan(tables))
             o = json_pack("{s:I,s:I,s:f,s:f}", "samples", (json_int_t)n, "rows", (json_int_t)rows,
                           "formulas_per_second", (double)n / formulas, "tables_per_second",

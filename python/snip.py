@@ -19,9 +19,14 @@ and formulas explained:
     >>> snip.Index("library.db", model).find(X, y, k=5)
     >>> snip.explain(model, X, y, "2*x0 + x1").edits[0].text
 
+Where there is no candidate yet, formulas are searched for, from the table alone:
+
+    >>> found = snip.Regressor(max_time=10).fit(X, y)
+    >>> found.best_.equation, found.predict(X_new)
+
 X is anything that NumPy turns into a matrix, a row per observation; columns of a DataFrame lend
 their names to the formulas' variables. What goes wrong is a snip.Error. scikit-learn is not
-needed; where it is, Ranker is one of its regressors.
+needed; where it is, Ranker and Regressor are two of its regressors.
 
 The library is looked for in $SNIP_LIBRARY, beside this file's source tree or installation, then
 where the system keeps its libraries. Calls release the interpreter's lock. Several threads may use
@@ -43,8 +48,8 @@ import warnings
 import numpy as np
 
 __version__ = "0.1.0"
-__all__ = ["Error", "Explanation", "Edit", "Formula", "Index", "Model", "NotFittedError", "Ranked",
-           "Ranker", "WrongType", "explain", "library_version"]
+__all__ = ["Error", "Explanation", "Edit", "Fitted", "Formula", "Index", "Model", "NotFittedError",
+           "Ranked", "Ranker", "Regressor", "WrongType", "explain", "library_version"]
 
 ORDERS = ("similarity", "loss", "balance")
 _CODES = ("OK", "NOMEM", "IO", "SYNTAX", "FORMAT", "UNSUPPORTED")
@@ -73,7 +78,7 @@ class WrongType(Error, TypeError):
 
 
 class NotFittedError(Error, AttributeError):
-    """A Ranker was asked for values before fit. Where scikit-learn is loaded it is one of its
+    """A Ranker or a Regressor was asked for values before fit. Where scikit-learn is loaded it is one of its
     NotFittedErrors, too."""
 
     def __reduce__(self):
@@ -113,6 +118,43 @@ class _Edit(ctypes.Structure):
                 ("refitted_r2_val", ctypes.c_double)]
 
 
+class _Progress(ctypes.Structure):
+    _fields_ = [("seconds", ctypes.c_double), ("spent", ctypes.c_double),
+                ("evaluations", ctypes.c_uint64), ("stage", ctypes.c_char_p),
+                ("formula", ctypes.c_char_p), ("size", ctypes.c_size_t),
+                ("loss_train", ctypes.c_double), ("loss_val", ctypes.c_double),
+                ("r2_train", ctypes.c_double), ("r2_val", ctypes.c_double),
+                ("changed", ctypes.c_int)]
+
+
+_ON_PROGRESS = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.POINTER(_Progress))
+
+
+class _FitOptions(ctypes.Structure):
+    _fields_ = [("seconds", ctypes.c_double), ("evaluations", ctypes.c_uint64),
+                ("threads", ctypes.c_int), ("max_size", ctypes.c_size_t),
+                ("memory", ctypes.c_size_t), ("per_size", ctypes.c_size_t),
+                ("operators", ctypes.c_char_p), ("guesses", ctypes.c_void_p),
+                ("guess_count", ctypes.c_size_t), ("model", ctypes.c_void_p),
+                ("progress", _ON_PROGRESS), ("context", ctypes.c_void_p)]
+
+
+class _Fitted(ctypes.Structure):
+    _fields_ = [("formula", ctypes.c_void_p), ("size", ctypes.c_size_t),
+                ("constants", ctypes.c_size_t), ("constant", ctypes.POINTER(ctypes.c_double)),
+                ("error", ctypes.POINTER(ctypes.c_double)), ("loss_train", ctypes.c_double),
+                ("loss_val", ctypes.c_double), ("r2_train", ctypes.c_double),
+                ("r2_val", ctypes.c_double), ("bits", ctypes.c_double),
+                ("similarity", ctypes.c_double), ("stage", ctypes.c_char_p)]
+
+
+class _About(ctypes.Structure):
+    _fields_ = [("seconds", ctypes.c_double), ("evaluations", ctypes.c_uint64),
+                ("rows_train", ctypes.c_size_t), ("rows_val", ctypes.c_size_t),
+                ("outliers", ctypes.c_size_t), ("cancelled", ctypes.c_int),
+                ("note", ctypes.c_char_p)]
+
+
 _P, _SIZE, _INT, _DOUBLE = ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int, ctypes.c_double
 _TO = ctypes.POINTER
 _ST = _TO(_Status)
@@ -142,6 +184,12 @@ _FUNCTIONS = {
     "ranking_count": (_SIZE, [_P]),
     "ranking_at": (_TO(_Ranked), [_P, _SIZE]),
     "ranking_free": (None, [_P]),
+    "fit": (_INT, [_TO(_P), _TO(_Table), _TO(_FitOptions), _ST]),
+    "front_count": (_SIZE, [_P]),
+    "front_selected": (_SIZE, [_P]),
+    "front_at": (_TO(_Fitted), [_P, _SIZE]),
+    "front_of": (_TO(_About), [_P]),
+    "front_free": (None, [_P]),
     "index_open": (_INT, [_TO(_P), ctypes.c_char_p, _P, _ST]),
     "index_count": (ctypes.c_uint64, [_P]),
     "index_close": (None, [_P]),
@@ -889,10 +937,11 @@ def _narrowed(formulas):
 
 class _Estimator:
     """What scikit-learn asks of a regressor, without scikit-learn. A class lists its parameters,
-    and its fit sets best_, a Ranked."""
+    and its fit sets best_, a Ranked or Fitted."""
 
     _estimator_type = "regressor"
     _parameters = ()
+    _rows_min = 4
 
     def get_params(self, deep=True):
         """The parameters by name."""
@@ -936,9 +985,9 @@ class _Estimator:
         """X and y for fit."""
         x = self._rows(X)
         rows = x.shape[0]
-        if rows < 4:
-            raise Error(f"the table has {rows} rows (n_samples={rows}); at least 4 are needed",
-                        "FORMAT")
+        if rows < self._rows_min:
+            raise Error(f"the table has {rows} rows (n_samples={rows}); at least {self._rows_min} "
+                        "are needed", "FORMAT")
         if y is None:
             raise Error(f"y is not an array of numbers: {type(self).__name__} requires y to be "
                         "passed, but the target y is None")
@@ -961,10 +1010,17 @@ class _Estimator:
         elif hasattr(self, "feature_names_in_"):
             del self.feature_names_in_
 
-    def predict(self, X):
-        """The best formula's values, one a row; NaN where it has none."""
+    def _check_fitted(self):
         if not hasattr(self, "best_"):
             raise _not_fitted(f"this {type(self).__name__} is not fitted; call fit first")
+
+    def predict(self, X):
+        """The best formula's values, one a row; NaN where it has none."""
+        self._check_fitted()
+        return self._values(X, self.best_.formula)
+
+    def _values(self, X, formula):
+        """A formula's values on the columns that fit has seen."""
         x = self._rows(X)
         if x.shape[1] != self.n_features_in_:
             raise Error(f"X has {x.shape[1]} features, but {type(self).__name__} is expecting "
@@ -973,7 +1029,7 @@ class _Estimator:
         if columns is not None and known is not None and columns != list(known):
             raise Error(f"X has the columns {columns}, the {type(self).__name__} was fitted with "
                         f"{list(known)}")
-        return np.asarray(self.best_.formula(*x.T), dtype=np.float64)
+        return np.asarray(formula(*x.T), dtype=np.float64)
 
     def score(self, X, y, sample_weight=None):
         """R2, the share of y's variance that predict explains; rows count by their weights."""
@@ -1075,3 +1131,191 @@ class Ranker(_Estimator):
         data = _Data(x[:, used], y, [all_names[j] for j in used], self.seed)
         return [dataclasses.replace(r, formula=r.formula._bound(all_names))
                 for r in model._rank(data, formulas, options)]
+
+
+@dataclasses.dataclass(frozen=True)
+class Fitted:
+    """A formula that a search has found. Its constants come from all rows, and are clean numbers
+    where the data allow. Losses are mean square errors of exactly this formula, r2 shares of the
+    target's variance: on the rows fitted while searching (train) and on the others (val)."""
+
+    formula: Formula
+    size: int            # nodes
+    constants: tuple     # (value, standard error) of the numbers that were fitted and are not clean
+    loss_train: float
+    loss_val: float
+    r2_train: float
+    r2_val: float
+    bits: float          # description length of the formula, and of the residuals by it
+    similarity: float    # cosine with the table, -1 .. 1; NaN without a model
+    stage: str           # of the search that found it
+
+    @property
+    def equation(self):
+        """The formula in sympy's spelling."""
+        return self.formula.sympy()
+
+
+class _Front(_Owned):
+    _free = "front_free"
+
+    def list(self, names):
+        out = []
+        for i in range(_ask("front_count", self)):
+            f = _ask("front_at", self, i).contents
+            constants = tuple((f.constant[k], f.error[k]) for k in range(f.constants))
+            out.append(Fitted(Formula._of(f.formula, names, self), f.size, constants, f.loss_train,
+                              f.loss_val, f.r2_train, f.r2_val, f.bits, f.similarity,
+                              f.stage.decode()))
+        return out
+
+
+def _seed(random_state):
+    """A seed from what scikit-learn takes for one. None is 0: two fits agree."""
+    if random_state is None:
+        return 0
+    if hasattr(random_state, "randint"):
+        return int(random_state.randint(2**31 - 1))
+    if hasattr(random_state, "integers"):
+        return int(random_state.integers(2**31 - 1))
+    return _count(random_state, "random_state", 2**64)
+
+
+class Regressor(_Estimator):
+    """A formula for a table, searched for: `snip fit` as scikit-learn's regressors are used.
+
+        >>> found = snip.Regressor(max_time=10).fit(X, y)
+        >>> found.predict(X_new), found.sympy(), found.latex()
+        >>> pandas.DataFrame(found.equations_)       # the front, simplest formula first
+        >>> found.predict(X_new, index=2)            # by another formula of it
+
+    max_time is in seconds. With max_evals instead (and max_time=None) the answer depends on table,
+    parameters and random_state alone, not on the machine. random_state is a number or a
+    numpy.random.RandomState; None is 0. operators is a text such as "+,-,*,/,sqrt" or a list of
+    such names; guesses are formulas to begin with; model is a Model or the path of one, for
+    similarities; memory is in bytes; threads=0 are all cores; verbose shows the best formula on
+    standard error whenever it changes. Ctrl-C ends the search and raises KeyboardInterrupt.
+
+    After fit: front_ (a list of Fitted), best_ (the one selected, by description length) and its
+    place best_index_, equations_ (a list of dictionaries), seconds_, evaluations_, note_ (a sentence
+    or None), n_features_in_, and feature_names_in_ if X has names.
+
+    It passes scikit-learn's check_estimator (of 1.2.1) and works with clone, pipelines,
+    cross-validation and grid search. What it does not do: fit takes no sample_weight (a TypeError),
+    score does; y is one target; missing values and sparse matrices are refused; a table has 8 rows
+    or more and at most 64 columns.
+    """
+
+    _parameters = ("max_time", "max_evals", "random_state", "max_size", "operators", "guesses",
+                   "per_size", "model", "memory", "threads", "verbose")
+    _rows_min = 8
+
+    def __init__(self, max_time=60, max_evals=None, random_state=None, max_size=30, operators=None,
+                 guesses=(), per_size=1, model=None, memory=0, threads=0, verbose=False):
+        self.max_time = max_time
+        self.max_evals = max_evals
+        self.random_state = random_state
+        self.max_size = max_size
+        self.operators = operators
+        self.guesses = guesses
+        self.per_size = per_size
+        self.model = model
+        self.memory = memory
+        self.threads = threads
+        self.verbose = verbose
+
+    def fit(self, X, y):
+        """Searches for formulas; returns the regressor itself."""
+        x, y = self._table(X, y)
+        columns = _names(_columns_of(X))[0]
+        names = columns or [f"x{j}" for j in range(x.shape[1])]
+        data = _Data(x, y, names, _seed(self.random_state))
+        front = self._search(data, _formulas(self.guesses, names))
+        about = _ask("front_of", front).contents
+        self.front_ = front.list(names)
+        self.best_index_ = _ask("front_selected", front)
+        self.best_ = self.front_[self.best_index_]
+        self.seconds_, self.evaluations_ = about.seconds, about.evaluations
+        self.note_ = about.note.decode() if about.note else None
+        self.equations_ = [
+            {"complexity": f.size, "loss": f.loss_train, "equation": f.equation,
+             "selected": i == self.best_index_, "r2_train": f.r2_train, "r2_val": f.r2_val,
+             "loss_val": f.loss_val, "constants": len(f.constants), "bits": f.bits,
+             "similarity": f.similarity, "stage": f.stage} for i, f in enumerate(self.front_)]
+        self._remember(X, x)
+        return self
+
+    def _options(self, guesses, model, progress):
+        """The library's options; guesses is the address of an array of handles, or None."""
+        time = 0.0 if self.max_time is None else self.max_time
+        if isinstance(time, bool) or not isinstance(time, (int, float, np.number)) or \
+                not 0 <= time < 1e7:
+            raise Error(f"max_time is {self.max_time!r}; it must be a number of seconds")
+        if self.max_time is not None and time == 0:
+            raise Error("max_time is 0; no formula is found in no time")
+        evals = 0 if self.max_evals is None else _count(self.max_evals, "max_evals", 2**64)
+        size = _count(self.max_size, "max_size", 101)
+        operators = self.operators
+        if operators is not None and not isinstance(operators, str):
+            operators = ",".join(_listed(operators))
+        return _FitOptions(time, evals, _cores(self.threads), size,
+                           _count(self.memory, "memory", 2**63), _count(self.per_size, "per_size"),
+                           None if operators is None else _bytes(operators, "operators"),
+                           guesses, 0, model, progress, None)
+
+    def _search(self, data, guesses):
+        model = self.model
+        if model is not None and not isinstance(model, Model):
+            model = Model(model)
+        stopped, shown = [], [None]
+
+        @_ON_PROGRESS
+        def progress(_, now):
+            try:  # Ctrl-C is noticed here, since Python's own code runs
+                formula = now.contents.formula
+                if self.verbose and formula != shown[0]:
+                    shown[0] = formula
+                    print(f"{now.contents.seconds:.1f} s, {now.contents.stage.decode()}, "
+                          f"R2 {now.contents.r2_val:.6g}: {formula.decode('utf-8', 'replace')}",
+                          file=sys.stderr)
+            except BaseException as e:
+                stopped.append(e)
+            return bool(stopped)
+
+        held = []
+        try:
+            array = (ctypes.c_void_p * (len(guesses) + 1))(*[g._hold(held) for g in guesses])
+            handle = model._hold(held) if model is not None else None
+            front = _Front()
+            options = self._options(ctypes.cast(array, ctypes.c_void_p) if guesses else None,
+                                    handle, progress)
+            options.guess_count = len(guesses)
+            _call("fit", ctypes.byref(front._pointer), ctypes.byref(data.c), ctypes.byref(options))
+        finally:
+            for one in held:
+                one._let_go()
+        if stopped:
+            raise stopped[0]
+        return front
+
+    def _at(self, index):
+        self._check_fitted()
+        if index is None:
+            return self.best_
+        try:
+            return self.front_[operator.index(index)]
+        except (TypeError, IndexError) as e:
+            raise Error(f"index is {index!r}; the front has {len(self.front_)} formulas") from e
+
+    def predict(self, X, index=None):
+        """Values of the selected formula, or of the front's formula `index`; NaN where it has
+        none."""
+        return self._values(X, self._at(index).formula)
+
+    def sympy(self, index=None):
+        """The selected formula, or the front's formula `index`, as text for sympy.sympify."""
+        return self._at(index).formula.sympy()
+
+    def latex(self, index=None):
+        """The same as LaTeX."""
+        return self._at(index).formula.latex()

@@ -382,6 +382,16 @@ for command in $("$snip" help --complete | cut -f1); do
     shows "^\.TH SNIP.-${title^^} 1" help --man $command
     shows '^--help' help --complete $command
 done
+# Help ends its lines by itself: at 100 columns, or at the edge of a narrower terminal.
+for command in $("$snip" help --complete | cut -f1); do
+    [ -z "$("$snip" help "$command" | sed '/^Examples:/,$d' | awk 'length($0) > 100')" ] && good ||
+        bad "help $command has a line of more than 100 columns"
+done
+if command -v script >/dev/null; then
+    script -qec "stty cols 60; '$snip' help find" /dev/null </dev/null | tr -d '\r' | sed '/^Examples:/,$d' >narrow
+    { [ "$(wc -l <narrow)" -gt 40 ] && [ -z "$(awk 'length($0) > 60' narrow)" ]; } && good ||
+        bad "help does not keep to 60 columns: $(awk 'length($0) > 60' narrow | head -2)"
+fi
 shows 'Usage: snip COMMAND' help
 shows '^\.TH SNIP 1' help --man
 shows 'the manual page' help --help

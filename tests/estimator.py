@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""snip.Ranker under scikit-learn's own checks: estimator.py FOLDER LIBRARY, below with_model.sh.
+"""snip.Ranker and snip.Regressor under scikit-learn's own checks: estimator.py FOLDER LIBRARY, below with_model.sh.
 
 Skipped (77) where python3-sklearn is not installed: the module does not need it."""
 import os
@@ -37,6 +37,12 @@ def ranker(**settings):
                           **settings})
 
 
+def regressor(**settings):
+    """Limited by evaluations: the answer is the same on every machine."""
+    return snip.Regressor(**{"max_time": None, "max_evals": 2000, "max_size": 12, "threads": 1,
+                             **settings})
+
+
 def checked(estimator):
     """Runs the checks one by one: {name: None if it passed, else why not}."""
     results = {}
@@ -69,11 +75,18 @@ class Tests(unittest.TestCase):
         cls.y = 2 * cls.X[:, 7] + 3 * cls.X[:, 10]
 
     def test_check_estimator(self):
-        results = checked(ranker())
+        self.all_checks_pass(ranker())
+
+    def test_check_estimator_of_the_regressor(self):
+        self.all_checks_pass(regressor())
+        estimator_checks.check_n_features_in_after_fitting("Regressor", regressor())
+
+    def all_checks_pass(self, estimator):
+        results = checked(estimator)
         skipped = {n: r for n, r in results.items() if isinstance(r, unittest.SkipTest)}
         failed = {n: r for n, r in results.items() if isinstance(r, str)}
         passed = [n for n, r in results.items() if r is None]
-        print(f"scikit-learn {sklearn.__version__}: {len(passed)} of {len(results)} checks passed, "
+        print(f"{type(estimator).__name__}, scikit-learn {sklearn.__version__}: {len(passed)} of {len(results)} checks passed, "
               f"{len(skipped)} skipped, {len(failed)} failed")
         for name, why in skipped.items():
             print(f"skipped: {name}: {why}")
@@ -127,6 +140,54 @@ class Tests(unittest.TestCase):
                                    r2_score(wrong, one.predict(self.X), sample_weight=weights))
         with self.assertRaisesRegex(TypeError, "sample_weight"):
             one.fit(self.X, self.y, sample_weight=np.ones(60))
+
+    def test_a_search_is_used_as_others_are(self):
+        X, y = self.X[:, 5:11], 2 * self.X[:, 7] * self.X[:, 10]
+        one = regressor(random_state=3)
+        self.assertTrue(is_regressor(one))
+        self.assertEqual(clone(one).get_params(), one.get_params())
+        np.testing.assert_allclose(cross_val_score(one, X, y, cv=3), 1, atol=1e-9)
+        grid = GridSearchCV(one, {"operators": ["+,-", "+,-,*"]}, cv=3).fit(X, y)
+        self.assertEqual(grid.best_params_, {"operators": "+,-,*"})
+        pipe = make_pipeline(StandardScaler(), one).fit(X, self.y)
+        self.assertGreater(pipe.score(X, self.y), 0.999)
+        again = pickle.loads(pickle.dumps(pipe))
+        np.testing.assert_array_equal(again.predict(X), pipe.predict(X))
+        with self.assertRaisesRegex(TypeError, "sample_weight"):
+            one.fit(X, y, sample_weight=np.ones(60))
+        with self.assertRaises(NotFittedError):
+            regressor().sympy()
+
+    def test_a_front_of_formulas(self):
+        X, y = self.X[:, 5:11], 2 * self.X[:, 7] * self.X[:, 10]
+        one = regressor(random_state=3).fit(X, y)
+        self.assertEqual(one.sympy(), "2*x2*x5")
+        self.assertEqual(one.front_[one.best_index_], one.best_)
+        self.assertEqual([e["selected"] for e in one.equations_].index(True), one.best_index_)
+        np.testing.assert_allclose(one.predict(X, index=0), one.front_[0].formula(*X.T))
+        self.assertIn("x", one.latex())
+        with self.assertRaisesRegex(snip.Error, "index is 99"):
+            one.predict(X, index=99)
+        # The seed decides, whatever kind of seed it is.
+        z = np.sin(2 * X[:, 0]) / X[:, 1] + 0.1 * np.random.RandomState(2).normal(size=60)
+        twins = [regressor(random_state=np.random.RandomState(5)).fit(X, z) for _ in range(2)]
+        self.assertEqual(twins[0].equations_[0]["equation"], twins[1].equations_[0]["equation"])
+        self.assertEqual([e["loss"] for e in twins[0].equations_],
+                         [e["loss"] for e in twins[1].equations_])
+
+    def test_what_srbench_asks_for(self):
+        import srbench_regressor as method
+        self.assertEqual(set(method.eval_kwargs["test_params"]) - set(method.est.get_params()), set())
+        est = clone(method.est).set_params(max_time=None, max_evals=2000, random_state=7)
+        X, y = self.X[:, :3], 2 * self.X[:, 0] * self.X[:, 2]
+
+        class Frame:  # as much of a DataFrame as is looked at
+            columns = ["x1", "b", "x0"]
+
+        est.fit(X, y)
+        self.assertEqual(method.model(est, Frame), "2*x1*x0")  # x0 is x1 there, and x2 is x0
+        self.assertEqual(method.model(est), "2*x0*x2")
+        self.assertEqual(method.complexity(est), est.best_.size)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,7 @@
 /* test_fit.c - constants found again, and what happens where they cannot be. */
 #include "support.h"
 
+#include <cminpack.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -9,6 +10,7 @@
 #include "expr/expr.h"
 #include "expr/vec.h"
 #include "regress/constants.h"
+#include "regress/levenberg.h"
 
 enum { ROWS = 200, COLUMNS = 3, STARTS = 6 };
 
@@ -494,6 +496,66 @@ static void memory_limits_are_failures_not_crashes(void **state)
     assert_true(failed > 0 && worked > 0);
 }
 
+/* Residuals p0*exp(p1*t) + p2*exp(p3*t) + ... - y, with columns of very different lengths, two of
+ * which may be the same. */
+typedef struct decays {
+    double y[64], unit;
+    int same, calls;
+} decays;
+
+static int decays_at(void *context, int m, int n, const double *p, double *r, double *d, int stride,
+                     int flag)
+{
+    decays *q = context;
+    q->calls++;
+    for (int i = 0; i < m; i++) {
+        double t = (double)i / m, sum = -q->y[i];
+        for (int j = 0; j + 1 < n; j += 2)
+            sum += p[j] * exp(-fabs(p[j + 1]) * t);
+        sum += n % 2 ? p[n - 1] * q->unit : 0;
+        if (flag == 1)
+            r[i] = sum;
+        for (int j = 0; j < n && flag == 2; j++) {
+            double e = exp(-fabs(p[j - j % 2 + (j + 1 < n || j % 2)]) * t);
+            d[i + j * stride] = j == n - 1 && n % 2 ? q->unit
+                                : j % 2             ? -p[j - 1] * t * e * (p[j] < 0 ? -1 : 1)
+                                                    : e;
+            if (q->same && j == 2)
+                d[i + j * stride] = d[i];
+        }
+    }
+    return 0;
+}
+
+/* The same steps as MINPACK's lmder takes, to the last bit. */
+static void the_descent_is_minpacks(void **state)
+{
+    enum { M = 64, MOST = 9 };
+    static const double units[] = { 1, 1e-30, 1e25, 0 };
+    arena *a = *state;
+    for (int n = 1; n <= MOST; n++)
+        for (size_t u = 0; u < COUNT(units); u++)
+            for (int k = 0; k < 4; k++) {
+                decays q = { .unit = units[u], .same = k % 2 && n > 3 }, p;
+                double one[MOST], two[MOST], r[M], jac[M * MOST], diag[MOST], qtf[MOST], w[3][MOST];
+                double wide[M], factor = k < 2 ? 100 : 1e250;
+                int pivot[MOST], evaluations, slopes, most = k == 3 ? 7 : 500;
+                for (int i = 0; i < M; i++)
+                    q.y[i] = 3 * exp(-2.5 * i / M) + cos(i * 7.0) / 50;
+                p = q;
+                for (int j = 0; j < n; j++)
+                    one[j] = two[j] = 1 + 0.37 * j;
+                lmder(decays_at, &q, M, n, one, r, jac, M, 1e-15, 1e-15, 0, most, diag, 1, factor,
+                      0, &evaluations, &slopes, pivot, qtf, w[0], w[1], w[2], wide);
+                const regress_descent d = { decays_at, &p, M, n, 1e-15, most, factor };
+                arena_pos mark = arena_mark(a);
+                assert_true(regress_descend(&d, two, a));
+                assert_true(arena_mark(a) == mark);
+                assert_int_equal(q.calls, p.calls);
+                assert_memory_equal(one, two, (size_t)n * sizeof *one);
+            }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -513,6 +575,7 @@ int main(void)
         ARENA_TEST(a_constant_at_two_places_is_one),
         ARENA_TEST(bounds_hold_and_the_others_are_best),
         ARENA_TEST(weights_are_those_of_the_rows),
+        ARENA_TEST(the_descent_is_minpacks),
         ARENA_TEST(memory_limits_are_failures_not_crashes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

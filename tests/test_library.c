@@ -209,7 +209,9 @@ static void rows_are_what_they_say(void **state)
         assert_int_equal(row.dimension, rows->dimension[id - 1]);
         assert_int_equal(row.complexity, e.count);
         assert_null(row.name);
-        const model_item item = { .e = e, .node = MODEL_WHOLE };
+        model_item item = { .node = MODEL_WHOLE };
+        assert_int_equal(model_space_words(&item.words, space, e, MODEL_EXACT, b->a, NULL),
+                         SNIP_OK);
         assert_int_equal(model_space_embed(space, &item, 1, z, NULL, NULL), SNIP_OK);
         for (size_t j = 0; j < rows->latent; j++)
             assert_true(fabsf(half_value(rows->half[(id - 1) * rows->latent + j]) - z[j]) < 1e-3f);

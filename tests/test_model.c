@@ -342,7 +342,8 @@ static train_terms run_stage(golden *g, train_stage stage, float *grad, float *r
         for (int v = 0; v < TRAIN_VIEWS; v++)
             variant[i].views |= train_reads(stage, (train_view)v, g->k[i]) << v;
     }
-    assert_true(train_objective(&terms, drows, rows, variant, m, 0, m, latent, &how, g->a));
+    const train_rows all = { variant, m, 0, m, latent, rows, drows };
+    assert_true(train_objective(&terms, &all, &how, g->a));
     memcpy(dz, drows[TRAIN_GS], m * latent * sizeof *dz);
     memcpy(dz + m * latent, drows[TRAIN_C], m * latent * sizeof *dz);
     for (size_t i = 0; i < 2 * m; i++)

@@ -420,19 +420,23 @@ static void tables_are_unit_vectors(void **state)
     float *z = arena_array(a, 3 * latent, sizeof *z);
     for (size_t rows = 4; rows <= 1004; rows += 500) { /* fewer rows than the model takes, more */
         regress_problem p = problem_of("a*x2", rows, a);
-        for (size_t k = 0; k < 3; k++)
-            assert_int_equal(regress_problem_embed(&p, k == 2 ? 5 : 15, REGRESS_EXACT, t,
-                                                   (int)k + 1, z + k * latent, NULL),
-                             SNIP_OK);
+        for (size_t k = 0; k < 3; k++) {
+            model_space *s = model_space_new(t->m, t->tree, (int)k + 1);
+            assert_int_equal(
+                regress_problem_embed(&p, k == 2 ? 5 : 15, REGRESS_EXACT, s, z + k * latent, NULL),
+                SNIP_OK);
+            model_space_free(s);
+        }
         assert_true(fabs(model_dot(z, z, latent) - 1) < 1e-6);
         assert_memory_equal(z, z + latent, latent * sizeof *z); /* 1 thread, 2 threads */
         assert_true(memcmp(z, z + 2 * latent, latent * sizeof *z) != 0);
     }
     regress_problem p = problem_of("a*x2", ROWS, a);
     snip_status st = { 0 };
+    model_space *s = model_space_new(t->m, t->tree, 1);
     p.dim = 11;
-    assert_int_equal(regress_problem_embed(&p, 2047, REGRESS_EXACT, t, 1, z, &st),
-                     SNIP_UNSUPPORTED);
+    assert_int_equal(regress_problem_embed(&p, 2047, REGRESS_EXACT, s, z, &st), SNIP_UNSUPPORTED);
+    model_space_free(s);
     assert_non_null(strstr(st.msg, "--columns"));
 }
 

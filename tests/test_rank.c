@@ -345,9 +345,11 @@ static void similarities_are_cosines_with_the_inputs_that_matter(void **state)
     for (size_t i = 0; i < N; i++) {
         regress_inputs inputs = regress_inputs_of(e[i], &p) | regress_inputs_that_matter(&p);
         model_item item = { .node = MODEL_WHOLE };
-        assert_int_equal(regress_problem_rewrite(&item.e, e[i], inputs, &p, a, NULL), SNIP_OK);
+        expr read;
+        assert_int_equal(regress_problem_rewrite(&read, e[i], inputs, &p, a, NULL), SNIP_OK);
+        assert_int_equal(model_space_words(&item.words, s, read, MODEL_EXACT, a, NULL), SNIP_OK);
         assert_int_equal(model_space_embed(s, &item, 1, f, NULL, NULL), SNIP_OK);
-        assert_int_equal(regress_problem_embed(&p, inputs, REGRESS_EXACT, t, 1, z, NULL), SNIP_OK);
+        assert_int_equal(regress_problem_embed(&p, inputs, REGRESS_EXACT, s, z, NULL), SNIP_OK);
         assert_true(fabs(got[i] - model_dot(f, z, latent)) < 1e-5 && !why[i]);
     }
     model_space_free(s);

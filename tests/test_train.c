@@ -161,13 +161,13 @@ static void stages_read_what_they_say(void **state)
         size_t rows[TRAIN_VIEWS] = { 0 }, want[TRAIN_VIEWS] = { 0 };
         for (size_t i = 0; i < b.formulas; i++) {
             const train_formula *f = &b.formula[i];
-            assert_int_equal(f->path != NULL, stage >= TRAIN_S1);
+            assert_int_equal(f->words.path != NULL, stage >= TRAIN_S1);
             for (size_t r = 0; r < f->rows; r++) {
                 const train_row *w = &f->row[r];
                 rows[w->view]++;
-                assert_true(w->view == TRAIN_C
-                                ? w->first > 0 && w->first < w->end && w->end < f->tokens.count
-                                : w->first == 0 && w->end == f->tokens.count);
+                assert_true(w->view == TRAIN_C ? w->first > 0 && w->first < w->end &&
+                                                     w->end < f->words.tokens.count
+                                               : w->first == 0 && w->end == f->words.tokens.count);
             }
         }
         for (size_t i = 0; i < b.tables; i++)

@@ -100,22 +100,14 @@ static snip_code embed_view(const snip_model *m, const snip_expr *const *e, size
     clear(st);
     arena *a = arena_new(0);
     model_item *item = a ? arena_array(a, n, sizeof *item) : NULL;
-    snip_code code = item ? SNIP_OK : status_nomem(st);
+    model_words *words = a ? arena_array(a, n, sizeof *words) : NULL;
+    snip_code code = item && words ? SNIP_OK : status_nomem(st);
     const expr_domain domain = { .assume_positive = 1 };
+    const model_words_how how = model_reads(m->t, form ? MODEL_FORM : MODEL_EXACT, &domain);
     for (size_t i = 0; i < n && code == SNIP_OK; i++) {
-        data_tokens tokens;
-        expr_form as_form;
-        item[i] = (model_item){ .node = MODEL_WHOLE, .form = form };
-        if (!e[i]) {
-            code = status_fail(st, SNIP_FORMAT, i, "formula %zu is NULL", i);
-            break;
-        }
-        code = form ? model_form(&as_form, e[i]->e, m->t, a, st)
-                    : expr_normal(&item[i].e, e[i]->e, &domain, a, st);
-        if (code == SNIP_OK && form)
-            item[i].e = as_form.core;
-        else if (code == SNIP_OK)
-            code = data_tokens_make(&tokens, item[i].e, m->t->m->vocab, a, st);
+        item[i] = (model_item){ .words = &words[i], .node = MODEL_WHOLE };
+        code = e[i] ? model_words_make(&words[i], e[i]->e, &how, a, NULL, st)
+                    : status_fail(st, SNIP_FORMAT, i, "formula %zu is NULL", i);
         if (code != SNIP_OK && st)
             st->pos = i;
     }
@@ -143,11 +135,11 @@ snip_code snip_embed_parts(const snip_model *m, const snip_expr *e, int threads,
     clear(st);
     arena *a = arena_new(0);
     model_item *item = a ? arena_array(a, e->e.count, sizeof *item) : NULL;
-    data_tokens tokens;
-    snip_code code =
-        item ? data_tokens_make(&tokens, e->e, m->t->m->vocab, a, st) : status_nomem(st);
+    const model_words_how how = model_reads(m->t, MODEL_EXACT, NULL);
+    model_words words;
+    snip_code code = item ? model_words_make(&words, e->e, &how, a, NULL, st) : status_nomem(st);
     for (size_t i = 0; i < e->e.count && code == SNIP_OK; i++)
-        item[i] = (model_item){ .e = e->e, .node = i };
+        item[i] = (model_item){ .words = &words, .node = i };
     if (code == SNIP_OK)
         code = embed(m, item, e->e.count, threads, out, st);
     arena_free(a);
@@ -202,10 +194,15 @@ static snip_code embed_table(const snip_model *m, const snip_table *t, regress_v
     arena *a = arena_new(0);
     regress_problem p;
     snip_code code = a ? problem_of(&p, t, m, a, st) : status_nomem(st);
+    model_space *s =
+        code == SNIP_OK ? model_space_new(m->t->m, m->t->tree, api_cores(threads)) : NULL;
+    if (code == SNIP_OK && !s)
+        code = status_nomem(st);
     if (code == SNIP_OK)
         regress_problem_keep_order(&p);
     for (regress_view v = first; v <= last && code == SNIP_OK; v++, out += snip_model_width(m))
-        code = regress_problem_embed(&p, ~(regress_inputs)0, v, m->t, api_cores(threads), out, st);
+        code = regress_problem_embed(&p, ~(regress_inputs)0, v, s, out, st);
+    model_space_free(s);
     arena_free(a);
     return code;
 }

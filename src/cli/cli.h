@@ -1,7 +1,8 @@
 /* cli.h - what the commands share: options, messages, exit codes.
  *
  * A command lists its options once; parsing, `--help`, manual pages and what shells complete all
- * come from that list. */
+ * come from that list. The list points at the command's own variables, so the function that holds
+ * both may be long. */
 #ifndef CLI_CLI_H
 #define CLI_CLI_H
 

@@ -57,24 +57,21 @@ static int print_lines(const sink *s)
     return !ferror(s->lines);
 }
 
-/* The formula in the model's words. Returns 0 if it has none, after saying so. */
-static int readable(const cli_command *self, expr *out, const cli_task *task,
-                    const regress_formula *line, const char *path, int form, int skip)
+/* The words of a line's formula; NULL if the model cannot read it, after saying so. */
+static const model_words *readable(const cli_command *self, const cli_task *task,
+                                   const regress_formula *line, const char *path, int form,
+                                   int skip)
 {
     snip_status st;
-    data_tokens tokens;
-    expr_form as_form;
-    const expr_domain domain = { NULL, NULL, 0, 1 };
-    snip_code code = form ? model_form(&as_form, line->e, task->t, task->a, &st)
-                          : expr_normal(out, line->e, &domain, task->a, &st);
-    if (code == SNIP_OK && form)
-        *out = as_form.core;
-    else if (code == SNIP_OK)
-        code = data_tokens_make(&tokens, *out, task->t->m->vocab, task->a, &st);
+    const expr_domain domain = { .assume_positive = 1 };
+    const model_words_how how = model_reads(task->t, form ? MODEL_FORM : MODEL_EXACT, &domain);
+    model_words *out = arena_alloc(task->a, sizeof *out);
+    snip_code code =
+        out ? model_words_make(out, line->e, &how, task->a, NULL, &st) : status_nomem(&st);
     if (code != SNIP_OK && !(skip && task->quiet))
         cli_fail(self, CLI_FAILED, "%s, line %zu: %s%s", path, line->number, st.msg,
                  skip ? "; skipped" : "");
-    return code == SNIP_OK;
+    return code == SNIP_OK ? out : NULL;
 }
 
 /* Embeds `n` formulas of the file at `path`. Returns 0 after a message. */
@@ -104,18 +101,18 @@ static int embed_formulas(const cli_command *self, cli_task *task, model_space *
             if (i == n)
                 break;
         }
-        expr e;
-        if (!readable(self, &e, task, &line[i], path, form, skip)) {
+        const model_words *words = readable(self, task, &line[i], path, form, skip);
+        if (!words) {
             good = skip;
             continue;
         }
         put_line(out, out->rows + held, path, line[i].number, line[i].name, -1, line[i].text);
-        item[held++] = (model_item){ .e = e, .node = MODEL_WHOLE, .form = form };
-        for (size_t k = 0; k < e.count && subtrees; k++) {
-            const char *part = expr_print(expr_sub(e, k), SNIP_INFIX, NULL, 0, task->a);
+        item[held++] = (model_item){ .words = words, .node = MODEL_WHOLE };
+        for (size_t k = 0; k < words->e.count && subtrees; k++) {
+            const char *part = expr_print(expr_sub(words->e, k), SNIP_INFIX, NULL, 0, task->a);
             put_line(out, out->rows + held, path, line[i].number, line[i].name, (long long)k,
                      part ? part : "");
-            item[held++] = (model_item){ .e = e, .node = k, .form = form };
+            item[held++] = (model_item){ .words = words, .node = k };
         }
     }
     if (!item || !z)
@@ -128,8 +125,8 @@ static int embed_formulas(const cli_command *self, cli_task *task, model_space *
 }
 
 /* Embeds the table at `path`, standardised. */
-static int embed_table(const cli_command *self, cli_task *task, sink *out, const char *path,
-                       int form, float *z)
+static int embed_table(const cli_command *self, cli_task *task, model_space *space, sink *out,
+                       const char *path, int form, float *z)
 {
     snip_status st;
     arena_pos mark = arena_mark(task->a);
@@ -138,8 +135,7 @@ static int embed_table(const cli_command *self, cli_task *task, sink *out, const
     regress_problem_keep_order(&task->p);
     for (regress_view v = form ? REGRESS_FORM : REGRESS_EXACT;
          v <= (form ? REGRESS_FORM_TURNED : REGRESS_EXACT); v++) {
-        if (regress_problem_embed(&task->p, ~(regress_inputs)0, v, task->t, task->cores, z, &st) !=
-            SNIP_OK)
+        if (regress_problem_embed(&task->p, ~(regress_inputs)0, v, space, z, &st) != SNIP_OK)
             return cli_fail(self, 0, "%s: %s", path, st.msg);
         put_line(out, out->rows, path, 0, NULL, -1, v == REGRESS_FORM_TURNED ? "-y" : "");
         put_rows(out, z, 1);
@@ -222,9 +218,9 @@ static int command(const cli_command *self, int argc, char **argv)
     if (good && formulas)
         good = embed_formulas(self, &task, space, &out, formulas, form, subtrees, skip);
     for (size_t i = 0; i < tables.count && good; i++)
-        good = embed_table(self, &task, &out, tables.value[i], form, z);
+        good = embed_table(self, &task, space, &out, tables.value[i], form, z);
     for (int i = 0; i < n && good; i++)
-        good = embed_table(self, &task, &out, argv[i], form, z);
+        good = embed_table(self, &task, space, &out, argv[i], form, z);
     if (good && fflush(out.to.f) != 0 && !out.error)
         out.error = errno;
     if (good && !out.error && !print_lines(&out))

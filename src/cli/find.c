@@ -13,7 +13,8 @@
 static int near_formula(const cli_command *self, const cli_task *task, library_file *ix,
                         const char *argument, size_t k, int json)
 {
-    expr e, normal;
+    expr e;
+    model_words words;
     snip_status st;
     const expr_domain domain = { .assume_positive = 1 };
     size_t latent = (size_t)task->t->m->config.latent, found = 0;
@@ -28,11 +29,9 @@ static int near_formula(const cli_command *self, const cli_task *task, library_f
         model_space_free(s);
         return CLI_FAILED;
     }
-    uint64_t hash;
-    snip_code code = expr_normal(&normal, e, &domain, task->a, &st);
-    if (code == SNIP_OK)
-        code = model_entry(&normal, &hash, normal, task->t, task->a, &st);
-    const model_item item = { .e = normal, .node = MODEL_WHOLE, .form = task->t->m->config.forms };
+    const model_words_how how = model_reads(task->t, MODEL_ENTRY, &domain);
+    snip_code code = model_words_make(&words, e, &how, task->a, NULL, &st);
+    const model_item item = { .words = &words, .node = MODEL_WHOLE };
     if (code == SNIP_OK)
         code = model_space_embed(s, &item, 1, z, NULL, &st);
     if (code == SNIP_OK)

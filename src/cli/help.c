@@ -116,8 +116,9 @@ static void show_option(const cli_option *o)
 
 static void show_help(const cli_command *self, const cli_option *options, size_t count)
 {
-    printf("snip %s - %s\n\n", self->name, self->summary);
-    size_t at = (size_t)printf("Usage: snip %s", self->name);
+    size_t at = (size_t)printf("snip %s -", self->name);
+    put_wrapped(self->summary, 5, &at);
+    at = (size_t)printf("\n\nUsage: snip %s", self->name) - 2;
     put_wrapped(self->arguments, 7, &at);
     printf("\n\n");
     at = 0;

@@ -75,7 +75,7 @@ static int is_there(const collection *all, const char *function)
 
 /* Adds formula i of the corpus if both views can use it. Returns SNIP_NOMEM, or SNIP_OK. */
 static snip_code add_formula(collection *all, const data_corpus *c, size_t i, uint64_t seed,
-                             const data_vocab *v, arena *a, snip_status *st)
+                             const model_space *s, arena *a, snip_status *st)
 {
     const data_formula *f = &c->formula[i];
     size_t n = f->names.count, rows;
@@ -93,18 +93,19 @@ static snip_code add_formula(collection *all, const data_corpus *c, size_t i, ui
         data_formula_sample(c, i, DATA_SAMPLE_RANGE, POINTS, seed, &x, &y, &rows, a, st);
     if (code != SNIP_OK)
         return code;
-    code = data_formula_usable(&e, f, y, rows, v, a, &why);
+    code = data_formula_usable(&e, f, y, rows, s->m->vocab, a, &why);
     int varies = code == SNIP_OK ? standardise(&view, mean, deviation, x, n, rows, a) : -1;
     if (code == SNIP_NOMEM || varies == 0)
         return status_nomem(st);
     if (varies < 0)
         return SNIP_OK;
     const expr *inputs = raw_inputs(mean, deviation, n, a);
-    data_tokens tokens;
     expr read = inputs ? expr_substitute(e, inputs, n, a) : (expr){ 0 };
     if (!read.node)
         return status_nomem(st);
-    code = data_tokens_make(&tokens, read, v, a, &why);
+    const model_words *words[VIEWS];
+    for (int k = 0; k < VIEWS && code == SNIP_OK; k++)
+        code = model_space_words(&words[k], s, k == CONSISTENT ? read : e, MODEL_EXACT, a, &why);
     if (code != SNIP_OK)
         return code == SNIP_NOMEM ? status_nomem(st) : SNIP_OK;
     eval_target *t = &all->target[all->count];
@@ -119,7 +120,8 @@ static snip_code add_formula(collection *all, const data_corpus *c, size_t i, ui
     for (int k = 0; k < VIEWS; k++) {
         text label = { .a = a };
         text_add(&label, "%s/%s/%s", view_names[k], c->name, f->id);
-        t->reading[k] = (eval_reading){ k == CONSISTENT ? inputs : NULL, text_end(&label) };
+        t->reading[k] =
+            (eval_reading){ k == CONSISTENT ? inputs : NULL, text_end(&label), words[k] };
         if (!t->reading[k].label)
             return status_nomem(st);
     }
@@ -127,7 +129,7 @@ static snip_code add_formula(collection *all, const data_corpus *c, size_t i, ui
     return SNIP_OK;
 }
 
-static snip_code collect(collection *all, const data_vocab *v, uint64_t seed, arena *a,
+static snip_code collect(collection *all, const model_space *s, uint64_t seed, arena *a,
                          snip_status *st)
 {
     data_corpus corpus[DATA_CORPORA];
@@ -147,7 +149,7 @@ static snip_code collect(collection *all, const data_vocab *v, uint64_t seed, ar
     for (int k = 0; k < DATA_CORPORA; k++) {
         all->first[k] = all->count;
         for (size_t i = 0; i < corpus[k].count; i++) {
-            snip_code code = add_formula(all, &corpus[k], i, seed, v, a, st);
+            snip_code code = add_formula(all, &corpus[k], i, seed, s, a, st);
             if (code != SNIP_OK)
                 return code;
         }
@@ -232,15 +234,13 @@ static snip_code embed_wholes(float *symbols, float *values, view k, model_space
         text label = { .a = a };
         text_add(&label, "\"pool\":\"%s\",\"target\":%zu,\"family\":\"whole\"", t->reading[k].label,
                  i);
-        item[i] = (model_item){ .e = eval_as_read(t, k, t->e, a),
+        item[i] = (model_item){ .words = t->reading[k].words,
                                 .node = MODEL_WHOLE,
                                 .x = t->view,
                                 .dim = t->dim,
                                 .rows = t->rows,
                                 .y = t->y,
                                 .label = text_end(&label) };
-        if (!item[i].e.node)
-            item = NULL;
     }
     if (!item)
         return status_nomem(st);
@@ -307,7 +307,7 @@ snip_code eval_corpora(json_t **out, model_space *s, const eval_how *how, snip_s
         pools[p] = json_object();
         json_object_set_new(*out, p == POOLED ? "pooled" : data_corpus_names[p], pools[p]);
     }
-    snip_code code = a ? collect(&all, s->m->vocab, how->seed, a, st) : status_nomem(st);
+    snip_code code = a ? collect(&all, s, how->seed, a, st) : status_nomem(st);
     if (code == SNIP_OK && all.count == 0)
         code = status_fail(st, SNIP_UNSUPPORTED, 0, "no formula of the corpora can be used");
     if (code == SNIP_OK)

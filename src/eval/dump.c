@@ -34,7 +34,8 @@ static void dump_items(void *context, const model_item *item, size_t n, float *s
         dump_row(d, d->symbols, symbols ? symbols + i * latent : NULL, latent);
         dump_row(d, d->values, values ? values + i * latent : NULL, latent);
         arena_pos mark = arena_mark(a);
-        const char *formula = expr_print(item[i].e, SNIP_PREFIX, NULL, 0, a);
+        expr e = item[i].words ? item[i].words->e : item[i].e;
+        const char *formula = expr_print(e, SNIP_PREFIX, NULL, 0, a);
         d->failed |= !formula;
         fprintf(d->index, "{\"row\":%zu,\"node\":%lld%s%s,\"formula\":\"%s\"}\n", d->rows + i,
                 item[i].node == MODEL_WHOLE ? -1LL : (long long)item[i].node,

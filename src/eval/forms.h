@@ -216,6 +216,10 @@ void forms_stream_close(forms_stream *s);
 snip_code forms_stream_next(forms_sample **out, size_t *n, forms_stream *s, size_t most,
                             forms_context *c, snip_status *st);
 
+/* What the model reads of a sample, in c->keep[0]: its formula or, among forms, its core. */
+snip_code forms_words(const model_words **out, const forms_sample *f, const forms_context *c,
+                      snip_status *st);
+
 /* The other parts ----------------------------------------------------------------------------- */
 
 snip_code forms_invariance(json_t **out, const forms_set *laws, forms_context *c, snip_status *st);

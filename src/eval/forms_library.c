@@ -61,10 +61,10 @@ static snip_code embed_batch(library *l, const forms_sample *f, size_t n, forms_
         text label = { .a = c->keep[0] };
         expr core = f[i].form.core;
         text_add(&label, "\"part\":\"library\",\"form\":%zu,\"dim\":%d", l->n + i, f[i].s.dim);
-        item[i] = (model_item){ .e = c->form ? core : f[i].s.e,
-                                .node = MODEL_WHOLE,
-                                .form = c->form,
-                                .label = text_end(&label) };
+        item[i] = (model_item){ .node = MODEL_WHOLE, .label = text_end(&label) };
+        snip_code code = forms_words(&item[i].words, &f[i], c, st);
+        if (code != SNIP_OK)
+            return code;
         l->dim[l->n + i] = f[i].s.dim;
         l->core[l->n + i] =
             (expr){ arena_copy(c->a, core.node, core.count * sizeof *core.node), core.count };
@@ -303,7 +303,6 @@ static void show(const lookup *u, size_t index, const library *l, const forms_co
                 index, way_name(way), k + 1, u->chosen[way][k], u->digits[way][k]);
             const model_item item = { .e = l->core[u->chosen[way][k]],
                                       .node = MODEL_WHOLE,
-                                      .form = c->form,
                                       .label = label };
             c->s->seen(c->s->seen_context, &item, 1, NULL, NULL);
         }

@@ -104,6 +104,13 @@ snip_code forms_stream_next(forms_sample **out, size_t *n, forms_stream *s, size
     return failed ? status_nomem(st) : SNIP_OK;
 }
 
+snip_code forms_words(const model_words **out, const forms_sample *f, const forms_context *c,
+                      snip_status *st)
+{
+    return c->form ? model_space_words(out, c->s, f->form.core, MODEL_CORE, c->keep[0], st)
+                   : model_space_words(out, c->s, f->s.e, MODEL_EXACT, c->keep[0], st);
+}
+
 /* Retrieval ----------------------------------------------------------------------------------- */
 
 static const char *pair_label(const forms_sample *f, int turned, const forms_context *c)
@@ -124,16 +131,19 @@ static snip_code embed_batch(float *symbols, float *values, float *turned, const
     model_item *item = arena_array(a, n, sizeof *item);
     if (!item)
         return status_nomem(st);
-    for (size_t i = 0; i < n; i++)
-        item[i] = (model_item){ .e = c->form ? f[i].form.core : f[i].s.e,
-                                .node = MODEL_WHOLE,
+    snip_code code = SNIP_OK;
+    for (size_t i = 0; i < n && code == SNIP_OK; i++) {
+        item[i] = (model_item){ .node = MODEL_WHOLE,
                                 .x = f[i].s.x,
                                 .dim = f[i].s.dim,
                                 .rows = f[i].s.points,
                                 .y = f[i].s.y,
                                 .form = c->form,
                                 .label = pair_label(&f[i], 0, c) };
-    snip_code code = model_space_embed(c->s, item, n, symbols, values, st);
+        code = forms_words(&item[i].words, &f[i], c, st);
+    }
+    if (code == SNIP_OK)
+        code = model_space_embed(c->s, item, n, symbols, values, st);
     if (code != SNIP_OK || !turned)
         return code;
     for (size_t i = 0; i < n; i++) {
@@ -239,8 +249,8 @@ snip_code forms_retrieval(json_t **out, forms_context *c, snip_status *st)
     *out = json_pack("{s:I,s:f}", "forms", (json_int_t)n, "chance_r10", fmin(1, 10 / (double)n));
     if (code == SNIP_OK) {
         progress_start(&bar, "forms ranked", n, c->how->quiet);
-        if (!eval_ranks_count_turned(p.above[0], p.above[1], p.symbols, p.values, p.turned, n,
-                                     c->s->latent, 0, n, c->s->threads, &bar))
+        if (!eval_places_turned(p.above[0], p.above[1], p.symbols, p.values, p.turned, n,
+                                c->s->latent, 0, n, c->s->threads, &bar))
             code = status_nomem(st);
         progress_end(&bar);
     }
@@ -326,7 +336,11 @@ static snip_code rank_families(double *pr[EVAL_DIRECTIONS], const family *f, siz
             text label = { .a = a };
             text_add(&label, "\"part\":\"copies\",\"kind\":\"%s\",\"target\":%zu,\"copy\":%zu",
                      law ? "law" : "snip", first + i, k);
-            item[count++] = (model_item){ .e = f[i].e[k],
+            const model_words *words;
+            snip_code code = model_space_words(&words, c->s, f[i].e[k], MODEL_EXACT, a, st);
+            if (code != SNIP_OK)
+                return code;
+            item[count++] = (model_item){ .words = words,
                                           .node = MODEL_WHOLE,
                                           .x = f[i].s.x,
                                           .dim = f[i].s.dim,

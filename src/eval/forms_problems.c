@@ -525,10 +525,10 @@ double forms_correlation(expr e, const double *const *x, const double *y, size_t
 
 /* A match on its way. */
 typedef struct half {
-    expr words; /* node is NULL where there are none */
+    model_words words;
     regress_inputs inputs;
-    size_t table; /* of the first of its tables' rows */
-    snip_code code;
+    size_t table;   /* of the first of its tables' rows */
+    snip_code code; /* SNIP_OK where there are words */
 } half;
 
 /* For the dump: a match's label with its inputs, and which way up its table is (-1: a formula). */
@@ -582,10 +582,10 @@ static snip_code list_items(model_item *formula, size_t *formulas, model_item *t
             return SNIP_NOMEM;
         if (m[i].p != m[first].p)
             first = i;
-        if (!h[i].words.node)
+        if (h[i].code != SNIP_OK)
             continue;
         size_t k = first;
-        while (k < i && !(h[k].words.node && h[k].inputs == h[i].inputs))
+        while (k < i && !(h[k].code == SNIP_OK && h[k].inputs == h[i].inputs))
             k++;
         h[i].table = k < i ? h[k].table : *tables;
         if (k == i) {
@@ -595,9 +595,8 @@ static snip_code list_items(model_item *formula, size_t *formulas, model_item *t
             *tables += (size_t)(1 + c->form);
         }
         formula[(*formulas)++] =
-            (model_item){ .e = h[i].words,
+            (model_item){ .words = &h[i].words,
                           .node = MODEL_WHOLE,
-                          .form = c->form,
                           .label = labelled(m[i].label, h[i].inputs, -1, c->keep[0]) };
     }
     return SNIP_OK;
@@ -618,8 +617,6 @@ snip_code forms_compare(forms_match *m, size_t n, forms_context *c, snip_status 
             h[i].inputs = regress_inputs_held(m[i].e, m[i].p, m[i].matter, &c->model);
             h[i].code = regress_words(&h[i].words, m[i].e, h[i].inputs, m[i].p, &c->model,
                                       c->keep[t], c->tmp[t], NULL);
-            if (h[i].code != SNIP_OK)
-                h[i].words.node = NULL;
         }
         code = list_items(formula, &formulas, table, &tables, m, h, n, c);
     }
@@ -633,7 +630,7 @@ snip_code forms_compare(forms_match *m, size_t n, forms_context *c, snip_status 
         code = model_space_embed(c->s, table, tables, NULL, values, st);
     for (size_t i = 0, k = 0; i < n && code == SNIP_OK; i++) {
         m[i].similarity = NAN;
-        if (!h[i].words.node)
+        if (h[i].code != SNIP_OK)
             continue;
         const float *row = symbols + k++ * latent, *to = values + h[i].table * latent;
         m[i].similarity = model_dot(row, to, latent);

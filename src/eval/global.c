@@ -54,9 +54,11 @@ static snip_code embed_pairs(model_space *s, float *symbols, float *values, size
     arena **a = calloc((size_t)threads, sizeof *a);
     data_sample *sample = malloc(BATCH * sizeof *sample);
     model_item *item = malloc(BATCH * sizeof *item);
+    model_words *words = malloc(BATCH * sizeof *words);
+    const model_words_how reads = model_space_reads(s, MODEL_EXACT);
     for (int t = 0; a && t < threads; t++)
         failed |= !(a[t] = arena_new(0));
-    snip_code code = !a || !sample || !item || failed ? status_nomem(st) : SNIP_OK;
+    snip_code code = !a || !sample || !item || !words || failed ? status_nomem(st) : SNIP_OK;
     progress bar;
     progress_start(&bar, "pairs embedded", end - first, how->quiet);
     for (size_t at = first; at < end && code == SNIP_OK; at += BATCH) {
@@ -67,7 +69,9 @@ static snip_code embed_pairs(model_space *s, float *symbols, float *values, size
         for (size_t i = 0; i < n; i++)
             if (data_sample_draw(&sample[i], &gen, how->seed, RNG_HELD_OUT, at + i,
                                  a[omp_get_thread_num()]) != SNIP_OK ||
-                !disturb(&sample[i], how, at + i, a[omp_get_thread_num()]))
+                !disturb(&sample[i], how, at + i, a[omp_get_thread_num()]) ||
+                model_words_make(&words[i], sample[i].e, &reads, a[omp_get_thread_num()], NULL,
+                                 NULL) != SNIP_OK) /* the generator's formulas all have words */
 #pragma omp atomic write
                 failed = 1;
         if (failed) {
@@ -75,7 +79,7 @@ static snip_code embed_pairs(model_space *s, float *symbols, float *values, size
             break;
         }
         for (size_t i = 0; i < n; i++)
-            item[i] = (model_item){ .e = sample[i].e,
+            item[i] = (model_item){ .words = &words[i],
                                     .node = MODEL_WHOLE,
                                     .x = sample[i].x,
                                     .dim = sample[i].dim,
@@ -91,6 +95,7 @@ static snip_code embed_pairs(model_space *s, float *symbols, float *values, size
     free(a);
     free(sample);
     free(item);
+    free(words);
     return code;
 }
 
@@ -159,8 +164,8 @@ snip_code eval_global(json_t **out, model_space *s, const eval_how *how, snip_st
     if (code == SNIP_OK) {
         progress bar;
         progress_start(&bar, "pairs ranked", end - first, how->quiet);
-        if (!eval_ranks_count(above[0], above[1], symbols, values, n, s->latent, first, end,
-                              s->threads, &bar))
+        if (!eval_places(above[0], above[1], symbols, values, n, s->latent, first, end, s->threads,
+                         &bar))
             code = status_nomem(st);
         progress_end(&bar);
         ranked = clock_now();

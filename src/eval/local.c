@@ -93,18 +93,29 @@ static int pool_grow(pool *p, int readings, arena *a)
     return 1;
 }
 
-/* Adds e, or its part at `node`, unless it is too long for the model: then *fits is 0. Without a
- * model, where s is NULL, nothing is. Returns 0 when memory is out. */
-static int pool_add(pool *p, const model_space *s, const eval_target *t, size_t target, expr e,
-                    size_t node, const double *y, int family, int *fits, arena *a)
+/* A formula or a part of it that may join a pool, and its values. */
+typedef struct newcomer {
+    expr e;
+    size_t node; /* MODEL_WHOLE, or the part */
+    const double *y;
+    int family; /* -1: the original */
+} newcomer;
+
+/* Adds one of target number `target` unless the model cannot read it: then *fits is 0. Without a
+ * model, where s is NULL, there are no words. Returns 0 when memory is out. */
+static int pool_add(pool *p, const model_space *s, const eval_target *t, size_t target,
+                    const newcomer *n, int *fits, arena *a)
 {
-    expr read[EVAL_READINGS_MAX];
+    const model_words *words[EVAL_READINGS_MAX] = { NULL };
     *fits = 1;
-    for (int r = 0; r < t->readings; r++) {
-        read[r] = eval_as_read(t, r, e, a);
-        if (!read[r].node)
+    for (int r = 0; r < t->readings && *fits; r++) {
+        expr read = eval_as_read(t, r, n->e, a);
+        if (!read.node)
             return 0;
-        *fits &= !s || model_space_fits(s, read[r], a);
+        snip_code code = s ? model_space_words(&words[r], s, read, MODEL_EXACT, a, NULL) : SNIP_OK;
+        if (code == SNIP_NOMEM)
+            return 0;
+        *fits = code == SNIP_OK;
     }
     if (!*fits)
         return 1;
@@ -114,14 +125,15 @@ static int pool_add(pool *p, const model_space *s, const eval_target *t, size_t 
         text label = { .a = a };
         text_add(&label, "\"pool\":\"%s\",\"target\":%zu,\"part\":%zu,\"family\":\"%s\"",
                  t->reading[r].label, target, p->parts,
-                 family < 0 ? "original" : data_families[family].name);
-        p->item[r][p->count] = (model_item){ .e = read[r],
-                                             .node = node_as_read(t->reading[r].inputs, e, node),
-                                             .x = t->view,
-                                             .dim = t->dim,
-                                             .rows = t->rows,
-                                             .y = y,
-                                             .label = text_end(&label) };
+                 n->family < 0 ? "original" : data_families[n->family].name);
+        p->item[r][p->count] =
+            (model_item){ .words = words[r],
+                          .node = node_as_read(t->reading[r].inputs, n->e, n->node),
+                          .x = t->view,
+                          .dim = t->dim,
+                          .rows = t->rows,
+                          .y = n->y,
+                          .label = text_end(&label) };
     }
     p->count++;
     return 1;
@@ -144,7 +156,7 @@ static int add_part(pool *p, const model_space *s, const eval_target *t, size_t 
     size_t before = p->count;
     int fits;
     *part = (struct part){ .first = p->count };
-    if (!pool_add(p, s, t, target, t->e, node, y, -1, &fits, a))
+    if (!pool_add(p, s, t, target, &(newcomer){ t->e, node, y, -1 }, &fits, a))
         return 0;
     if (!fits)
         return 1;
@@ -159,7 +171,8 @@ static int add_part(pool *p, const model_space *s, const eval_target *t, size_t 
             expr whole_edited = whole ? v[k].e : expr_splice(t->e, node, v[k].e, a);
             if (!whole_edited.node)
                 return 0;
-            if (!pool_add(p, s, t, target, whole_edited, node, v[k].y, f, &fits, a))
+            const newcomer edited = { whole_edited, node, v[k].y, f };
+            if (!pool_add(p, s, t, target, &edited, &fits, a))
                 return 0;
             part->variants[f] += (size_t)fits;
         }

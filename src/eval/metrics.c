@@ -20,11 +20,24 @@ json_t *eval_figure_json(eval_figure f)
     return o;
 }
 
-/* Ranks --------------------------------------------------------------------------------------- */
+/* Ranks ---------------------------------------------------------------------------------------
+ *
+ * The rank of pair i, formula to data, is 1 + #{ j != i : s_ij >= s_ii }, and with s_ji in place of
+ * s_ij the other way round: ties count against us. With N pairs these are N^2 products, which only
+ * float32 does in reasonable time, and N^2 comparisons, which only double does right. So blocks of
+ * similarities come from sgemm, and with `off` larger than its error
+ *
+ *     s_ij > s_ii + off    is above for sure,
+ *     s_ij < s_ii - off    is below for sure,
+ *
+ * and only what lies between is computed again, in double and in one order. Ranks are those of
+ * doubles, whatever the blocks, threads or machines. A block serves both directions: its rows are
+ * held against the rows' own pairs, its columns against the columns'. */
 
 enum { BLOCK = 512 };
 
-/* More than a float32 product of unit vectors of this length can be off. */
+/* More than a float32 product of unit vectors of this length can be off: the error of the sum grows
+ * as the square root of its terms, and 1e-6 covers the rounding of the vectors' lengths. */
 static float doubt(size_t width)
 {
     return 2e-7f * sqrtf((float)width) + 1e-6f;
@@ -73,12 +86,11 @@ static void count_block(const contest *c, const float *s, size_t row, size_t row
     }
 }
 
-int eval_ranks_count(uint32_t *above_f, uint32_t *above_y, const float *symbols,
-                     const float *values, size_t n, size_t width, size_t first, size_t end,
-                     int threads, progress *p)
+int eval_places(uint32_t *above_f, uint32_t *above_y, const float *symbols, const float *values,
+                size_t n, size_t width, size_t first, size_t end, int threads, progress *p)
 {
-    return eval_ranks_count_turned(above_f, above_y, symbols, values, NULL, n, width, first, end,
-                                   threads, p);
+    return eval_places_turned(above_f, above_y, symbols, values, NULL, n, width, first, end,
+                              threads, p);
 }
 
 /* The products of a block, in s, whose rows are BLOCK apart; `other` is room for as many. Returns 0
@@ -98,9 +110,9 @@ static int multiply(float *s, float *other, const contest *c, size_t row, size_t
     return good;
 }
 
-int eval_ranks_count_turned(uint32_t *above_f, uint32_t *above_y, const float *symbols,
-                            const float *values, const float *turned, size_t n, size_t width,
-                            size_t first, size_t end, int threads, progress *p)
+int eval_places_turned(uint32_t *above_f, uint32_t *above_y, const float *symbols,
+                       const float *values, const float *turned, size_t n, size_t width,
+                       size_t first, size_t end, int threads, progress *p)
 {
     double *own = malloc((n + 1) * sizeof *own);
     float *limit = malloc((2 * n + 1) * sizeof *limit);

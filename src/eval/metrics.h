@@ -26,15 +26,14 @@ enum { EVAL_RESAMPLES = 1000 };
  * the vectors given. Only symbols [first, end) are looked at: other entries of above_f are left
  * alone and above_y counts only these, so that several processes can add up. Returns 0 when memory
  * is out. `p` may be NULL. */
-int eval_ranks_count(uint32_t *above_f, uint32_t *above_y, const float *symbols,
-                     const float *values, size_t n, size_t width, size_t first, size_t end,
-                     int threads, progress *p);
+int eval_places(uint32_t *above_f, uint32_t *above_y, const float *symbols, const float *values,
+                size_t n, size_t width, size_t first, size_t end, int threads, progress *p);
 
 /* The same where each row of values has a second one in `turned`, or NULL: a similarity is the
  * larger of the two cosines. */
-int eval_ranks_count_turned(uint32_t *above_f, uint32_t *above_y, const float *symbols,
-                            const float *values, const float *turned, size_t n, size_t width,
-                            size_t first, size_t end, int threads, progress *p);
+int eval_places_turned(uint32_t *above_f, uint32_t *above_y, const float *symbols,
+                       const float *values, const float *turned, size_t n, size_t width,
+                       size_t first, size_t end, int threads, progress *p);
 
 /* Summaries of ranks 1, 2, ...; intervals by bootstrapping the queries. */
 typedef struct eval_retrieval {

@@ -20,17 +20,19 @@ static snip_code formula(expr *out, const char *words, const expr_names *names, 
     return code == SNIP_OK ? expr_normal(out, e, NULL, a, st) : code;
 }
 
-/* A formula without values; the label is for dumps. */
-__attribute__((format(printf, 3, 4))) static model_item symbol_item(expr e, arena *a,
-                                                                    const char *format, ...)
+/* A formula without values, in words; the label is for dumps. */
+__attribute__((format(printf, 6, 7))) static snip_code symbol_item(model_item *out,
+                                                                   const model_space *s, expr e,
+                                                                   arena *a, snip_status *st,
+                                                                   const char *format, ...)
 {
     char label[128];
     va_list args;
     va_start(args, format);
     vsnprintf(label, sizeof label, format, args);
     va_end(args);
-    return (
-        model_item){ .e = e, .node = MODEL_WHOLE, .label = arena_text(a, label, strlen(label)) };
+    *out = (model_item){ .node = MODEL_WHOLE, .label = arena_text(a, label, strlen(label)) };
+    return out->label ? model_space_words(&out->words, s, e, MODEL_EXACT, a, st) : status_nomem(st);
 }
 
 /* sin(c x) as c moves away from 0.5. */
@@ -44,8 +46,11 @@ static snip_code variation(json_t **out, model_space *s, arena *a, snip_status *
     for (int i = 0; i < COUNT && code == SNIP_OK; i++) {
         char words[32];
         snprintf(words, sizeof words, "sin(%.1f*x0)", 0.5 + 0.1 * i);
-        code = formula(&item[i].e, words, NULL, a, st);
-        item[i] = symbol_item(item[i].e, a, "\"probe\":\"variation\",\"c\":%.1f", 0.5 + 0.1 * i);
+        expr e;
+        code = formula(&e, words, NULL, a, st);
+        if (code == SNIP_OK)
+            code = symbol_item(&item[i], s, e, a, st, "\"probe\":\"variation\",\"c\":%.1f",
+                               0.5 + 0.1 * i);
         json_array_append_new(c, json_real((5 + i) / 10.0));
     }
     if (code == SNIP_OK)
@@ -126,18 +131,18 @@ static snip_code consequences(json_t **out, model_space *s, const eval_how *how,
         if (k == (size_t)-1)
             return status_nomem(st);
         row[i][0] = count;
-        item[count++] = symbol_item(
-            t[i].e, a, "\"probe\":\"consequences\",\"target\":%zu,\"edit\":\"none\"", i);
-        for (int kind = 1; kind <= 2; kind++) {
+        code = symbol_item(&item[count++], s, t[i].e, a, st,
+                           "\"probe\":\"consequences\",\"target\":%zu,\"edit\":\"none\"", i);
+        for (int kind = 1; kind <= 2 && code == SNIP_OK; kind++) {
             if (kind == 1 ? node == t[i].e.count : k == 0)
                 continue;
             expr e = kind == 1 ? exchange(t[i].e, node, a) : v[rng_below(&r, (uint32_t)k)].e;
             if (!e.node)
                 return status_nomem(st);
             row[i][kind] = count;
-            item[count++] =
-                symbol_item(e, a, "\"probe\":\"consequences\",\"target\":%zu,\"edit\":\"%s\"", i,
-                            kind == 1 ? "preserving" : "changing");
+            code = symbol_item(&item[count++], s, e, a, st,
+                               "\"probe\":\"consequences\",\"target\":%zu,\"edit\":\"%s\"", i,
+                               kind == 1 ? "preserving" : "changing");
         }
     }
     if (code == SNIP_OK)
@@ -233,8 +238,9 @@ static size_t near_misses(expr out[WRONG], expr e, const double *const *x, rng *
 
 /* One case: the left side, then the right side, then wrong alternatives to it; their number is
  * returned in *count. */
-static snip_code make_case(model_item *item, size_t *count, int identity, const expr part[3],
-                           const double *const *x, rng *r, arena *a, snip_status *st)
+static snip_code make_case(model_item *item, size_t *count, const model_space *s, int identity,
+                           const expr part[3], const double *const *x, rng *r, arena *a,
+                           snip_status *st)
 {
     static const char *const letters[3] = { "a", "b", "c" };
     const expr_names names = { letters, 3 };
@@ -252,30 +258,33 @@ static snip_code make_case(model_item *item, size_t *count, int identity, const 
         code = expr_normal(&e[k], whole, NULL, a, st);
         if (code != SNIP_OK)
             return code;
-        item[(*count)++] =
-            symbol_item(e[k], a, "\"probe\":\"rewritings\",\"family\":\"%s\",\"role\":\"%s\"",
-                        identities[identity].name, k ? "rewriting" : "formula");
+        code = symbol_item(&item[(*count)++], s, e[k], a, st,
+                           "\"probe\":\"rewritings\",\"family\":\"%s\",\"role\":\"%s\"",
+                           identities[identity].name, k ? "rewriting" : "formula");
+        if (code != SNIP_OK)
+            return code;
     }
     expr wrong[WRONG];
     size_t n = near_misses(wrong, e[1], x, r, a);
     if (n == (size_t)-1)
         return status_nomem(st);
-    for (size_t i = 0; i < n; i++)
-        item[(*count)++] = symbol_item(
-            wrong[i], a, "\"probe\":\"rewritings\",\"family\":\"%s\",\"role\":\"wrong\"",
-            identities[identity].name);
-    return SNIP_OK;
+    snip_code code = SNIP_OK;
+    for (size_t i = 0; i < n && code == SNIP_OK; i++)
+        code = symbol_item(&item[(*count)++], s, wrong[i], a, st,
+                           "\"probe\":\"rewritings\",\"family\":\"%s\",\"role\":\"wrong\"",
+                           identities[identity].name);
+    return code;
 }
 
 static json_t *example(const char *family, const model_item *item, size_t count, arena *a)
 {
     json_t *wrong = json_array();
     for (size_t i = 2; i < count && i < 6; i++) {
-        const char *s = expr_print(item[i].e, SNIP_INFIX, NULL, 4, a);
+        const char *s = expr_print(item[i].words->e, SNIP_INFIX, NULL, 4, a);
         json_array_append_new(wrong, json_string(s ? s : ""));
     }
-    const char *f = expr_print(item[0].e, SNIP_INFIX, NULL, 4, a);
-    const char *g = expr_print(item[1].e, SNIP_INFIX, NULL, 4, a);
+    const char *f = expr_print(item[0].words->e, SNIP_INFIX, NULL, 4, a);
+    const char *g = expr_print(item[1].words->e, SNIP_INFIX, NULL, 4, a);
     return json_pack("{s:s,s:s,s:s,s:o}", "family", family, "formula", f ? f : "", "rewriting",
                      g ? g : "", "wrong", wrong);
 }
@@ -309,7 +318,7 @@ static snip_code rewritings(json_t **out, model_space *s, const eval_how *how, a
             if (code == SNIP_OK)
                 code = draw_parts(part, identities[k].positive, &r, a, st);
             if (code == SNIP_OK)
-                code = make_case(item, &count, k, part, x, &r, a, st);
+                code = make_case(item, &count, s, k, part, x, &r, a, st);
             if (code == SNIP_OK)
                 code = model_space_embed(s, item, count, z, NULL, st);
             double similarity[WRONG];
@@ -400,7 +409,10 @@ static snip_code taylor(json_t **out, model_space *s, const eval_how *how, arena
                                .rows = DATA_POINTS,
                                .y = y[k],
                                .label = "\"probe\":\"taylor\"" };
-            code = words ? formula(&i->e, words, NULL, a, st) : status_nomem(st);
+            expr e;
+            code = words ? formula(&e, words, NULL, a, st) : status_nomem(st);
+            if (code == SNIP_OK)
+                code = model_space_words(&i->words, s, e, MODEL_EXACT, a, st);
         }
     }
     if (code == SNIP_OK)
@@ -417,7 +429,7 @@ static snip_code taylor(json_t **out, model_space *s, const eval_how *how, arena
             size_t at = (size_t)(k * ORDERS + o) * s->latent;
             double v = model_dot(symbols + at, values + at, s->latent);
             char name[12];
-            const char *shown = expr_print(item[k * ORDERS + o].e, SNIP_INFIX, NULL, 4, a);
+            const char *shown = expr_print(item[k * ORDERS + o].words->e, SNIP_INFIX, NULL, 4, a);
             snprintf(name, sizeof name, "%d", o + 2);
             json_object_set_new(by_order, name, json_real(v));
             json_object_set_new(words, name, json_string(shown ? shown : ""));

@@ -44,7 +44,8 @@ typedef struct eval_scores {
  * variables themselves). */
 typedef struct eval_reading {
     const expr *inputs;
-    const char *label; /* for dumps: a JSON string's inside */
+    const char *label;        /* for dumps: a JSON string's inside */
+    const model_words *words; /* of the whole expression so read, or NULL: not made */
 } eval_reading;
 
 /* An expression to edit: its values y on x; `view`, the inputs as the numeric encoder sees them (x

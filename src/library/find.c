@@ -120,17 +120,17 @@ static size_t list_orders(const regress_problem **out, const regress_problem *p,
 
 /* The library's rows for one set in one order, added to m. */
 static snip_code look_up(match *m, size_t *n, const regress_problem *p, regress_inputs set,
-                         regress_view view, const model_opened *t, library_file *ix, size_t k,
-                         int threads, arena *a, snip_status *st)
+                         regress_view view, model_space *space, library_file *ix, size_t k,
+                         arena *a, snip_status *st)
 {
     arena_pos mark = arena_mark(a);
-    float *z = arena_array(a, (size_t)t->m->config.latent, sizeof *z);
+    float *z = arena_array(a, space->latent, sizeof *z);
     library_hit *hit = arena_array(a, k, sizeof *hit);
     size_t found = 0;
     snip_code code =
-        z && hit ? regress_problem_embed(p, set, view, t, threads, z, st) : status_nomem(st);
+        z && hit ? regress_problem_embed(p, set, view, space, z, st) : status_nomem(st);
     if (code == SNIP_OK)
-        code = library_search(ix, z, k, set_size(set), threads, hit, &found, st);
+        code = library_search(ix, z, k, set_size(set), space->threads, hit, &found, st);
     for (size_t i = 0; i < found && code == SNIP_OK; i++)
         m[(*n)++] = (match){ hit[i], set, p };
     arena_reset(a, mark);
@@ -138,11 +138,11 @@ static snip_code look_up(match *m, size_t *n, const regress_problem *p, regress_
 }
 
 /* The matches of all sets, best first, k of each, in m, which has room for LOOKUPS_MAX * k. */
-static snip_code collect(match *m, size_t *count, const regress_problem *p, const model_opened *t,
-                         library_file *ix, size_t k, int threads, arena *a, snip_status *st)
+static snip_code collect(match *m, size_t *count, const regress_problem *p, model_space *space,
+                         library_file *ix, size_t k, arena *a, snip_status *st)
 {
     regress_inputs set[SETS_MAX] = { 0 };
-    int forms = t->m->config.forms;
+    int forms = space->m->config.forms;
     size_t sets = choose_sets(set, p);
     snip_code code = SNIP_OK;
     *count = 0;
@@ -154,7 +154,7 @@ static snip_code collect(match *m, size_t *count, const regress_problem *p, cons
         for (size_t o = 0; o < orders; o++)
             for (regress_view v = forms ? REGRESS_FORM : REGRESS_EXACT;
                  v <= (forms ? REGRESS_FORM_TURNED : REGRESS_EXACT) && code == SNIP_OK; v++)
-                code = look_up(m, count, ordered[o], set[s], v, t, ix, k, threads, a, st);
+                code = look_up(m, count, ordered[o], set[s], v, space, ix, k, a, st);
     }
     qsort(m, *count, sizeof *m, by_similarity);
     return code;
@@ -217,7 +217,9 @@ snip_code library_find(regress_candidate **out, size_t *found, const regress_pro
     size_t matches = 0, n = 0;
     if (!m || !c)
         return status_nomem(st);
-    snip_code code = collect(m, &matches, p, t, ix, k, how->rank.threads, a, st);
+    model_space *space = model_space_new(t->m, t->tree, how->rank.threads);
+    snip_code code = space ? collect(m, &matches, p, space, ix, k, a, st) : status_nomem(st);
+    model_space_free(space);
     for (size_t i = 0; i < matches && n < k && code == SNIP_OK; i++) {
         code = restore(&c[n], &m[i], ix, a, st);
         n += code == SNIP_OK && !is_listed(c, n);

@@ -32,8 +32,7 @@ enum { CHUNK = MODEL_SPACE_FORMULAS, CHUNKS = 4, BATCH = 1024 };
 
 /* A formula on its way into the library. Its tree and texts live in an arena of the batch. */
 typedef struct candidate {
-    expr e; /* something to embed even if it is unusable: `nothing`, its own */
-    expr_node nothing;
+    model_words words; /* something to embed even if it is unusable: the writer's `nothing` */
     char *formula, *skeleton;
     const char *name;
     int64_t stream_index; /* -1: the user's own */
@@ -51,10 +50,12 @@ typedef struct writer {
     const model_opened *m;
     model_space *space;
     library_points points;
+    model_words nothing; /* x0: in the place of what is unusable */
     int threads;
     size_t batch;            /* formulas of one */
     int open;                /* a transaction is: facts are ahead of the disk */
     double started, written; /* when building began, and the last commit */
+    arena *own;              /* what `nothing` is made of */
     arena **keep, **tmp;     /* per thread: for the batch, for one formula */
     candidate *c;            /* BATCH of each */
     model_item *item;
@@ -135,19 +136,29 @@ static snip_code prepare(writer *w, snip_status *st)
     return code;
 }
 
+/* Returns 0 when memory is out. */
+static int make_nothing(writer *w)
+{
+    static expr_node x0 = { .op = EXPR_VARIABLE, .len = 1 };
+    const model_words_how how =
+        model_reads(w->m, w->m->m->config.forms ? MODEL_CORE : MODEL_EXACT, NULL);
+    return model_words_make(&w->nothing, (expr){ &x0, 1 }, &how, w->own, NULL, NULL) == SNIP_OK;
+}
+
 static int allocate(writer *w)
 {
     size_t size = (size_t)BATCH * (size_t)w->m->m->config.latent;
     w->vectors_path = library_vectors(w->path);
     w->space = model_space_new(w->m->m, w->m->tree, w->threads);
+    w->own = arena_new(0);
     w->keep = calloc((size_t)w->threads, sizeof *w->keep);
     w->tmp = calloc((size_t)w->threads, sizeof *w->tmp);
     w->c = calloc(BATCH, sizeof *w->c);
     w->item = calloc(BATCH, sizeof *w->item);
     w->z = calloc(size, sizeof *w->z);
     w->half = calloc(size, sizeof *w->half);
-    int good =
-        w->vectors_path && w->space && w->keep && w->tmp && w->c && w->item && w->z && w->half;
+    int good = w->vectors_path && w->space && w->own && make_nothing(w) && w->keep && w->tmp &&
+               w->c && w->item && w->z && w->half;
     for (int t = 0; t < w->threads && good; t++) {
         w->keep[t] = arena_new(0);
         w->tmp[t] = arena_new(0);
@@ -188,6 +199,7 @@ static void close_writer(writer *w)
         arena_free(w->keep ? w->keep[t] : NULL);
         arena_free(w->tmp ? w->tmp[t] : NULL);
     }
+    arena_free(w->own);
     model_space_free(w->space);
     free(w->vectors_path);
     free(w->keep);
@@ -218,36 +230,39 @@ static char *skeleton_of(expr e, arena *a)
 static snip_code describe(candidate *c, expr e, const writer *w, arena *keep, arena *tmp,
                           snip_status *st)
 {
-    uint64_t hash;
+    model_words words;
+    const model_words_how how = model_reads(w->m, MODEL_ENTRY, NULL);
     int dims = w->m->m->config.dims;
     if (expr_inputs(e) > (size_t)dims)
         return status_fail(st, SNIP_UNSUPPORTED, 0, "has %zu inputs, the model reads at most %d",
                            expr_inputs(e), dims);
-    snip_code code = model_entry(&e, &hash, e, w->m, tmp, st);
+    snip_code code = model_words_make(&words, e, &how, keep, tmp, st);
     if (code == SNIP_OK && w->facts.forms)
-        library_behaviour_of_form(&c->behaviour, hash);
+        library_behaviour_of_form(&c->behaviour, words.hash);
     else if (code == SNIP_OK)
         code = library_behaviour(&c->behaviour, e, &w->points, tmp, st);
     if (code != SNIP_OK)
         return code;
-    c->e = (expr){ arena_copy(keep, e.node, e.count * sizeof *e.node), e.count };
-    c->formula = expr_print(e, SNIP_PREFIX, NULL, 0, keep);
-    c->skeleton = skeleton_of(e, keep);
-    return c->e.node && c->formula && c->skeleton ? SNIP_OK : status_nomem(st);
+    if (words.e.node == e.node) /* the caller's, who forgets it */
+        words.e.node = arena_copy(keep, e.node, e.count * sizeof *e.node);
+    if (!words.e.node)
+        return status_nomem(st);
+    c->words = words;
+    c->formula = expr_print(words.e, SNIP_PREFIX, NULL, 0, keep);
+    c->skeleton = skeleton_of(words.e, keep);
+    return c->formula && c->skeleton ? SNIP_OK : status_nomem(st);
 }
 
-static void start_candidate(candidate *c, int64_t stream_index)
+static void start_candidate(candidate *c, const writer *w, int64_t stream_index)
 {
-    /* Each its own: what stands side by side in one place would be embedded once. */
-    *c = (candidate){ .nothing = { .op = EXPR_VARIABLE, .len = 1 }, .stream_index = stream_index };
-    c->e = (expr){ &c->nothing, 1 };
+    *c = (candidate){ .words = w->nothing, .stream_index = stream_index };
 }
 
 /* Sample `index` of the library's stream. Returns SNIP_NOMEM or SNIP_OK. */
 static snip_code draw(candidate *c, const writer *w, uint64_t index, arena *keep, arena *tmp)
 {
     data_sample s;
-    start_candidate(c, (int64_t)index);
+    start_candidate(c, w, (int64_t)index);
     snip_code code =
         w->facts.forms && index % 2
             ? data_law_draw(&s, NULL, &w->facts.gen, w->facts.seed, RNG_LIBRARY, index, tmp)
@@ -264,7 +279,7 @@ static snip_code take_own(candidate *c, const writer *w, const library_own_formu
                           arena *tmp)
 {
     expr e;
-    start_candidate(c, -1);
+    start_candidate(c, w, -1);
     c->name = f->name;
     snip_code code = expr_normal(&e, f->e, NULL, tmp, &c->outcome.why);
     if (code == SNIP_OK)
@@ -294,7 +309,7 @@ static snip_code fill(writer *w, uint64_t first, const library_own_formula *own,
     if (failed)
         return status_nomem(st);
     for (size_t i = 0; i < n; i++)
-        w->item[i] = (model_item){ .e = w->c[i].e, .node = MODEL_WHOLE, .form = w->facts.forms };
+        w->item[i] = (model_item){ .words = &w->c[i].words, .node = MODEL_WHOLE };
     return model_space_embed(w->space, w->item, n, w->z, NULL, st);
 }
 
@@ -305,8 +320,8 @@ static snip_code insert_row(writer *w, candidate *c, uint64_t id, snip_status *s
     sqlite3_bind_int64(s, 1, (int64_t)id);
     sqlite3_bind_text(s, 2, c->formula, -1, SQLITE_STATIC);
     sqlite3_bind_text(s, 3, c->skeleton, -1, SQLITE_STATIC);
-    sqlite3_bind_int64(s, 4, (int64_t)expr_inputs(c->e));
-    sqlite3_bind_int64(s, 5, (int64_t)c->e.count);
+    sqlite3_bind_int64(s, 4, (int64_t)expr_inputs(c->words.e));
+    sqlite3_bind_int64(s, 5, (int64_t)c->words.e.count);
     if (c->stream_index >= 0)
         sqlite3_bind_int64(s, 6, c->stream_index);
     else

@@ -1,4 +1,13 @@
-/* encode.c - see encode.h.
+/* encode.c - see encode.h. Numbers in brackets are the paper's equations.
+ *
+ * A formula's token i enters as h_i = e_i + q_i + r_v(i) (2): its word, its place in the sequence
+ * and its node's place in the tree. Of what the last layer makes of the tokens, h_i, a row z is
+ * pooled over a span of them and brought to the shared space by one linear map:
+ *
+ *     pooled = sum_i softmax_i(w.h_i + b) h_i,    z = W pooled + c
+ *
+ * The span is the whole sequence for g^S and o, with SNIP's padding in the softmax's denominator
+ * (pack.c), and the tokens of a subtree within its parent for c (16, 17).
  *
  * post-norm (SNIP): x = norm(x + attention(x)); x = norm(x + ff(x))
  * pre-norm:         x = x + attention(norm(x)); x = x + ff(norm(x)); at the end one more norm */
@@ -128,7 +137,7 @@ static int encoder_forward(const model *m, const model_encoder *e, model_pass *p
             return 0;
         k->norm(p->out, p->out_stats, p->top, w + e->last_g, w + e->last_b, n, d);
     }
-    for (size_t s = 0; s < p->rows; s++)
+    for (size_t s = 0; s < p->rows; s++) /* one weight per token of each span */
         total += p->span[s].end - p->span[s].first;
     p->weight = floats(a, total, 1);
     p->pooled = floats(a, p->rows, d);
@@ -219,6 +228,10 @@ static int encoder_backward(const model *m, const model_encoder *e, const model_
 
 /* Formulas ------------------------------------------------------------------------------------ */
 
+/* r_v of (5-7): the child slots from a node up to the root, the nearest first, as bits: 0 for b(1)
+ * = (1,0), 1 for b(2) = (0,1), `depth` how many there are before b(0) = (0,0) begins. Beyond
+ * NN_LEVELS_MAX relations are left out, as the paper's L does. All tokens of a node have its path,
+ * <EOS> has none. nn_tree_forward weighs them by tanh(theta_c)^k in each channel (8, 10, 11). */
 void model_paths(nn_path *out, const data_tokens *t)
 {
     for (size_t i = 0; i < t->count; i++) {

@@ -13,7 +13,8 @@
 
 enum { TENSORS_MAX = 64 + 64 * 40 };
 
-/* Adds a tensor and returns where it starts. */
+/* Adds a tensor and returns where it starts. A tensor is a line where it is used, so what it has
+ * stands there: size, start, and a name in printf's way. */
 __attribute__((format(printf, 7, 8))) static size_t add(model *m, size_t rows, size_t cols,
                                                         model_init init, float scale, long zero_row,
                                                         const char *format, ...)

@@ -1,4 +1,4 @@
-/* model.c - see model.h. */
+/* opened.c - see opened.h. */
 #include "model/opened.h"
 
 #include <stdio.h>
@@ -6,7 +6,6 @@
 #include <string.h>
 #include <xxhash.h>
 
-#include "data/tokens.h"
 #include "model/file.h"
 
 /* Tells models apart by what decides their vectors, however the file is stored. */
@@ -59,43 +58,8 @@ void model_close(model_opened *t)
     }
 }
 
-snip_code model_entry(expr *out, uint64_t *hash, expr e, const model_opened *t, arena *a,
-                      snip_status *st)
+model_words_how model_reads(const model_opened *t, model_reading reading,
+                            const expr_domain *rewrite)
 {
-    data_tokens tokens;
-    *out = e;
-    *hash = 0;
-    if (!t->m->config.forms)
-        return data_tokens_make(&tokens, e, t->m->vocab, a, st);
-    /* Twice: the core alone is what a library keeps, and what its hash is computed from again. */
-    for (int k = 0; k < 2; k++) {
-        expr_form form;
-        expr own = { arena_copy(a, out->node, out->count * sizeof *out->node), out->count };
-        if (!own.node)
-            return status_nomem(st);
-        expr_set_fixed(own, 0);
-        snip_code code = expr_canonical(&form, own, a, st);
-        if (code != SNIP_OK)
-            return code;
-        if (form.core.count == 0)
-            return status_fail(st, SNIP_UNSUPPORTED, 0, "is a constant: it has no form");
-        *out = form.core;
-        *hash = form.hash;
-    }
-    return data_tokens_form(&tokens, *out, t->m->vocab, a, st);
-}
-
-snip_code model_form(expr_form *out, expr e, const model_opened *t, arena *a, snip_status *st)
-{
-    expr normal;
-    data_tokens tokens;
-    const expr_domain domain = { .assume_positive = 1 };
-    if (!t->m->config.forms)
-        return status_fail(st, SNIP_UNSUPPORTED, 0, "the model was not trained to read forms");
-    snip_code code = expr_normal(&normal, e, &domain, a, st);
-    if (code == SNIP_OK)
-        code = expr_canonical(out, normal, a, st);
-    if (code == SNIP_OK && out->core.count == 0)
-        code = status_fail(st, SNIP_UNSUPPORTED, 0, "a constant has no form");
-    return code == SNIP_OK ? data_tokens_form(&tokens, out->core, t->m->vocab, a, st) : code;
+    return (model_words_how){ .m = t->m, .tree = t->tree, .reading = reading, .rewrite = rewrite };
 }

@@ -22,14 +22,9 @@ typedef struct model_opened {
     char hash[MODEL_HASH]; /* of weights and configuration, in hexadecimal: who made a vector */
 } model_opened;
 
-/* What a library's model reads of a formula in its own operators, in `a`: the formula as it is or,
- * if the model reads forms, the core of its form with all constants free. *hash is that of the
- * form, 0 for a formula. SNIP_UNSUPPORTED says why the model cannot read it. */
-snip_code model_entry(expr *out, uint64_t *hash, expr e, const model_opened *t, arena *a,
-                      snip_status *st);
-
-/* The form of a formula in standardised inputs and any operators, in `a`, ready to be embedded. */
-snip_code model_form(expr_form *out, expr e, const model_opened *t, arena *a, snip_status *st);
+/* How a formula becomes words for this model: `rewrite` as in model_words_how. */
+model_words_how model_reads(const model_opened *t, model_reading reading,
+                            const expr_domain *rewrite);
 
 snip_code model_open(model_opened **out, const char *path, snip_status *st);
 void model_close(model_opened *t);

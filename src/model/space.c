@@ -1,12 +1,13 @@
 /* space.c - see space.h. */
 #include "model/space.h"
 
+#include <assert.h>
 #include <math.h>
 #include <omp.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "model/encode.h"
+#include "model/pack.h"
 
 /* A few items that go through an encoder together. */
 enum { CHUNK_FORMULAS = MODEL_SPACE_FORMULAS, CHUNK_TOKENS = 512, TOKENS_GUESS = 24 };
@@ -56,62 +57,50 @@ void model_unit_rows(float *z, size_t rows, size_t latent)
     }
 }
 
-int model_space_fits(const model_space *s, expr e, arena *tmp)
+model_words_how model_space_reads(const model_space *s, model_reading reading)
 {
-    arena_pos mark = arena_mark(tmp);
-    data_tokens t;
-    int good = data_tokens_make(&t, e, s->m->vocab, tmp, NULL) == SNIP_OK;
-    arena_reset(tmp, mark);
-    return good;
+    return (model_words_how){ .m = s->m, .tree = s->tree, .reading = reading };
+}
+
+snip_code model_space_words(const model_words **out, const model_space *s, expr e,
+                            model_reading reading, arena *a, snip_status *st)
+{
+    const model_words_how how = model_space_reads(s, reading);
+    model_words *words = arena_alloc(a, sizeof *words);
+    *out = words;
+    return words ? model_words_make(words, e, &how, a, NULL, st) : status_nomem(st);
+}
+
+/* Whether item i has the formula of the one before it; then they are parts of one sequence. */
+static int goes_on(const model_item *item, size_t i)
+{
+    return i > 0 && item[i].words == item[i - 1].words;
 }
 
 /* Symbols of a chunk of items; z has a row for each. */
 static snip_code chunk_symbols(const model_space *s, const model_item *item, size_t n, float *z,
                                arena *a)
 {
-    size_t *offsets = arena_array(a, n + 1, sizeof *offsets), count = 0;
-    data_tokens *tokens = arena_array(a, n, sizeof *tokens);
-    nn_span *span = arena_array(a, n, sizeof *span);
-    if (!offsets || !tokens || !span)
-        return SNIP_NOMEM;
-    offsets[0] = 0;
+    size_t formulas = 0, tokens = 0;
     for (size_t i = 0; i < n; i++) {
-        if (i == 0 || item[i].e.node != item[i - 1].e.node) {
-            snip_code code =
-                item[i].form ? data_tokens_form(&tokens[count], item[i].e, s->m->vocab, a, NULL)
-                             : data_tokens_make(&tokens[count], item[i].e, s->m->vocab, a, NULL);
-            if (code != SNIP_OK)
-                return code;
-            offsets[count + 1] = offsets[count] + tokens[count].count;
-            count++;
-        }
-        const data_tokens *t = &tokens[count - 1];
-        size_t at = offsets[count - 1], node = item[i].node;
-        int pads = s->m->config.pooling == MODEL_POOL_PADS;
-        span[i] = node == MODEL_WHOLE
-                      ? (nn_span){ at, at + t->count, pads ? DATA_SEQUENCE_MAX - t->count : 0 }
-                      : (nn_span){ at + (size_t)t->first[node], at + (size_t)t->end[node], 0 };
+        assert(item[i].words);
+        formulas += !goes_on(item, i);
+        tokens += goes_on(item, i) ? 0 : item[i].words->tokens.count;
     }
-    int values = s->m->vocab->values;
-    uint16_t *id = arena_array(a, offsets[count], sizeof *id);
-    double *value = values ? arena_array(a, offsets[count], sizeof *value) : NULL;
-    nn_path *path = arena_array(a, offsets[count], sizeof *path);
-    if (!id || !path || (values && !value))
+    model_pack p;
+    if (!model_pack_new(&p, s->m, formulas, tokens, n, a))
         return SNIP_NOMEM;
-    for (size_t k = 0; k < count; k++) {
-        memcpy(id + offsets[k], tokens[k].id, tokens[k].count * sizeof *id);
-        if (values)
-            memcpy(value + offsets[k], tokens[k].value, tokens[k].count * sizeof *value);
-        model_paths(path + offsets[k], &tokens[k]);
+    for (size_t i = 0; i < n; i++) {
+        const data_tokens *t = &item[i].words->tokens;
+        size_t node = item[i].node;
+        if (!goes_on(item, i))
+            model_pack_formula(&p, item[i].words);
+        if (node == MODEL_WHOLE)
+            model_pack_row(&p, 0, t->count);
+        else
+            model_pack_row(&p, (size_t)t->first[node], (size_t)t->end[node]);
     }
-    const model_formulas f = { .count = count,
-                               .offsets = offsets,
-                               .token = id,
-                               .value = value,
-                               .path = s->tree ? path : NULL,
-                               .rows = n,
-                               .span = span };
-    return model_formulas_embed(s->m, &f, z, a) ? SNIP_OK : SNIP_NOMEM;
+    return model_formulas_embed(s->m, &p.f, z, a) ? SNIP_OK : SNIP_NOMEM;
 }
 
 /* A copy of v[0..rows) that starts with `points` values, evenly spaced, and goes on with the rest.
@@ -129,38 +118,59 @@ static const double *spread(const double *v, size_t rows, size_t points, arena *
     return out;
 }
 
-/* Values of a chunk of items; z has a row for each. */
+/* What the model reads of items that share x. */
+static snip_code fill_group(model_table_group *g, const model_space *s, const model_item *item,
+                            size_t n, arena *a)
+{
+    size_t points = (size_t)s->m->config.points, rows = item->rows;
+    const double **y = arena_array(a, n, sizeof *y);
+    if (!y)
+        return SNIP_NOMEM;
+    for (size_t k = 0; k < n; k++)
+        y[k] = item[k].y;
+    *g = (model_table_group){
+        .points = points < rows ? points : rows, .dim = item->dim, .form = item->form, .count = n
+    };
+    const double *const *x = item->x;
+    if (points && points < rows) {
+        const double **some = arena_array(a, (size_t)g->dim, sizeof *some);
+        int good = some != NULL;
+        for (int j = 0; j < g->dim && good; j++)
+            good = (some[j] = spread(x[j], rows, points, a)) != NULL;
+        for (size_t k = 0; k < n && good; k++)
+            good = (y[k] = spread(y[k], rows, points, a)) != NULL;
+        if (!good)
+            return SNIP_NOMEM;
+        x = some;
+    }
+    return model_group_fill(g, s->m, x, rows, y, a);
+}
+
+/* Of the n items of a group that cannot be read, the first that cannot be read alone. */
+static size_t find_unreadable(const model_space *s, const model_item *item, size_t n, arena *a)
+{
+    model_table_group alone;
+    size_t k = 0;
+    while (k + 1 < n && fill_group(&alone, s, item + k, 1, a) != SNIP_UNSUPPORTED)
+        k++;
+    return k;
+}
+
+/* Values of a chunk of items; z has a row for each. *failed is the item that has no tokens. */
 static snip_code chunk_values(const model_space *s, const model_item *item, size_t n, float *z,
-                              arena *a)
+                              size_t *failed, arena *a)
 {
     model_table_group *group = arena_array(a, n, sizeof *group);
-    const double **y = arena_array(a, n, sizeof *y);
-    size_t groups = 0, points = (size_t)s->m->config.points;
-    if (!group || !y)
+    size_t groups = 0;
+    if (!group)
         return SNIP_NOMEM;
     for (size_t first = 0, end; first < n; first = end) {
         for (end = first;
              end < n && item[end].x == item[first].x && item[end].form == item[first].form; end++)
-            y[end] = item[end].y;
-        model_table_group *g = &group[groups++];
-        size_t rows = item[first].rows;
-        *g = (model_table_group){ .points = points < rows ? points : rows,
-                                  .dim = item[first].dim,
-                                  .form = item[first].form,
-                                  .count = end - first };
-        const double *const *x = item[first].x;
-        if (points && points < rows) {
-            const double **some = arena_array(a, (size_t)g->dim, sizeof *some);
-            int good = some != NULL;
-            for (int j = 0; j < g->dim && good; j++)
-                good = (some[j] = spread(x[j], rows, points, a)) != NULL;
-            for (size_t k = first; k < end && good; k++)
-                good = (y[k] = spread(y[k], rows, points, a)) != NULL;
-            if (!good)
-                return SNIP_NOMEM;
-            x = some;
-        }
-        snip_code code = model_group_fill(g, s->m, x, rows, y + first, a);
+            ;
+        snip_code code = fill_group(&group[groups++], s, item + first, end - first, a);
+        if (code == SNIP_UNSUPPORTED)
+            *failed = first + find_unreadable(s, item + first, end - first, a);
         if (code != SNIP_OK)
             return code;
     }
@@ -191,7 +201,7 @@ static size_t cut(chunk **out, const model_space *s, const model_item *item, siz
     for (size_t first = 0, end; symbols && first < n; first = end) {
         size_t formulas = 0;
         for (end = first; end < n; end++) {
-            formulas += end == first || item[end].e.node != item[end - 1].e.node;
+            formulas += end == first || !goes_on(item, end);
             if (formulas > CHUNK_FORMULAS)
                 break;
         }
@@ -212,24 +222,31 @@ static snip_code make_rows(model_space *s, const model_item *item, size_t n, flo
                        : (size_t)-1;
     if (count == (size_t)-1)
         return status_nomem(st);
-    snip_code worst = SNIP_OK;
+    int no_memory = 0;
+    size_t failed = n; /* the first item without tokens, whichever thread met it */
 #pragma omp parallel for schedule(dynamic, 1) num_threads(s->threads)
     for (size_t i = 0; i < count; i++) {
         arena *a = s->tmp[omp_get_thread_num()];
         arena_reset(a, 0);
-        size_t size = c[i].end - c[i].first;
-        snip_code code = c[i].numeric ? chunk_values(s, item + c[i].first, size, c[i].z, a)
+        size_t size = c[i].end - c[i].first, which = 0;
+        snip_code code = c[i].numeric ? chunk_values(s, item + c[i].first, size, c[i].z, &which, a)
                                       : chunk_symbols(s, item + c[i].first, size, c[i].z, a);
-        model_unit_rows(c[i].z, size, s->latent);
-        if (code != SNIP_OK)
-#pragma omp atomic write
-            worst = code;
+        if (code == SNIP_OK)
+            model_unit_rows(c[i].z, size, s->latent);
+        else
+#pragma omp critical(model_space_failed)
+        {
+            no_memory |= code == SNIP_NOMEM;
+            if (code != SNIP_NOMEM && c[i].first + which < failed)
+                failed = c[i].first + which;
+        }
     }
     free(c);
-    if (worst == SNIP_NOMEM)
+    if (no_memory)
         return status_nomem(st);
-    if (worst != SNIP_OK)
-        return status_fail(st, worst, 0, "a formula or a value has no words in this model");
+    if (failed < n)
+        return status_fail(st, SNIP_UNSUPPORTED, failed,
+                           "table %zu holds a value that the model has no words for", failed + 1);
     return SNIP_OK;
 }
 

@@ -1,8 +1,14 @@
 /* space.h - formulas, parts of formulas and tables as unit vectors of a model's shared space.
  *
  *     model_space *s = model_space_new(m, stage_uses_tree, threads);
- *     model_item item[] = { { .e = f, .node = MODEL_WHOLE, .x = x, .dim = 2, .rows = 200, .y = y }
- * }; model_space_embed(s, item, 1, symbols, values, &st);       // a row of `latent` floats each
+ *     const model_words_how how = model_space_reads(s, MODEL_EXACT);
+ *     model_words w;
+ *     if (model_words_make(&w, e, &how, a, NULL, &st) == SNIP_OK) {    // or st.msg says why not
+ *         model_item item = {
+ *             .words = &w, .node = MODEL_WHOLE, .x = x, .dim = 2, .rows = 200, .y = y
+ *         };
+ *         model_space_embed(s, &item, 1, symbols, values, &st);    // a row of `latent` floats each
+ *     }
  *     model_space_free(s);
  *
  * Rows have length 1, so an inner product is a cosine. */
@@ -10,7 +16,7 @@
 #define MODEL_SPACE_H
 
 #include "expr/expr.h"
-#include "model/model.h"
+#include "model/words.h"
 
 #define MODEL_WHOLE ((size_t)-1)
 
@@ -18,16 +24,17 @@
  * depends on its neighbours. */
 enum { MODEL_SPACE_FORMULAS = 16 };
 
-/* A formula or a part of it, and the values that it is held against. Neighbours that share `e` or
- * `x` share the work. */
+/* A formula or a part of it, and the values that it is held against. Neighbours that share `words`
+ * or `x` share the work. */
 typedef struct model_item {
-    expr e;
-    size_t node;            /* MODEL_WHOLE, or the part of e that is meant, seen in context */
+    const model_words *words; /* may be NULL where only values are asked for */
+    size_t node; /* MODEL_WHOLE, or the part of words->e that is meant, seen in context */
     const double *const *x; /* dim columns */
     int dim;
     size_t rows;
     const double *y;
-    int form;          /* e is the core of a form (expr_canonical), y is seen without its unit */
+    int form;          /* y is seen without its unit, as beside the words of a form */
+    expr e;            /* for the dump: the formula, where there are no words */
     const char *label; /* for the dump: a JSON object's inside, or NULL */
 } model_item;
 
@@ -46,17 +53,21 @@ typedef struct model_space {
 model_space *model_space_new(const model *m, int tree, int threads);
 void model_space_free(model_space *s);
 
-/* Rows of n items; `symbols` or `values` may be NULL. Fails with SNIP_UNSUPPORTED for a formula or
- * value that the model has no words for. */
+/* How a formula in the model's operators becomes words for this space. */
+model_words_how model_space_reads(const model_space *s, model_reading reading);
+
+/* The words of such a formula, in `a`, for an item. */
+snip_code model_space_words(const model_words **out, const model_space *s, expr e,
+                            model_reading reading, arena *a, snip_status *st);
+
+/* Rows of n items; `symbols` or `values` may be NULL. Fails with SNIP_UNSUPPORTED if a table holds
+ * a value that the model has no token for; st->pos is the first such item. */
 snip_code model_space_embed(model_space *s, const model_item *item, size_t n, float *symbols,
                             float *values, snip_status *st);
 
 /* The symbols' rows of items whose values' rows are known already. */
 snip_code model_space_reread(model_space *s, const model_item *item, size_t n, float *symbols,
                              float *values, snip_status *st);
-
-/* Whether the model has words for the formula. */
-int model_space_fits(const model_space *s, expr e, arena *tmp);
 
 /* Scales each row to length 1; a row of zeros stays. */
 void model_unit_rows(float *z, size_t rows, size_t latent);

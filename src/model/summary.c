@@ -1,6 +1,7 @@
 /* summary.c - see summary.h. */
 #include "model/summary.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -319,6 +320,7 @@ static void statistic_features(float *out, double v, int form)
 static void fill_y(float *out, const shape_of_y *s, int dim, int form, double intercept,
                    const double left[4])
 {
+    const float *end = out + MODEL_SUMMARY_Y;
     const double values[11] = { s->mean, s->deviation, s->least, s->most, s->median, s->mad,
                                 s->q5,   s->q25,       s->q75,   s->q95,  intercept };
     for (int i = 0; i < 11; i++, out += MODEL_VALUE_FEATURES)
@@ -334,6 +336,7 @@ static void fill_y(float *out, const shape_of_y *s, int dim, int form, double in
     *out++ = s->mad == 0;
     for (int i = 0; i < 4; i++)
         *out++ = (float)left[i];
+    assert(out == end);
 }
 
 /* A sparse least-squares fit, one term after the other: each time the one that takes most away of
@@ -349,88 +352,155 @@ typedef struct pursuit {
 static const float energy_least = 1e-3f;
 static const double left_least = 1e-6;
 
-static int pursue(pursuit *p, float *first_c, float *first_e, const model_columns *c,
-                  const float *target, const float *near, int most, arena *a)
+/* The fit on its way: orthogonal least squares. Scaled y is t, a candidate column v_j, both 0 where
+ * y is far from its median; q_0, q_1, ... are orthonormal, q_0 the constant:
+ *
+ *     q_0 = near / |near|                    r = t - (q_0.t) q_0
+ *
+ * Term s = 1, 2, ... is the candidate whose part at right angles to q_0 .. q_{s-1} takes most off
+ * |r|^2. That part has the square length e_j, and takes off the square of r's share along it:
+ *
+ *     j_s = argmax_j (v_j.r)^2 / e_j         e_j = |v_j|^2 - sum_{i<s} (v_j.q_i)^2
+ *     q_s = (v - sum_{i<s} (v.q_i) q_i) / |...|,  v = v_{j_s}
+ *     a_s = q_s.r                            r <- r - a_s q_s
+ *
+ * and for all candidates, which need not be touched themselves:
+ *
+ *     v_j.r <- v_j.r - a_s (v_j.q_s)         e_j <- e_j - (v_j.q_s)^2
+ *
+ * The fit is sum_s a_s q_s. Since v_{j_s} = sum_{i<=s} R_is q_i with R_is = v_{j_s}.q_i, the
+ * factors f of the terms solve the triangular system R f = a. */
+typedef struct orthogonal {
+    const model_columns *c;
+    const float *near;                  /* 1 for rows near the median, else 0 */
+    float *r;                           /* what is left of t */
+    float *q;                           /* (1 + terms, stride) */
+    float *cross;                       /* (1 + terms, atoms): v_j.q_s */
+    float *along;                       /* v_j.r */
+    float *energy;                      /* e_j */
+    float *whole;                       /* |v_j|^2 */
+    double amount[MODEL_ATOMS_MAX + 1]; /* a_s */
+    double total, left;                 /* |r|^2 after q_0, and now */
+    float count;                        /* rows near the median */
+} orthogonal;
+
+/* Direction 0. Returns 0 when memory is out. */
+static int start_pursuit(orthogonal *o, const float *target, int most, arena *a)
 {
     const nn_kernels *k = nn_kernels_best();
+    const model_columns *c = o->c;
     size_t n = c->atoms, w = c->stride;
-    float *energy = arena_array(a, n, sizeof *energy), *whole = arena_array(a, n, sizeof *whole);
-    float *along = arena_array(a, n, sizeof *along), *r = arena_copy(a, target, w * sizeof *r);
-    float *q = arena_array(a, (size_t)(most + 1) * w, sizeof *q);
-    float *cross = arena_array(a, (size_t)(most + 1) * n, sizeof *cross);
-    double amount[MODEL_ATOMS_MAX + 1];
-    if (!energy || !whole || !along || !r || !q || !cross)
+    o->energy = arena_array(a, n, sizeof *o->energy);
+    o->whole = arena_array(a, n, sizeof *o->whole);
+    o->along = arena_array(a, n, sizeof *o->along);
+    o->r = arena_copy(a, target, w * sizeof *o->r);
+    o->q = arena_array(a, (size_t)(most + 1) * w, sizeof *o->q);
+    o->cross = arena_array(a, (size_t)(most + 1) * n, sizeof *o->cross);
+    if (!o->energy || !o->whole || !o->along || !o->r || !o->q || !o->cross)
         return 0;
-    *p = (pursuit){ 0 };
-    /* Direction 0 is the constant. */
-    float count = k->dot(near, near, w), length = 1 / sqrtf(count);
+    o->count = k->dot(o->near, o->near, w);
+    float length = 1 / sqrtf(o->count);
     for (size_t i = 0; i < w; i++)
-        q[i] = near[i] * length;
-    amount[0] = (double)k->dot(q, r, w);
-    k->axpy(r, (float)-amount[0], q, w);
-    double total = k->square_sum(r, w), left = total;
+        o->q[i] = o->near[i] * length;
+    o->amount[0] = (double)k->dot(o->q, o->r, w);
+    k->axpy(o->r, (float)-o->amount[0], o->q, w);
+    o->total = o->left = k->square_sum(o->r, w);
     for (size_t j = 0; j < n; j++) {
         const float *v = c->value + j * w;
-        cross[j] = k->dot(v, q, w);
-        whole[j] = k->dot(c->square + j * w, near, w);
-        energy[j] = whole[j] - cross[j] * cross[j];
-        along[j] = k->dot(v, r, w);
+        o->cross[j] = k->dot(v, o->q, w);
+        o->whole[j] = k->dot(c->square + j * w, o->near, w);
+        o->energy[j] = o->whole[j] - o->cross[j] * o->cross[j];
+        o->along[j] = k->dot(v, o->r, w);
     }
-    memcpy(first_c, along, n * sizeof *along);
-    memcpy(first_e, energy, n * sizeof *energy);
-    while (p->count < most && total > 0 && left > left_least * total) {
-        size_t best = n;
-        float most_gain = 0;
-        for (size_t j = 0; j < n; j++)
-            if (energy[j] > energy_least * whole[j] &&
-                along[j] * along[j] > most_gain * energy[j]) {
-                most_gain = along[j] * along[j] / energy[j];
-                best = j;
-            }
-        if (best == n)
-            break;
-        int t = p->count + 1;
-        float *to = q + (size_t)t * w;
-        for (size_t i = 0; i < w; i++)
-            to[i] = c->value[best * w + i] * near[i];
-        for (int s = 0; s < t; s++)
-            k->axpy(to, -cross[(size_t)s * n + best], q + (size_t)s * w, w);
-        length = 1 / sqrtf((float)k->square_sum(to, w) + 1e-30f);
-        for (size_t i = 0; i < w; i++)
-            to[i] *= length;
-        amount[t] = (double)k->dot(to, r, w);
-        k->axpy(r, (float)-amount[t], to, w);
-        float *x = cross + (size_t)t * n;
-        for (size_t j = 0; j < n; j++) {
-            x[j] = k->dot(c->value + j * w, to, w);
-            along[j] -= (float)amount[t] * x[j];
-            energy[j] -= x[j] * x[j];
-        }
-        energy[best] = 0;
-        double now = k->square_sum(r, w);
-        p->chosen[p->count] = best;
-        p->gain[p->count] = fmax(0, (left - now) / total);
-        p->left[p->count++] = now / total;
-        left = now;
-    }
-    /* From directions back to terms. */
-    for (int i = p->count; i-- > 0;) {
-        double v = amount[i + 1];
-        for (int j = i + 1; j < p->count; j++)
-            v -= (double)cross[(size_t)(i + 1) * n + p->chosen[j]] * p->factor[j];
-        double own = (double)cross[(size_t)(i + 1) * n + p->chosen[i]];
-        p->factor[i] = fabs(own) > 1e-30 ? v / own : 0;
-    }
-    double v = amount[0];
-    for (int j = 0; j < p->count; j++)
-        v -= (double)cross[p->chosen[j]] * p->factor[j];
-    p->intercept = v / sqrt((double)count);
     return 1;
 }
 
+/* The candidate that takes most away, or c->atoms if none is far enough from those before it. */
+static size_t best_term(const orthogonal *o)
+{
+    size_t best = o->c->atoms;
+    float most = 0;
+    for (size_t j = 0; j < o->c->atoms; j++)
+        if (o->energy[j] > energy_least * o->whole[j] &&
+            o->along[j] * o->along[j] > most * o->energy[j]) {
+            most = o->along[j] * o->along[j] / o->energy[j];
+            best = j;
+        }
+    return best;
+}
+
+/* Takes candidate `best` as term `s`, counted from 1. */
+static void add_term(orthogonal *o, size_t best, int s)
+{
+    const nn_kernels *k = nn_kernels_best();
+    const model_columns *c = o->c;
+    size_t n = c->atoms, w = c->stride;
+    float *q = o->q + (size_t)s * w, *cross = o->cross + (size_t)s * n;
+    for (size_t i = 0; i < w; i++)
+        q[i] = c->value[best * w + i] * o->near[i];
+    for (int i = 0; i < s; i++)
+        k->axpy(q, -o->cross[(size_t)i * n + best], o->q + (size_t)i * w, w);
+    float length = 1 / sqrtf((float)k->square_sum(q, w) + 1e-30f);
+    for (size_t i = 0; i < w; i++)
+        q[i] *= length;
+    o->amount[s] = (double)k->dot(q, o->r, w);
+    k->axpy(o->r, (float)-o->amount[s], q, w);
+    for (size_t j = 0; j < n; j++) {
+        cross[j] = k->dot(c->value + j * w, q, w);
+        o->along[j] -= (float)o->amount[s] * cross[j];
+        o->energy[j] -= cross[j] * cross[j];
+    }
+    o->energy[best] = 0;
+}
+
+/* From directions back to terms: R f = a, from the last term to the constant, which is row 0. */
+static void solve_factors(pursuit *p, const orthogonal *o)
+{
+    size_t n = o->c->atoms;
+    for (int i = p->count; i-- > 0;) {
+        const float *row = o->cross + (size_t)(i + 1) * n;
+        double v = o->amount[i + 1], own = (double)row[p->chosen[i]];
+        for (int j = i + 1; j < p->count; j++)
+            v -= (double)row[p->chosen[j]] * p->factor[j];
+        p->factor[i] = fabs(own) > 1e-30 ? v / own : 0;
+    }
+    double v = o->amount[0];
+    for (int j = 0; j < p->count; j++)
+        v -= (double)o->cross[p->chosen[j]] * p->factor[j];
+    p->intercept = v / sqrt((double)o->count);
+}
+
+/* Fits at most `most` terms. first_c and first_e are v_j.r and e_j after q_0, for all atoms: what
+ * correlations with t are made of. Returns 0 when memory is out. */
+static int pursue(pursuit *p, float *first_c, float *first_e, orthogonal *o, const float *target,
+                  int most, arena *a)
+{
+    size_t n = o->c->atoms;
+    *p = (pursuit){ 0 };
+    if (!start_pursuit(o, target, most, a))
+        return 0;
+    memcpy(first_c, o->along, n * sizeof *o->along);
+    memcpy(first_e, o->energy, n * sizeof *o->energy);
+    while (p->count < most && o->total > 0 && o->left > left_least * o->total) {
+        size_t best = best_term(o);
+        if (best == n)
+            break;
+        add_term(o, best, p->count + 1);
+        double now = nn_kernels_best()->square_sum(o->r, o->c->stride);
+        p->chosen[p->count] = best;
+        p->gain[p->count] = fmax(0, (o->left - now) / o->total);
+        p->left[p->count++] = now / o->total;
+        o->left = now;
+    }
+    solve_factors(p, o);
+    return 1;
+}
+
+/* A token for each term, in the order of their choice. */
 static void fill_atoms(float *out, const pursuit *p, const model_columns *c, double spread,
                        int form)
 {
+    const float *end = out + (size_t)p->count * MODEL_SUMMARY_ATOM;
     for (int i = 0; i < p->count; i++) {
         const atom *b = &c->atom[p->chosen[i]];
         statistic_features(out, p->factor[i] * spread, form);
@@ -444,10 +514,12 @@ static void fill_atoms(float *out, const pursuit *p, const model_columns *c, dou
         for (int d = 0; d < DATA_DIMS_MAX; d++)
             *out++ = d < c->dim ? b->power[d] : 0;
     }
+    assert(out == end);
 }
 
-/* Factors of the plain linear fit near the median, by Gauss on the normal equations with a small
- * ridge; functions of one input come first among the atoms, x itself first of them. */
+/* Factors of the plain linear fit near the median: (A'A + ridge) f = A't by Gauss, where A's
+ * columns are 1, x_0, x_1, ... on the rows near the median and the ridge, 1e-3 per row, keeps equal
+ * inputs apart. Functions of one input come first among the atoms, x itself first of them. */
 static void linear_fit(double *factor, const model_columns *c, const float *target,
                        const float *near)
 {
@@ -484,52 +556,81 @@ static void linear_fit(double *factor, const model_columns *c, const float *targ
     }
 }
 
-/* Correlations of all functions of single inputs with the targets; those with the first target are
- * known from the pursuit. */
-static void fill_inputs(float *out, const model_columns *c, const float *target,
-                        const float *first_c, const float *first_e, double first_square,
-                        const float *whole_e, double spread, const double *factor, int form)
+/* What the inputs' tokens are made of, beside the columns. */
+typedef struct about_inputs {
+    const float *target;            /* (MODEL_TARGETS, stride) */
+    const float *first_c, *first_e; /* of the atoms with the first target, see pursue */
+    double first_square;            /* sum of squares of the first target about its mean */
+    const float *whole_e;           /* sums of squares of the atoms over all rows */
+    double mean[MODEL_TARGETS];     /* of the other targets */
+    double square[MODEL_TARGETS];   /* their sums of squares about it */
+    double spread;                  /* y's scale */
+    double factor[DATA_DIMS_MAX];   /* of the linear fit, in that scale */
+    int form;
+} about_inputs;
+
+/* corr(v_j, t) for every function v_j of input i and every target t: over the rows near the median
+ * for the first, which the pursuit knows already, over all rows for the others, as
+ *
+ *     (v.t - n mean(v) mean(t)) / sqrt((v.v - n mean(v)^2) (t.t - n mean(t)^2))
+ *
+ * and 0 where one of them hardly varies. Returns the end of what it wrote. */
+static float *fill_correlations(float *out, const model_columns *c, const about_inputs *b, int i)
 {
     const nn_kernels *k = nn_kernels_best();
     size_t w = c->stride, n = c->rows;
-    double mean[MODEL_TARGETS], square[MODEL_TARGETS];
-    for (int t = 1; t < MODEL_TARGETS; t++) {
-        mean[t] = (double)k->dot(target + (size_t)t * w, c->ones, w) / (double)n;
-        square[t] = k->square_sum(target + (size_t)t * w, w) - mean[t] * mean[t] * (double)n;
+    const double least = 1e-9;
+    for (int s = 0; s < MODEL_SHAPES_COUNT; s++) {
+        size_t j = (size_t)i * MODEL_SHAPES_COUNT + (size_t)s;
+        const float *v = c->value + j * w;
+        double e = (double)b->first_e[j] * b->first_square;
+        *out++ = e > least ? (float)clamp((double)b->first_c[j] / sqrt(e), 1) : 0;
+        double sum = (double)k->dot(v, c->ones, w) / (double)n;
+        for (int t = 1; t < MODEL_TARGETS; t++) {
+            double both =
+                (double)k->dot(v, b->target + (size_t)t * w, w) - (double)n * sum * b->mean[t];
+            double size = ((double)b->whole_e[j] - (double)n * sum * sum) * b->square[t];
+            *out++ = size > least ? (float)clamp(both / sqrt(size), 1) : 0;
+        }
     }
-    const float *r = target + w;
+    return out;
+}
+
+/* Mean and deviation of asinh-scaled y, the second target, in each eighth of input i's values: y's
+ * course along the input. Returns the end of what it wrote. */
+static float *fill_course(float *out, const model_columns *c, const about_inputs *b, int i)
+{
+    double total[MODEL_BINS] = { 0 }, squares[MODEL_BINS] = { 0 };
+    int count[MODEL_BINS] = { 0 };
+    size_t n = c->rows;
+    const unsigned char *bin = c->bin + (size_t)i * n;
+    const float *r = b->target + c->stride;
+    for (size_t q = 0; q < n; q++) {
+        total[bin[q]] += (double)r[q];
+        squares[bin[q]] += (double)r[q] * (double)r[q];
+        count[bin[q]]++;
+    }
+    for (int k = 0; k < MODEL_BINS; k++) {
+        double m = count[k] ? total[k] / count[k] : 0;
+        double v = count[k] ? squares[k] / count[k] - m * m : 0;
+        *out++ = (float)clamp(m, FEATURE_MOST);
+        *out++ = (float)clamp(sqrt(fmax(0, v)), FEATURE_MOST);
+    }
+    return out;
+}
+
+/* A token for each input: correlations, y's course, its factor in the linear fit, its number. */
+static void fill_inputs(float *out, const model_columns *c, const about_inputs *b)
+{
     for (int i = 0; i < c->dim; i++) {
-        for (int s = 0; s < MODEL_SHAPES_COUNT; s++) {
-            size_t j = (size_t)i * MODEL_SHAPES_COUNT + (size_t)s;
-            const float *v = c->value + j * w;
-            double e = (double)first_e[j] * first_square;
-            *out++ = e > 1e-9 ? (float)clamp((double)first_c[j] / sqrt(e), 1) : 0;
-            double sum = (double)k->dot(v, c->ones, w) / (double)n;
-            for (int t = 1; t < MODEL_TARGETS; t++) {
-                double both =
-                    (double)k->dot(v, target + (size_t)t * w, w) - (double)n * sum * mean[t];
-                double size = ((double)whole_e[j] - (double)n * sum * sum) * square[t];
-                *out++ = size > 1e-9 ? (float)clamp(both / sqrt(size), 1) : 0;
-            }
-        }
-        double total[MODEL_BINS] = { 0 }, squares[MODEL_BINS] = { 0 };
-        int count[MODEL_BINS] = { 0 };
-        const unsigned char *bin = c->bin + (size_t)i * n;
-        for (size_t q = 0; q < n; q++) {
-            total[bin[q]] += (double)r[q];
-            squares[bin[q]] += (double)r[q] * (double)r[q];
-            count[bin[q]]++;
-        }
-        for (int b = 0; b < MODEL_BINS; b++) {
-            double m = count[b] ? total[b] / count[b] : 0;
-            double v = count[b] ? squares[b] / count[b] - m * m : 0;
-            *out++ = (float)clamp(m, FEATURE_MOST);
-            *out++ = (float)clamp(sqrt(fmax(0, v)), FEATURE_MOST);
-        }
-        statistic_features(out, factor[i] * spread, form);
+        const float *end = out + MODEL_SUMMARY_INPUT;
+        out = fill_correlations(out, c, b, i);
+        out = fill_course(out, c, b, i);
+        statistic_features(out, b->factor[i] * b->spread, b->form);
         out += MODEL_VALUE_FEATURES;
         for (int d = 0; d < DATA_DIMS_MAX; d++)
             *out++ = d == i;
+        assert(out == end);
     }
 }
 
@@ -542,10 +643,29 @@ int model_summary_new(model_summary *out, int dim, int most, arena *a)
     return out->y && out->input && out->atom;
 }
 
+/* What fill_inputs needs to know. `whole_e` has room for a number per function of one input. */
+static void describe_inputs(about_inputs *b, float *whole_e, const model_columns *c,
+                            const float *near)
+{
+    const nn_kernels *k = nn_kernels_best();
+    size_t w = c->stride;
+    double n = (double)c->rows;
+    for (size_t j = 0; j < (size_t)c->dim * MODEL_SHAPES_COUNT; j++)
+        whole_e[j] = k->dot(c->square + j * w, c->ones, w);
+    b->whole_e = whole_e;
+    double count = (double)k->dot(near, near, w), sum = (double)k->dot(b->target, near, w);
+    b->first_square = k->square_sum(b->target, w) - sum * sum / count;
+    for (int t = 1; t < MODEL_TARGETS; t++) {
+        b->mean[t] = (double)k->dot(b->target + (size_t)t * w, c->ones, w) / n;
+        b->square[t] = k->square_sum(b->target + (size_t)t * w, w) - b->mean[t] * b->mean[t] * n;
+    }
+    linear_fit(b->factor, c, b->target, near);
+}
+
 int model_summary_make(model_summary *out, const model_columns *c, const double *y, int form,
                        arena *a)
 {
-    size_t w = c->stride, d = (size_t)c->dim;
+    size_t w = c->stride;
     arena_pos mark = arena_mark(a);
     double *tmp = arena_array(a, c->rows, sizeof *tmp);
     float *target = arena_zero(a, MODEL_TARGETS * w * sizeof *target);
@@ -553,30 +673,33 @@ int model_summary_make(model_summary *out, const model_columns *c, const double 
     float *first_c = arena_array(a, c->atoms, sizeof *first_c);
     float *first_e = arena_array(a, c->atoms, sizeof *first_e);
     float *whole_e = arena_array(a, c->atoms, sizeof *whole_e);
-    if (!tmp || !target || !near || !first_c || !first_e || !whole_e)
-        return 0;
+    int good = tmp && target && near && first_c && first_e && whole_e;
     shape_of_y s;
-    describe_y(&s, y, c->rows, form, tmp);
-    make_targets(target, near, &s, y, c, tmp);
     pursuit p;
-    if (!pursue(&p, first_c, first_e, c, target, near, out->most, a))
-        return 0;
-    const nn_kernels *k = nn_kernels_best();
-    for (size_t j = 0; j < d * MODEL_SHAPES_COUNT; j++)
-        whole_e[j] = k->dot(c->square + j * w, c->ones, w);
-    double count = (double)k->dot(near, near, w), sum = (double)k->dot(target, near, w);
-    double factor[DATA_DIMS_MAX], left[4];
-    linear_fit(factor, c, target, near);
-    fill_inputs(out->input, c, target, first_c, first_e,
-                k->square_sum(target, w) - sum * sum / count, whole_e, s.spread, factor, form);
-    for (int i = 0; i < 4; i++) { /* what is left after 1, 3, 6 and all terms */
-        static const int after[4] = { 1, 3, 6, MODEL_ATOMS_MAX };
-        int t = after[i] < p.count ? after[i] : p.count;
-        left[i] = log10((t ? p.left[t - 1] : 1) + 1e-8) / 4;
+    orthogonal o = { .c = c, .near = near };
+    if (good) {
+        describe_y(&s, y, c->rows, form, tmp);
+        make_targets(target, near, &s, y, c, tmp);
+        good = pursue(&p, first_c, first_e, &o, target, out->most, a);
     }
-    fill_y(out->y, &s, c->dim, form, p.intercept * s.spread + s.median, left);
-    fill_atoms(out->atom, &p, c, s.spread, form);
-    out->atoms = p.count;
+    if (good) {
+        about_inputs b = { .target = target,
+                           .first_c = first_c,
+                           .first_e = first_e,
+                           .spread = s.spread,
+                           .form = form };
+        double left[4];
+        describe_inputs(&b, whole_e, c, near);
+        fill_inputs(out->input, c, &b);
+        for (int i = 0; i < 4; i++) { /* what is left after 1, 3, 6 and all terms */
+            static const int after[4] = { 1, 3, 6, MODEL_ATOMS_MAX };
+            int t = after[i] < p.count ? after[i] : p.count;
+            left[i] = log10((t ? p.left[t - 1] : 1) + 1e-8) / 4;
+        }
+        fill_y(out->y, &s, c->dim, form, p.intercept * s.spread + s.median, left);
+        fill_atoms(out->atom, &p, c, s.spread, form);
+        out->atoms = p.count;
+    }
     arena_reset(a, mark);
-    return 1;
+    return good;
 }

@@ -19,7 +19,10 @@
  * so nobody may overlook it. */
 #define NN_CHECKED __attribute__((warn_unused_result))
 
-/* C(m,n) = alpha * op(A) op(B) + beta * C, row major, `lda` ... the row lengths. On this thread
+/* Layers take their arrays and sizes one by one, however many: outputs, inputs, sizes, as BLAS
+ * does. A struct would only hide what a product reads and writes.
+ *
+ * C(m,n) = alpha * op(A) op(B) + beta * C, row major, `lda` ... the row lengths. On this thread
  * alone, whatever OpenMP would allow. Returns 0 when memory is out. */
 NN_CHECKED int nn_gemm(int trans_a, int trans_b, size_t m, size_t n, size_t k, float alpha,
                        const float *a, size_t lda, const float *b, size_t ldb, float beta, float *c,
@@ -91,8 +94,8 @@ void nn_tree_forward(float *x, const nn_path *paths, const float *theta, size_t 
 void nn_tree_backward(float *dtheta, const float *dx, const nn_path *paths, const float *theta,
                       size_t n, size_t channels, size_t levels);
 
-/* One update of all parameters (reference.md, optimisation). `t` counts from 1; `norm` is the
- * gradient's, over all parameters, and `clip` bounds it (0: no bound). */
+/* One update of all parameters (Kingma and Ba, with bias correction). `t` counts from 1; `norm` is
+ * the gradient's, over all parameters, and `clip` bounds it (0: no bound). */
 typedef struct nn_adam {
     float beta1, beta2, eps, clip;
 } nn_adam;

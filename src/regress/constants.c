@@ -1,10 +1,10 @@
-/* fit.c - see fit.h. The minimiser is MINPACK's lmder, or box.h's where there are bounds.
+/* constants.c - see constants.h. The minimiser is MINPACK's (levenberg.h), or box.h's where there
+ * are bounds.
  *
  * Residuals are in units of y's deviation, so that nothing overflows where y is huge and the
  * minimiser's tolerances mean the same for every table. */
 #include "regress/constants.h"
 
-#include <cminpack.h>
 #include <float.h>
 #include <math.h>
 #include <string.h>
@@ -15,6 +15,7 @@
 #include "base/rng.h"
 #include "expr/vec.h"
 #include "regress/box.h"
+#include "regress/levenberg.h"
 
 enum {
     EVALUATIONS = 100,    /* of each start, times one more than the constants */
@@ -25,12 +26,13 @@ enum {
 
 static const double WORK_MAX = 1e10; /* multiplications of all starts, roughly: some seconds */
 static const double FAR = 1e100;     /* a residual that makes the minimiser step back */
-static const double BOLD = 1e250; /* for lmder: the first step is the linear problem's solution */
+static const double BOLD =
+    1e250; /* for the minimiser: the first step is the linear problem's solution */
 static const double PERFECT = 1e-30; /* loss in units of y's variance that is rounding only */
 static const double SAME = 1e-6;     /* losses so near to each other are one minimum */
 
-/* One problem. lmder's rows `m` are the table's, or as many as there are constants: rows of zeros
- * fill up, since it takes no fewer. */
+/* One problem. The minimiser's rows `m` are the table's, or as many as there are constants: rows of
+ * zeros fill up, since it takes no fewer. */
 typedef struct problem {
     expr e;                  /* the constants come and go here */
     regress_fit_free free;   /* the constants; `low` is NULL where none has bounds */
@@ -46,10 +48,9 @@ typedef struct problem {
     int evaluations, no_memory;
 } problem;
 
-/* The arrays that lmder works in. */
+/* Where a search is, where it was before a part of it, and room for draws. */
 typedef struct workspace {
-    double *at, *before, *residual, *jacobian, *diag, *qtf, *wa1, *wa2, *wa3, *wa4;
-    int *pivot;
+    double *at, *before, *drawn;
 } workspace;
 
 /* The deviation of y, or its size where it is constant. */
@@ -172,7 +173,7 @@ static int flush(int on)
 #endif
 }
 
-/* lmder's callback. */
+/* the minimisers' callback. */
 static int serve(void *context, int m, int n, const double *at, double *residual, double *jacobian,
                  int stride, int flag)
 {
@@ -207,15 +208,14 @@ static int limit(const problem *p)
 static void minimise(problem *p, workspace *w, double factor)
 {
     const double tolerance = 1e-15; /* on until nothing changes: clean data give exact constants */
-    int m = (int)p->m, n = (int)p->free.count, calls, slopes;
+    int m = (int)p->m, n = (int)p->free.count;
+    const regress_descent d = { serve, p, m, n, tolerance, limit(p), factor };
     int flushed = flush(1);
     if (p->free.low)
         p->no_memory |= !regress_box_minimise(serve, p, m, n, w->at, p->free.low, p->free.high,
                                               tolerance, limit(p), factor, p->tmp);
     else
-        lmder(serve, p, m, n, w->at, w->residual, w->jacobian, m, tolerance, tolerance, 0, limit(p),
-              w->diag, 1, factor, 0, &calls, &slopes, w->pivot, w->qtf, w->wa1, w->wa2, w->wa3,
-              w->wa4);
+        p->no_memory |= !regress_descend(&d, w->at, p->tmp);
     flush(flushed);
 }
 
@@ -387,7 +387,7 @@ static int start(problem *p, workspace *w, const double *given, int index, uint6
     for (int k = 0; k < (index == 0 ? 1 : DRAWS) && !p->no_memory; k++) {
         int drawn = index > 1 || (index == 1 && k > 0);
         if (drawn)
-            draw(w->at, given, p->free.spread, n, &r, w->wa4);
+            draw(w->at, given, p->free.spread, n, &r, w->drawn);
         else
             for (size_t j = 0; j < n; j++) /* as given, and once with all signs turned */
                 w->at[j] = index == 0 ? given[j] : -given[j];
@@ -409,18 +409,12 @@ static int start(problem *p, workspace *w, const double *given, int index, uint6
 /* Returns 0 when memory is out. */
 static int make(workspace *w, problem *p, arena *a)
 {
-    size_t n = p->free.count, nodes = p->free.first[n],
-           m = p->m > 2 * n + 2 ? p->m : 2 * n + 2; /* wa4 holds the draws as well */
-    double **const vectors[] = { &w->at, &w->before, &w->diag, &w->qtf, &w->wa1, &w->wa2, &w->wa3 };
-    w->residual = arena_array(a, p->m, sizeof *w->residual);
-    w->jacobian = arena_array(a, p->m * n, sizeof *w->jacobian);
-    w->wa4 = arena_array(a, m, sizeof *w->wa4);
-    w->pivot = arena_array(a, n, sizeof *w->pivot);
+    size_t n = p->free.count, nodes = p->free.first[n];
+    w->at = arena_array(a, n, sizeof *w->at);
+    w->before = arena_array(a, n, sizeof *w->before);
+    w->drawn = arena_array(a, 2 * n + 2, sizeof *w->drawn);
     p->slopes = nodes > n ? arena_array(a, nodes * p->rows, sizeof *p->slopes) : NULL;
-    int good = w->residual && w->jacobian && w->wa4 && w->pivot && (p->slopes || nodes == n);
-    for (size_t k = 0; k < sizeof vectors / sizeof *vectors; k++)
-        good &= (*vectors[k] = arena_array(a, n, sizeof(double))) != NULL;
-    return good;
+    return w->at && w->before && w->drawn && (p->slopes || nodes == n);
 }
 
 /* The difference of losses that is no reason to prefer another start: the caller's margin, and what

@@ -294,23 +294,23 @@ static int draw_rows(model_item *item, const regress_problem *p, regress_inputs 
 }
 
 snip_code regress_problem_embed(const regress_problem *p, regress_inputs inputs, regress_view view,
-                                const model_opened *t, int threads, float *z, snip_status *st)
+                                model_space *s, float *z, snip_status *st)
 {
-    size_t latent = (size_t)t->m->config.latent;
+    const model_config *config = &s->m->config;
+    size_t latent = s->latent;
     int dim = __builtin_popcount(inputs & (((regress_inputs)1 << p->dim) - 1));
-    if (dim > t->m->config.dims)
+    if (dim > config->dims)
         return status_fail(st, SNIP_UNSUPPORTED, 0,
                            "the table has %d inputs and the model reads %d; choose with --columns",
-                           dim, t->m->config.dims);
-    if (view != REGRESS_EXACT && !t->m->config.forms)
+                           dim, config->dims);
+    if (view != REGRESS_EXACT && !config->forms)
         return status_fail(st, SNIP_UNSUPPORTED, 0, "the model was not trained to read forms");
     size_t take = p->train < DATA_POINTS ? p->train : DATA_POINTS;
     int draws = take < p->train ? DRAWS : 1;
     arena *a = arena_new(0);
-    model_space *s = model_space_new(t->m, t->tree, threads);
     float *rows = a ? arena_array(a, (size_t)draws * latent, sizeof *rows) : NULL;
     model_item item[DRAWS];
-    int good = s && rows;
+    int good = rows != NULL;
     for (int k = 0; k < draws && good; k++)
         good = draw_rows(&item[k], p, inputs, view, take, k, a);
     snip_code code =
@@ -324,7 +324,6 @@ snip_code regress_problem_embed(const regress_problem *p, regress_inputs inputs,
                 z[i] += rows[(size_t)k * latent + i];
         model_unit_rows(z, 1, latent);
     }
-    model_space_free(s);
     arena_free(a);
     return code;
 }

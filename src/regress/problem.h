@@ -2,8 +2,9 @@
  * place in the shared space.
  *
  *     regress_problem p;
- *     regress_problem_make(&p, &table, NULL, a, &st);
- *     regress_problem_embed(&p, model, threads, z, &st);       // z(latent), of length 1
+ *     regress_problem_make(&p, &table, seed, a, &st);
+ *     regress_problem_embed(&p, regress_inputs_that_matter(&p), REGRESS_EXACT, space, z, &st);
+ *     // z(latent), of length 1
  *
  * The model knows inputs of mean 0 and deviation 1 only, so it sees the table standardised, and
  * formulas rewritten to match (regress_problem_rewrite). What users read and write stays in their
@@ -78,7 +79,7 @@ typedef enum regress_view { REGRESS_EXACT, REGRESS_FORM, REGRESS_FORM_TURNED } r
 /* The vector of the table with these inputs: several draws of as many training rows as the model
  * takes, averaged. Fails if the model reads fewer inputs than the set has, or has no such view. */
 snip_code regress_problem_embed(const regress_problem *p, regress_inputs inputs, regress_view view,
-                                const model_opened *t, int threads, float *z, snip_status *st);
+                                model_space *s, float *z, snip_status *st);
 
 /* e, a formula in the user's inputs, as one in the standardised inputs and the model's operators.
  * a^b becomes exp(b*log(a)) where a may be negative as far as the inputs' ranges tell; whether that

@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "data/tokens.h"
 #include "regress/evidence.h"
 #include "regress/constants.h"
 
@@ -34,8 +33,7 @@ typedef struct table_vector {
 } table_vector;
 
 static snip_code table_of(const float **out, table_vector **all, regress_inputs inputs,
-                          const regress_problem *p, const model_opened *t, int threads, arena *a,
-                          snip_status *st)
+                          const regress_problem *p, model_space *space, arena *a, snip_status *st)
 {
     for (const table_vector *v = *all; v; v = v->next)
         if (v->inputs == inputs) {
@@ -43,41 +41,42 @@ static snip_code table_of(const float **out, table_vector **all, regress_inputs 
             return SNIP_OK;
         }
     table_vector *v = arena_alloc(a, sizeof *v);
-    size_t latent = (size_t)t->m->config.latent;
+    size_t latent = space->latent;
     float *z = arena_array(a, 2 * latent, sizeof *z);
     if (!v || !z)
         return status_nomem(st);
     *v = (table_vector){ inputs, z, *all };
     *all = v;
     *out = z;
-    if (!t->m->config.forms)
-        return regress_problem_embed(p, inputs, REGRESS_EXACT, t, threads, z, st);
-    snip_code code = regress_problem_embed(p, inputs, REGRESS_FORM, t, threads, z, st);
+    if (!space->m->config.forms)
+        return regress_problem_embed(p, inputs, REGRESS_EXACT, space, z, st);
+    snip_code code = regress_problem_embed(p, inputs, REGRESS_FORM, space, z, st);
     return code == SNIP_OK
-               ? regress_problem_embed(p, inputs, REGRESS_FORM_TURNED, t, threads, z + latent, st)
+               ? regress_problem_embed(p, inputs, REGRESS_FORM_TURNED, space, z + latent, st)
                : code;
 }
 
-snip_code regress_words(expr *out, expr e, regress_inputs inputs, const regress_problem *p,
+snip_code regress_words(model_words *out, expr e, regress_inputs inputs, const regress_problem *p,
                         const model_opened *t, arena *a, arena *tmp, snip_status *st)
 {
-    data_tokens tokens;
     arena_pos mark = arena_mark(tmp);
+    int forms = t->m->config.forms;
+    const model_words_how how = model_reads(t, forms ? MODEL_CORE : MODEL_EXACT, NULL);
+    expr read = { 0 };
     snip_code code;
-    if (t->m->config.forms) {
-        expr_form form;
+    if (forms) {
+        expr_form form = { .hash = 0 };
         code = regress_problem_form(&form, e, inputs, p, tmp, st);
         if (code == SNIP_OK && form.core.count == 0)
             code = status_fail(st, SNIP_UNSUPPORTED, 0, "a constant has no form");
-        *out = form.core;
-        if (code == SNIP_OK)
-            code = data_tokens_form(&tokens, *out, t->m->vocab, tmp, st);
+        read = form.core;
     } else {
-        code = regress_problem_rewrite(out, e, inputs, p, tmp, st);
-        if (code == SNIP_OK)
-            code = data_tokens_make(&tokens, *out, t->m->vocab, tmp, st);
+        code = regress_problem_rewrite(&read, e, inputs, p, tmp, st);
     }
-    if (code == SNIP_OK && !(out->node = arena_copy(a, out->node, out->count * sizeof *out->node)))
+    if (code == SNIP_OK)
+        code = model_words_make(out, read, &how, a, tmp, st);
+    if (code == SNIP_OK &&
+        !(out->e.node = arena_copy(a, read.node, read.count * sizeof *read.node)))
         code = status_nomem(st);
     arena_reset(tmp, mark);
     return code;
@@ -90,54 +89,94 @@ regress_inputs regress_inputs_held(expr e, const regress_problem *p, regress_inp
     return __builtin_popcount(more) <= t->m->config.dims ? more : inputs;
 }
 
+/* A formula on its way to a cosine. */
+typedef struct comparand {
+    regress_inputs inputs;
+    model_words words;
+    snip_status why; /* SNIP_OK where there are words */
+} comparand;
+
 /* What regress_similarities works with. */
 typedef struct comparison {
     const regress_problem *p;
     const model_opened *t;
     int threads;
-    model_space *space;
+    model_space *space;    /* for all formulas and tables */
     regress_inputs matter; /* inputs that every formula is held against, beside its own */
     table_vector *tables;
-    arena *keep, *batch, *tmp; /* tables; formulas of a batch; scratch */
+    arena *keep;          /* tables, and what a batch is listed in */
+    arena **batch, **tmp; /* per thread: the words of a batch; scratch */
 } comparison;
 
-/* The same for a few of the formulas; reasons live in `a`. */
+/* The words of n formulas. Each is one thread's, so they do not depend on the number of threads. */
+static void read_all(comparand *k, const expr *e, size_t n, const comparison *c)
+{
+#pragma omp parallel for schedule(dynamic, 8) num_threads(c->threads)
+    for (size_t i = 0; i < n; i++) {
+        int t = omp_get_thread_num();
+        k[i].inputs = regress_inputs_held(e[i], c->p, c->matter, c->t);
+        k[i].why.code = regress_words(&k[i].words, e[i], k[i].inputs, c->p, c->t, c->batch[t],
+                                      c->tmp[t], &k[i].why);
+    }
+}
+
+/* The cosines of a few of the formulas; reasons live in `a`. */
 static snip_code compare_batch(double *out, const char **why, const expr *e, size_t n,
                                comparison *c, arena *a, snip_status *st)
 {
-    size_t latent = (size_t)c->t->m->config.latent, count = 0;
-    arena_reset(c->batch, 0);
-    model_item *item = arena_array(c->batch, n, sizeof *item);
-    size_t *from = arena_array(c->batch, n, sizeof *from);
-    const float **table = arena_array(c->batch, n, sizeof *table);
-    float *rows = arena_array(c->batch, n * latent, sizeof *rows);
-    snip_code code = item && from && table && rows ? SNIP_OK : status_nomem(st);
+    size_t latent = c->space->latent, count = 0;
+    for (int t = 0; t < c->threads; t++)
+        arena_reset(c->batch[t], 0);
+    arena *list = c->batch[0];
+    comparand *k = arena_array(list, n, sizeof *k);
+    model_item *item = arena_array(list, n, sizeof *item);
+    const float **table = arena_array(list, n, sizeof *table);
+    float *rows = arena_array(list, n * latent, sizeof *rows);
+    if (!k || !item || !table || !rows)
+        return status_nomem(st);
+    read_all(k, e, n, c);
+    snip_code code = SNIP_OK;
     for (size_t i = 0; i < n && code == SNIP_OK; i++) {
-        snip_status reason;
-        expr words;
-        regress_inputs inputs = regress_inputs_held(e[i], c->p, c->matter, c->t);
+        const char *reason = k[i].why.msg;
         out[i] = NAN;
-        snip_code fits = regress_words(&words, e[i], inputs, c->p, c->t, c->batch, c->tmp, &reason);
-        if (fits == SNIP_OK) {
-            from[count] = i;
-            item[count] =
-                (model_item){ .e = words, .node = MODEL_WHOLE, .form = c->t->m->config.forms };
-            code =
-                table_of(&table[count++], &c->tables, inputs, c->p, c->t, c->threads, c->keep, st);
-        } else if (fits == SNIP_NOMEM ||
-                   !(why[i] = arena_text(a, reason.msg, strlen(reason.msg)))) {
+        if (k[i].why.code == SNIP_OK) {
+            item[count] = (model_item){ .words = &k[i].words, .node = MODEL_WHOLE };
+            code = table_of(&table[count++], &c->tables, k[i].inputs, c->p, c->space, c->keep, st);
+        } else if (k[i].why.code == SNIP_NOMEM ||
+                   !(why[i] = arena_text(a, reason, strlen(reason)))) {
             code = status_nomem(st);
         }
     }
     if (code == SNIP_OK && count)
         code = model_space_embed(c->space, item, count, rows, NULL, st);
-    for (size_t k = 0; k < count && code == SNIP_OK; k++) {
-        const float *row = rows + k * latent;
-        out[from[k]] = model_dot(row, table[k], latent);
+    for (size_t i = 0, r = 0; i < n && code == SNIP_OK; i++) {
+        if (k[i].why.code != SNIP_OK)
+            continue;
+        const float *row = rows + r * latent, *to = table[r++];
+        out[i] = model_dot(row, to, latent);
         if (c->t->m->config.forms)
-            out[from[k]] = fmax(out[from[k]], model_dot(row, table[k] + latent, latent));
+            out[i] = fmax(out[i], model_dot(row, to + latent, latent));
     }
     return code;
+}
+
+static void arenas_free(arena **a, int n)
+{
+    for (int t = 0; t < n && a; t++)
+        arena_free(a[t]);
+    free(a);
+}
+
+/* An arena for each of n threads; NULL, after freeing what there was, when memory is out. */
+static arena **arenas_new(int n)
+{
+    arena **a = calloc((size_t)n, sizeof *a);
+    for (int t = 0; t < n && a; t++)
+        if (!(a[t] = arena_new(0))) {
+            arenas_free(a, n);
+            return NULL;
+        }
+    return a;
 }
 
 snip_code regress_similarities(double *out, const char **why, const expr *e, size_t n,
@@ -148,15 +187,15 @@ snip_code regress_similarities(double *out, const char **why, const expr *e, siz
     c.matter = regress_inputs_that_matter(p);
     c.space = model_space_new(t->m, t->tree, c.threads);
     c.keep = arena_new(0);
-    c.batch = arena_new(0);
-    c.tmp = arena_new(0);
+    c.batch = arenas_new(c.threads);
+    c.tmp = arenas_new(c.threads);
     snip_code code = c.space && c.keep && c.batch && c.tmp ? SNIP_OK : status_nomem(st);
     for (size_t i = 0; i < n && code == SNIP_OK; i += BATCH)
         code = compare_batch(out + i, why + i, e + i, n - i < BATCH ? n - i : BATCH, &c, a, st);
     model_space_free(c.space);
     arena_free(c.keep);
-    arena_free(c.batch);
-    arena_free(c.tmp);
+    arenas_free(c.batch, c.threads);
+    arenas_free(c.tmp, c.threads);
     return code;
 }
 
@@ -170,13 +209,10 @@ static int count_constants(size_t *out, expr e, arena *tmp)
     return node != NULL;
 }
 
-/* The rows to fit e on: fewer where it has very many constants, since they are in random order. 0
- * when memory is out. */
-static size_t rows_to_fit(expr e, const regress_problem *p, arena *tmp)
+/* The rows to fit n constants on: fewer where there are very many, since rows are in random order.
+ */
+static size_t rows_to_fit(size_t n, const regress_problem *p)
 {
-    size_t n;
-    if (!count_constants(&n, e, tmp))
-        return 0;
     size_t most = REGRESS_FIT_JACOBIAN_MAX / (n ? n : 1);
     return p->fit < most ? p->fit : most;
 }
@@ -245,11 +281,14 @@ static snip_code refit(regress_candidate *c, expr e, const regress_problem *p,
 {
     regress_fit fit = { 0 };
     int starts = how->starts ? how->starts : STARTS;
-    size_t rows = rows_to_fit(e, p, keep);
-    if (rows == 0)
+    size_t n;
+    if (!count_constants(&n, e, keep))
         return status_nomem(st);
-    snip_code code = regress_fit_constants(&c->fitted, &fit, e, (const double *const *)p->x, p->y,
-                                           rows, starts, p->seed, keep, st);
+    size_t rows = rows_to_fit(n, p);
+    c->fitted = e;
+    snip_code code = n ? regress_fit_constants(&c->fitted, &fit, e, (const double *const *)p->x,
+                                               p->y, rows, starts, p->seed, keep, st)
+                       : SNIP_OK;
     if (code == SNIP_UNSUPPORTED) { /* too much to fit: judged as given */
         c->fitted = c->e;
         fit = (regress_fit){ 0 };
@@ -257,7 +296,8 @@ static snip_code refit(regress_candidate *c, expr e, const regress_problem *p,
         return code;
     c->constants = fit.constants;
     c->fitted_rows = fit.constants ? rows : 0;
-    if (!regress_problem_errors(&c->errors, c->fitted, p, keep))
+    c->errors = c->given; /* known where nothing was fitted */
+    if (c->fitted.node != c->e.node && !regress_problem_errors(&c->errors, c->fitted, p, keep))
         return status_nomem(st);
     /* With few rows one split is a matter of luck. From the given constants: they know no row. */
     if (p->rows < REGRESS_FEW_ROWS &&
@@ -306,13 +346,9 @@ static snip_code judge_all(regress_candidate *c, size_t n, const regress_problem
                            const regress_rank_how *how, arena *a, snip_status *st)
 {
     int threads = how->threads > 0 ? how->threads : 1;
-    arena **keep = calloc((size_t)threads, sizeof *keep);
-    snip_code code = keep ? SNIP_OK : SNIP_NOMEM;
-    for (int k = 0; k < threads && keep; k++)
-        if (!(keep[k] = arena_new(0)))
-            code = SNIP_NOMEM;
+    arena **keep = arenas_new(threads);
     snip_status failed = { 0 };
-    if (code == SNIP_NOMEM)
+    if (!keep)
         status_nomem(&failed);
     else {
 #pragma omp parallel for schedule(dynamic, 1) num_threads(threads)
@@ -328,9 +364,7 @@ static snip_code judge_all(regress_candidate *c, size_t n, const regress_problem
         if (!c[i].fitted.node)
             status_nomem(&failed);
     }
-    for (int k = 0; k < threads && keep; k++)
-        arena_free(keep[k]);
-    free(keep);
+    arenas_free(keep, threads);
     if (failed.code != SNIP_OK && st)
         *st = failed;
     return failed.code;

@@ -70,10 +70,10 @@ snip_code regress_similarities(double *out, const char **why, const expr *e, siz
                                const regress_problem *p, const model_opened *t, int threads,
                                arena *a, snip_status *st);
 
-/* What regress_similarities is made of, for those who embed many formulas and tables at once. A
- * formula in the model's words, in `a`, or why it has none: as it is, or the core of its form.
- * `tmp`, another arena, is left as found. */
-snip_code regress_words(expr *out, expr e, regress_inputs inputs, const regress_problem *p,
+/* What regress_similarities is made of, for those who embed many formulas and tables at once. The
+ * words of a formula in the user's inputs, in `a`, or why it has none: as it is, or the core of its
+ * form. `tmp`, another arena, is left as found. */
+snip_code regress_words(model_words *out, expr e, regress_inputs inputs, const regress_problem *p,
                         const model_opened *t, arena *a, arena *tmp, snip_status *st);
 
 /* The inputs of the table that e is held against: those it uses and `matter`, which are

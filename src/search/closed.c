@@ -23,17 +23,48 @@ static expr sum_of_columns(const double *c, size_t dim, arena *a)
     return e;
 }
 
+/* The columns that go with y best, taken alone: places in `which`, best first; returns how many. */
+static size_t best_columns(size_t *which, size_t most, const search_view *v, size_t rows)
+{
+    double kept[POWERS_MAX];
+    size_t n = 0;
+    double my = 0;
+    for (size_t i = 0; i < rows; i++)
+        my += v->y[i] / (double)rows;
+    for (size_t k = 0; k < v->dim; k++) {
+        double mx = 0, xx = 0, xy = 0;
+        for (size_t i = 0; i < rows; i++)
+            mx += v->x[k][i] / (double)rows;
+        for (size_t i = 0; i < rows; i++) {
+            xx += (v->x[k][i] - mx) * (v->x[k][i] - mx);
+            xy += (v->x[k][i] - mx) * (v->y[i] - my);
+        }
+        double part = xx > 0 ? xy * (xy / xx) : 0;
+        size_t at = n < most ? n++ : most; /* sorted; the least falls out */
+        while (at > 0 && kept[at - 1] < part) {
+            if (at < most) {
+                kept[at] = kept[at - 1];
+                which[at] = which[at - 1];
+            }
+            at--;
+        }
+        if (at < most) {
+            kept[at] = part;
+            which[at] = k;
+        }
+    }
+    return n;
+}
+
 /* y on all columns, and on the few that matter most: the line, then without the column whose
  * absence costs least, and so on down to one. */
 static void lines(search_job *j, const search_view *v)
 {
-    size_t n = v->dim < POWERS_MAX ? v->dim : POWERS_MAX, rows = v->rows;
-    rows = rows < SEARCH_MANY ? rows : SEARCH_MANY;
+    size_t rows = v->rows < SEARCH_MANY ? v->rows : SEARCH_MANY;
     double c[POWERS_MAX + 1], gain[POWERS_MAX + 1];
     const double *column[POWERS_MAX];
     size_t which[POWERS_MAX];
-    for (size_t k = 0; k < n; k++)
-        which[k] = k;
+    size_t n = best_columns(which, POWERS_MAX, v, rows);
     while (n > 0 && n + 1 < rows && !search_job_over(j)) {
         for (size_t k = 0; k < n; k++)
             column[k] = v->x[which[k]];

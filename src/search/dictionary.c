@@ -139,8 +139,7 @@ static void spell(walk *w, monomial *m, size_t k, size_t inputs, int cost)
         return;
     if (w->mask >> k & 1)
         for (int h = 1; h <= DICTIONARY_HALVES; h++) {
-            if (exponent_cost[h] > cost || !allowed(w->which, h) ||
-                (h % 2 && w->d->sign[k] <= 0))
+            if (exponent_cost[h] > cost || !allowed(w->which, h) || (h % 2 && w->d->sign[k] <= 0))
                 continue;
             for (int sign = 1; sign >= -1; sign -= 2) {
                 m->p[k] = (int8_t)(sign * h);
@@ -253,31 +252,30 @@ static expr one_and(expr e, int sign, arena *a)
     return search_binary(sign > 0 ? EXPR_ADD : EXPR_SUB, search_fixed(1, a), e, a);
 }
 
-/* Functions of an argument, as factors and as terms. */
-static void functions(maker *m, expr u, int rich)
+/* Functions of an argument as terms; of a difference as factors as well. For a monomial the waves
+ * with other periods are: the stage has those of period 1 itself. */
+static void functions(maker *m, expr u, int difference, int rich)
 {
     const search *s = m->s;
     arena *a = m->a;
-    unsigned both = PART_FACTOR | PART_TERM;
+    unsigned use = difference ? PART_FACTOR | PART_TERM : PART_TERM;
     static const double inner[] = { 1, 0.5, 2 };
     for (size_t k = 0; k < (rich ? 3 : 1); k++) {
         expr c = k == 0 ? u : search_binary(EXPR_MUL, search_number(inner[k], a), u, a);
+        unsigned wave = k == 0 ? use : PART_FACTOR | PART_TERM;
         if (search_may(s, EXPR_SIN))
-            add(m, search_unary(EXPR_SIN, c, a), both);
+            add(m, search_unary(EXPR_SIN, c, a), wave);
         if (search_may(s, EXPR_COS))
-            add(m, search_unary(EXPR_COS, c, a), both);
+            add(m, search_unary(EXPR_COS, c, a), wave);
     }
     if (search_may(s, EXPR_EXP)) {
-        expr up = search_unary(EXPR_EXP, u, a);
-        add(m, search_binary(EXPR_SUB, up, search_fixed(1, a), a), PART_FACTOR);
-        add(m, search_binary(EXPR_ADD, up, search_fixed(1, a), a), PART_FACTOR);
         add(m, search_unary(EXPR_EXP, u, a), PART_TERM);
         add(m, search_unary(EXPR_EXP, search_unary(EXPR_NEG, u, a), a), PART_TERM);
     }
     if (search_may(s, EXPR_TANH))
-        add(m, search_unary(EXPR_TANH, u, a), both);
+        add(m, search_unary(EXPR_TANH, u, a), use);
     if (search_may(s, EXPR_LOG))
-        add(m, search_unary(EXPR_LOG, u, a), both);
+        add(m, search_unary(EXPR_LOG, u, a), use);
 }
 
 /* 1 + f*cos(u), 1 - f*sin(u). */
@@ -319,16 +317,16 @@ static void make_parts(maker *m)
                 add(m, search_binary(EXPR_SUB, u, w, a), PART_TERM);
                 add(m, search_unary(EXPR_POW2, search_binary(EXPR_SUB, u, w, a), a), PART_TERM);
                 add(m, search_unary(EXPR_POW2, search_binary(EXPR_ADD, u, w, a), a), PART_TERM);
-                functions(m, search_binary(EXPR_SUB, u, w, a), 0);
+                functions(m, search_binary(EXPR_SUB, u, w, a), 1, 0);
             }
         }
     size_t n = dictionary_monomials(d, all, 3, EXPONENTS_TWO, mono, room / 24);
     for (size_t k = 0; k < n; k++)
-        functions(m, dictionary_product(d, &mono[k], a), mono[k].cost <= 4);
+        functions(m, dictionary_product(d, &mono[k], a), 0, mono[k].cost <= 4);
     /* 1 + m*cos(x), 1 + m*cos(x - z) and the like. */
     n = dictionary_monomials(d, all, 2, EXPONENTS_ONE, mono, room / 8);
-    for (size_t k = 0; k < d->n; k++)
-        for (size_t l = k; l < d->n; l++)
+    for (size_t apart = 0; apart < d->n; apart++) /* all of one input first */
+        for (size_t k = 0, l = apart; l < d->n; k++, l++)
             for (size_t i = 0; i <= n; i++) {
                 expr x = search_variable(d->input[k], a);
                 if (i < n && (mono[i].p[k] || mono[i].p[l] || (l > k && mono[i].cost > 2)))

@@ -347,7 +347,7 @@ static int report(search_formula *out, const draft *d, const search_entry *from,
     *out = (search_formula){
         .size = d->e.count, .bits = d->bits, .similarity = NAN, .stage = from->stage
     };
-    out->e = (expr){ arena_copy(a, d->e.node, d->e.count * sizeof *d->e.node), d->e.count };
+    out->e = search_for_user(s, d->e, a);
     out->error = errors_of(d, s, &out->constants, a, tmp);
     for (int k = 0; k < 2; k++) {
         out->loss[k] = d->loss[k] * s->variance[k];

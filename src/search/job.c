@@ -17,6 +17,7 @@
  * more of them. */
 #define WORTH_MORE_ROWS 3.0
 
+#define STARTS_BETTER 0.8 /* of the loss known for a form: another start that is worth a fit */
 #define NEGLIGIBLE 1e-10 /* a shift or a factor's distance from 1, relative to y or to 1 */
 
 double search_spent(const search *s)
@@ -354,6 +355,18 @@ static int enter(judged *q, search_entry *out)
     return out->loss[0] < INFINITY;
 }
 
+/* Whether the constants of a form that was judged before are better as they are than what the fit of
+ * that time came to: it began elsewhere and may have ended in a worse place. */
+static int starts_better(search_job *j, expr core, double known)
+{
+    const search *s = j->s;
+    size_t rows = s->rows[0] < SEARCH_SOME ? s->rows[0] : SEARCH_SOME;
+    double *g = arena_array(j->tmp, rows, sizeof *g), shift, factor;
+    search_count(j, 1);
+    return g && expr_eval(core, (const double *const *)s->x, rows, g, j->tmp) == rows &&
+           scale(g, s->y, rows, &shift, &factor) / s->variance[0] < STARTS_BETTER * known;
+}
+
 /* See search_offer; everything but the result goes into j->tmp. */
 static double judge(search_job *j, const search_view *v, expr e, int starts)
 {
@@ -366,11 +379,12 @@ static double judge(search_job *j, const search_view *v, expr e, int starts)
     whole = affine(0.5, 2, whole, j->tmp); /* any numbers: both are free */
     if (!whole.node || expr_canonical(&form, whole, j->tmp, NULL) != SNIP_OK || !form.core.count)
         return INFINITY;
-    if (search_archive_knows(s->archive, form.hash, &known))
-        return known;
     size_t *node = arena_array(j->tmp, form.core.count, sizeof *node);
     if (!node)
         return INFINITY;
+    if (search_archive_knows(s->archive, form.hash, &known) &&
+        (expr_constants(form.core, node) == 0 || !starts_better(j, form.core, known)))
+        return known;
     judged q = { .j = j,
                  .core = form.core,
                  .inner = expr_constants(form.core, node),

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define SHARED_UNIT 2.0 /* columns whose sizes differ by less, in powers of ten, are scaled alike */
+
 /* A sample of the rows, drawn from the seed, as a table. */
 static snip_code sample(regress_table *out, const regress_table *t, uint64_t seed, arena *a,
                         snip_status *st)
@@ -48,16 +50,28 @@ static int by_value(const void *a, const void *b)
     return (p > q) - (p < q);
 }
 
-/* The power of ten that brings the median size of v near 1; 0 where that is near enough. */
-static int magnitude(const double *v, size_t rows, double *tmp)
+/* The median size of v as a power of ten; 0 if there is none. */
+static double magnitude(const double *v, size_t rows, double *tmp)
 {
     for (size_t i = 0; i < rows; i++)
         tmp[i] = fabs(v[i]);
     qsort(tmp, rows, sizeof *tmp, by_value);
     double middle = tmp[rows / 2] > 0 ? tmp[rows / 2] : tmp[rows - 1];
-    if (!(middle > 0) || (middle >= 1e-3 && middle <= 1e3))
-        return 0;
-    return (int)round(log10(middle));
+    return middle > 0 ? log10(middle) : 0;
+}
+
+/* The power of ten by which column k is scaled, 0 where it is near enough to 1. Columns that are
+ * within two powers of ten share theirs: they may be of one unit, and have a difference. */
+static int power_of_ten(const double *size, size_t n, size_t k)
+{
+    double low = size[k], high = size[k];
+    for (size_t turn = 0; turn < n; turn++)
+        for (size_t m = 0; m < n; m++) {
+            int near = size[m] > high - SHARED_UNIT && size[m] < low + SHARED_UNIT;
+            low = near ? fmin(low, size[m]) : low;
+            high = near ? fmax(high, size[m]) : high;
+        }
+    return low >= -3 && high <= 3 ? 0 : (int)round((low + high) / 2);
 }
 
 /* 10^power * variable. The number is free: the unit says nothing about the law. */
@@ -90,13 +104,17 @@ static int make_root(search *s, arena *a)
     double *tmp = arena_array(a, rows, sizeof *tmp);
     const double **x = arena_array(a, s->dim, sizeof *x);
     expr *by = arena_array(a, s->dim, sizeof *by);
+    double *size = arena_array(a, s->dim, sizeof *size);
     int any = 0;
-    if (!tmp || !x || !by)
+    if (!tmp || !x || !by || !size)
         return 0;
+    for (size_t j = 0; j < s->dim; j++)
+        size[j] = magnitude(s->x[j], rows, tmp);
     *v = (search_view){ .dim = s->dim, .rows = rows, .y = s->y };
     for (size_t j = 0; j <= s->dim; j++) {
         const double *from = j < s->dim ? s->x[j] : s->y;
-        int power = magnitude(from, rows, tmp);
+        double own = j < s->dim ? 0 : magnitude(from, rows, tmp);
+        int power = j < s->dim ? power_of_ten(size, s->dim, j) : power_of_ten(&own, 1, 0);
         double *to = power ? arena_array(a, rows, sizeof *to) : NULL;
         if (power && !to)
             return 0;
@@ -157,6 +175,77 @@ int search_view_derive(search_view *out, const search *s, const search_view *v, 
         .dim = dim, .rows = rows, .x = x, .y = y, .outer = whole, .by = new, .depth = v->depth + 1
     };
     return whole.node != NULL;
+}
+
+/* Whether column j says nothing, given those before it; *like is the one that it equals, or j. */
+static int says_nothing(const regress_table *t, size_t j, size_t *like)
+{
+    size_t i = 1;
+    while (i < t->rows && t->x[j][i] == t->x[j][0])
+        i++;
+    *like = j;
+    if (i >= t->rows)
+        return 1;
+    for (size_t k = 0; k < j; k++)
+        if (memcmp(t->x[k], t->x[j], t->rows * sizeof *t->x[j]) == 0) {
+            *like = k;
+            return 1;
+        }
+    return 0;
+}
+
+snip_code search_leave_out(search *s, regress_table *out, const regress_table *t, search_how *how,
+                           snip_status *st)
+{
+    *out = *t;
+    if (t->rows < SEARCH_ROWS_MIN) /* refused soon after */
+        return SNIP_OK;
+    size_t *place = arena_array(s->a, t->dim + 1, sizeof *place), n = 0;
+    const double **x = arena_array(s->a, t->dim + 1, sizeof *x);
+    const char **name = arena_array(s->a, t->dim + 1, sizeof *name);
+    expr *by = arena_zero(s->a, (t->dim + 1) * sizeof *by), *guess;
+    if (!place || !x || !name || !by)
+        return status_nomem(st);
+    for (size_t j = 0; j < t->dim; j++) {
+        size_t like;
+        if (says_nothing(t, j, &like) && (n > 0 || j + 1 < t->dim)) {
+            by[j] = like == j ? (expr){ arena_zero(s->a, sizeof *by[j].node), 1 } : by[like];
+            if (!by[j].node)
+                return status_nomem(st);
+            if (like == j)
+                *by[j].node = (expr_node){ .op = EXPR_NUMBER, .value = t->x[j][0], .len = 1 };
+            continue;
+        }
+        if (!variable(&by[j], n, s->a))
+            return status_nomem(st);
+        place[n] = j;
+        x[n] = t->x[j];
+        name[n++] = t->names ? t->names[j] : NULL;
+    }
+    if (n == t->dim)
+        return SNIP_OK;
+    s->place = place;
+    out->dim = n;
+    out->x = x;
+    out->names = t->names ? name : NULL;
+    if (!(guess = arena_array(s->a, how->guesses + 1, sizeof *guess)))
+        return status_nomem(st);
+    for (size_t k = 0; k < how->guesses; k++) {
+        guess[k] = expr_substitute(how->guess[k], by, t->dim, s->a);
+        if (!guess[k].node)
+            return status_nomem(st);
+    }
+    how->guess = guess;
+    return SNIP_OK;
+}
+
+expr search_for_user(const search *s, expr e, arena *a)
+{
+    expr out = { arena_copy(a, e.node, e.count * sizeof *e.node), e.count };
+    for (size_t i = 0; s->place && out.node && i < out.count; i++)
+        if (out.node[i].op == EXPR_VARIABLE)
+            out.node[i].var = (uint16_t)s->place[out.node[i].var];
+    return out;
 }
 
 snip_code search_prepare(search *s, const regress_table *t, snip_status *st)

@@ -1,7 +1,7 @@
 /* products.c - sums of few products, under transforms of the target.
  *
- * Most laws that people write are, after y -> g(y), a sum of few terms, each a product of powers and
- * perhaps one short function. Then they are found by linear algebra, in two ways:
+ * Most laws that people write are, after y -> g(y), a sum of few terms, each a product of powers
+ * and perhaps one short function. Then they are found by linear algebra, in two ways:
  *
  *   one product   log|y| = c + sum p_j log|x_j| + sum q_k log|f_k| + sum a_m * m. Exponents p are
  *                 unknowns of least squares, so any product of powers is in reach at once, times
@@ -24,12 +24,24 @@
 #include "search/dictionary.h"
 #include "search/sparse.h"
 
+#define LOOSE     0.02 /* an exponent that is farther from a half may be none */
+#define NODE_BITS 4.0  /* what a node of a formula costs, about */
+#define STRONG    2.0  /* deviations of the noise from which on a logarithm of y means something */
+
+#define COUNT(array) (sizeof(array) / sizeof *(array))
+
 enum {
-    ROWS_LOG = 256,
-    EACH = 60,      /* sets of every number of terms that are measured in y */
-    OFFERS = 24,    /* of these, how many each task offers */
+    ROWS_FEW = SEARCH_SOME,
+    ROWS_NOISY = 1024,
+    NOISY_SUMS = 8, /* tasks on so many rows */
+    PRUNED = 16,
+    EACH = 60,   /* sets of every number of terms that are measured in y */
+    OFFERS = 24, /* of these, how many each task offers */
     SUM_COLUMNS = 1400,
-    PER_ROUND = 2 /* tasks of a round */
+    DEEP_INPUTS = 4, /* with as many inputs or more there are deep sums */
+    DEEP_ROWS = 128,
+    PER_ROUND = 2, /* tasks of a round */
+    STRONG_ROWS_MIN = 40
 };
 
 /* The target of one product: h(y) is the product. */
@@ -42,13 +54,16 @@ typedef struct task {
     monomial m;    /* for a sum and for a curve: M */
     unsigned rest; /* inputs that are not in M; columns are made of these */
     double q;      /* for a sum: of (y/M)^q */
+    int deep;      /* for a sum: monomials with exponents 1 and 2 alone, but many */
 } task;
 
 typedef struct work {
     search *s;
-    const search_view *v;
+    const search_view *v;     /* rows to find formulas with */
+    const search_view *whole; /* rows to measure them on */
     dictionary d;
     size_t few, many; /* rows for finding, rows for measuring */
+    int noisy;        /* many rows for finding, and fewer columns */
     const task *task;
     size_t tasks;
 } work;
@@ -72,11 +87,11 @@ static void consider(search_job *j, const work *w, shortlist *list, expr e)
     if (list->count == list->room || !e.node || e.count > 3 * SEARCH_SIZE_MAX)
         return;
     arena_pos mark = arena_mark(j->tmp);
-    size_t rows = w->many;
-    const double *y = w->v->y;
+    size_t rows = w->whole->rows < SEARCH_MANY ? w->whole->rows : SEARCH_MANY;
+    const double *y = w->whole->y;
     double *f = arena_array(j->tmp, rows, sizeof *f), ff = 0, fy = 0, yy = 0, mean = 0, rest = 0;
     search_count(j, 1 + rows / SEARCH_SOME);
-    if (f && expr_eval(e, w->v->x, rows, f, j->tmp) == rows) {
+    if (f && expr_eval(e, w->whole->x, rows, f, j->tmp) == rows) {
         for (size_t i = 0; i < rows; i++) {
             ff += f[i] * f[i];
             fy += f[i] * y[i];
@@ -128,24 +143,25 @@ static int make_list(shortlist *list, size_t room, arena *a)
  * Returns 0 if the function is none of y. */
 static int log_target(const work *w, inverse h, size_t rows, double *t, double *weight)
 {
+    size_t outside = 0; /* noise may take some there */
     for (size_t i = 0; i < rows; i++) {
         double y = w->v->y[i], p = y, slope = 1;
+        int inside = 1;
         if (h == SINE) {
-            if (fabs(y) > M_PI / 2)
-                return 0;
+            inside = fabs(y) < M_PI / 2;
             p = sin(y);
             slope = cos(y);
         } else if (h == COSINE) {
-            if (y < 0 || y > M_PI)
-                return 0;
+            inside = y > 0 && y < M_PI;
             p = cos(y);
             slope = sin(y);
         }
-        int says = fabs(p) > 1e-290 && fabs(slope) > 1e-6;
+        int says = inside && fabs(p) > 1e-290 && fabs(slope) > 1e-6;
         t[i] = says ? log(fabs(p)) : 0;
         weight[i] = says ? fabs(p / slope) : 0; /* dy / dlog|h(y)| */
+        outside += !inside;
     }
-    return 1;
+    return 20 * outside <= rows;
 }
 
 /* Functions of a monomial m whose logarithms are columns; a wave's argument may be halved. */
@@ -278,12 +294,42 @@ static size_t log_base(const work *w, const double *weight, size_t rows, double 
     return n;
 }
 
+/* Exponents as people write them. */
+static double halves(double p)
+{
+    return round(2 * p) / 2;
+}
+
+/* A product of powers from fitted exponents: snapped to halves, or (loose) free where they are far
+ * from these. Returns 0 if they are out of range, or if no exponent is loose. */
+static int powers_of(const work *w, const double *coef, const size_t *which, size_t n, int loose,
+                     monomial *m, expr *free, arena *a)
+{
+    int any = 0;
+    *m = (monomial){ { 0 }, 0 };
+    *free = (expr){ NULL, 0 };
+    for (size_t k = 0; k < n; k++) {
+        double p = halves(coef[k]);
+        if (!(fabs(coef[k]) < 10))
+            return 0;
+        if (loose && fabs(coef[k] - p) > LOOSE && w->d.sign[which[k]] > 0) {
+            expr x = search_variable(w->d.input[which[k]], a);
+            x = search_binary(EXPR_POW, x, search_number(coef[k], a), a);
+            *free = dictionary_times_of(*free, x, a);
+            any = 1;
+        } else {
+            m->p[which[k]] = (int8_t)(2 * p);
+        }
+    }
+    return any || !loose;
+}
+
 /* A product as a formula: monomial, parts to powers in halves, exponentials. `spread` writes
  * 1 - r as (den - num)/den. */
-static expr log_formula(const work *w, monomial m, const log_column *const *c, const double *q,
-                        size_t n, double constant, inverse h, int spread, arena *a)
+static expr log_formula(const work *w, monomial m, expr loose, const log_column *const *c,
+                        const double *q, size_t n, double constant, inverse h, int spread, arena *a)
 {
-    expr e = { NULL, 0 };
+    expr e = loose;
     for (size_t k = 0; k < n; k++) {
         expr f;
         if (q[k] == 0)
@@ -323,14 +369,26 @@ static expr log_formula(const work *w, monomial m, const log_column *const *c, c
     e = dictionary_times_of(dictionary_product(&w->d, &m, a), e, a);
     if (h == AS_IS || !e.count)
         return e;
-    e = dictionary_times_of(search_number(constant, a), e, a);
+    if (constant != 1)
+        e = dictionary_times_of(search_number(constant, a), e, a);
     return search_unary(h == SINE ? EXPR_ARCSIN : EXPR_ARCCOS, e, a);
 }
 
-/* Exponents as people write them. */
-static double halves(double p)
+/* Lists the formulas of exponents p of the inputs and q of the columns. */
+static void log_list(search_job *j, const work *w, const task *t, const double *p,
+                     const size_t *which, size_t n, const log_column *const *c, const double *q,
+                     size_t extra, shortlist *list)
 {
-    return round(2 * p) / 2;
+    for (int form = 0; form < 3; form++) {
+        monomial m;
+        expr loose;
+        if (!powers_of(w, p, which, n - 1, form == 2, &m, &loose, j->a))
+            continue;
+        consider(j, w, list,
+                 log_formula(w, m, loose, c, q, extra, exp(p[n - 1]), t->h, form == 1, j->a));
+        if (t->h != AS_IS) /* a constant that is 1 but for noise may leave the domain */
+            consider(j, w, list, log_formula(w, m, loose, c, q, extra, 1, t->h, form == 1, j->a));
+    }
 }
 
 /* Solves for the exponents of one set of columns on many rows, the parts' first, and lists what
@@ -359,28 +417,33 @@ static void log_refine(search_job *j, const work *w, const task *t, const log_co
         weigh(own, weight, rows);
         v[n + k] = own;
     }
-    double rest = sparse_solve(coef, v, n + extra, goal, rows, a);
-    for (size_t k = 0; k < extra; k++) {
-        q[k] = coef[n + k];
-        if (c[k]->kind != EXPONENT)
-            q[k] = halves(q[k]);
-        for (size_t i = 0; i < rows; i++)
-            goal[i] -= q[k] * v[n + k][i];
+    static const double usual[] = { 0.5, -0.5, 1, -1, 2, -2 };
+    double fitted[SPARSE_TERMS_MAX], rest = sparse_solve(coef, v, n + extra, goal, rows, a);
+    memcpy(fitted, coef + n, extra * sizeof *fitted);
+    /* Noise may leave the exponent of a single factor open: then all that are usual are tried. */
+    size_t tries = extra == 1 && c[0]->kind != EXPONENT ? 1 + COUNT(usual) : 1;
+    for (size_t k = 0; k < tries && rest < INFINITY; k++) {
+        memcpy(goal, target, rows * sizeof *goal);
+        for (size_t m = 0; m < extra; m++) {
+            q[m] = c[m]->kind == EXPONENT ? fitted[m] : halves(fitted[m]);
+            q[m] = k > 0 ? usual[k - 1] : q[m];
+            for (size_t i = 0; i < rows; i++)
+                goal[i] -= q[m] * v[n + m][i];
+        }
+        if (k > 0 && (q[0] == halves(fitted[0]) || fabs(q[0] - fitted[0]) > 1.5))
+            continue;
+        if (sparse_solve(coef, v, n, goal, rows, a) < INFINITY)
+            log_list(j, w, t, coef, which, n, c, q, extra, list);
     }
-    if (isfinite(rest))
-        rest = sparse_solve(coef, v, n, goal, rows, a);
     arena_reset(a, mark);
-    if (!isfinite(rest))
-        return;
-    monomial m = { { 0 }, 0 };
-    for (size_t k = 0; k + 1 < n; k++) {
-        if (fabs(coef[k]) > 10)
-            return;
-        m.p[which[k]] = (int8_t)(2 * halves(coef[k]));
-    }
-    double constant = exp(coef[n - 1]);
-    for (int spread = 0; spread < 2; spread++)
-        consider(j, w, list, log_formula(w, m, c, q, extra, constant, t->h, spread, a));
+}
+
+static double log_column_bits(const work *w, const log_column *c)
+{
+    double nodes = c->kind == LOG_PART ? w->d.part[c->part].cost : c->m.cost + 2;
+    if (c->kind == EXPONENT) /* exp(number * ...) */
+        nodes += 3 + (c->part >= 0 ? w->d.part[c->part].cost : 0);
+    return NODE_BITS * nodes;
 }
 
 /* The columns of a task: parts, functions of monomials, exponents. 1 + 1/m is (1 + m)/m, so one of
@@ -392,20 +455,26 @@ static size_t log_columns(const work *w, unsigned mask, log_column *out, size_t 
     monomial *m = arena_array(a, room, sizeof *m);
     if (!m)
         return 0;
-    for (size_t k = 0; k < d->parts && n < room / 4; k++)
+    for (size_t k = 0; k < d->parts && n < room * 3 / 8; k++)
         if (d->part[k].use & PART_FACTOR && !(d->part[k].inputs & ~mask))
             out[n++] = (log_column){ .kind = LOG_PART, .part = (int)k };
     count = dictionary_monomials(d, mask, d->n, EXPONENTS_ONE, m, room / 24);
     for (size_t k = 0; k < count; k++)
         for (function f = EXP_MINUS_1; f < FUNCTIONS; f++)
-            if (function_may(w->s, f) && n < room / 2)
+            if (function_may(w->s, f) && n < room * 5 / 8)
                 out[n++] = (log_column){ .kind = LOG_FUNCTION, .part = -1, .f = f, .m = m[k] };
     count = dictionary_monomials(d, mask, d->n, EXPONENTS_WHOLE, m, room);
     for (size_t k = 0; k < count; k++) {
         size_t first = 0;
         while (m[k].p[first] == 0)
             first++;
-        for (function f = ONE_MINUS; f <= ONE_PLUS && m[k].p[first] > 0 && n < room * 3 / 4; f++)
+        if (m[k].p[first] < 0)
+            continue;
+        double size = 1;
+        dictionary_times(d, &m[k], &size, 1);
+        for (size_t i = 0; i < d->n && size > 1; i++) /* 1 - m is positive, so it has roots */
+            m[k].p[i] = (int8_t)-m[k].p[i];
+        for (function f = ONE_MINUS; f <= ONE_PLUS && n < room * 13 / 16; f++)
             out[n++] = (log_column){ .kind = LOG_FUNCTION, .part = -1, .f = f, .m = m[k] };
     }
     if (!search_may(w->s, EXPR_EXP))
@@ -414,7 +483,7 @@ static size_t log_columns(const work *w, unsigned mask, log_column *out, size_t 
         const part *p = &d->part[k];
         if (!(p->use & PART_TERM) || p->e.node[0].op != EXPR_POW2 || p->inputs & ~mask)
             continue;
-        for (size_t i = 0; i <= count && i <= 4 * d->n && n < room * 7 / 8; i++)
+        for (size_t i = 0; i <= count && i <= 4 * d->n && n < room * 29 / 32; i++)
             out[n++] = (log_column){ .kind = EXPONENT,
                                      .part = (int)k,
                                      .m = i ? m[i - 1] : (monomial){ { 0 }, 0 } };
@@ -435,10 +504,11 @@ static void one_product(search_job *j, const work *w, const task *t)
     double *goal = arena_array(a, rows, sizeof *goal);
     double *value = arena_array(a, room * rows, sizeof *value);
     log_column *column = arena_array(a, room, sizeof *column);
+    double *bits = arena_array(a, room, sizeof *bits);
     sparse_model *model = arena_array(a, 3 * EACH, sizeof *model);
     shortlist list;
-    if (!target || !weight || !goal || !value || !column || !model ||
-        !make_list(&list, 6 * EACH, a)) {
+    if (!target || !weight || !goal || !value || !column || !bits || !model ||
+        !make_list(&list, 40 * EACH, a)) {
         j->no_memory = 1;
         return;
     }
@@ -495,11 +565,14 @@ static void one_product(search_job *j, const work *w, const task *t)
             left += v[i] * v[i];
         if (c == columns && !(left > 1e-24 * whole))
             columns = good = 0; /* a power law: nothing is left to explain */
-        if (c < columns && left > 1e-16 * whole && isfinite(left))
-            column[good++] = column[c];
+        if (c < columns && left > 1e-16 * whole && isfinite(left)) {
+            column[good] = column[c];
+            bits[good] = log_column_bits(w, &column[c]);
+            good++;
+        }
     }
     sparse s;
-    if (good > 0 && sparse_begin(&s, value, good, goal, rows, j, a)) {
+    if (good > 0 && sparse_begin(&s, value, bits, good, goal, rows, j, a)) {
         size_t found = sparse_search(&s, model, EACH, 3, j);
         for (size_t k = 0; k < found && !search_job_over(j); k++)
             log_refine(j, w, t, column, &model[k], target, weight, wide, which, n, &list);
@@ -523,9 +596,16 @@ static size_t sum_terms(const work *w, const task *t, term *out, size_t room, ar
     if (!m)
         return 0;
     out[n++] = (term){ .part = -1 }; /* 1 */
+    if (t->deep) {
+        size_t count = dictionary_monomials(d, t->rest, d->n, EXPONENTS_TWO, m, room - 1);
+        for (size_t k = 0; k < count; k++)
+            out[n++] = (term){ .part = -1, .m = m[k] };
+        return n;
+    }
     for (size_t k = 0; k < d->parts; k++)
         parts += d->part[k].use & PART_TERM && !(d->part[k].inputs & ~t->rest);
-    size_t count = dictionary_monomials(d, t->rest, d->n, EXPONENTS_ANY, m, parts ? room * 3 / 5 : room - 1);
+    size_t count =
+        dictionary_monomials(d, t->rest, d->n, EXPONENTS_ANY, m, parts ? room * 3 / 5 : room - 1);
     for (size_t k = 0; k < count; k++)
         out[n++] = (term){ .part = -1, .m = m[k] };
     /* Every part alone, and those there is room for times short monomials. */
@@ -583,14 +663,20 @@ static void one_sum(search_job *j, const work *w, const task *t)
 {
     arena *a = j->tmp;
     size_t rows = w->few, room = w->v->depth ? SUM_COLUMNS / 2 : SUM_COLUMNS;
+    room = w->noisy ? room / 2 : room;
+    if (t->deep && !w->noisy) { /* twice the columns on half of the rows cost twice the time */
+        rows = rows < DEEP_ROWS ? rows : DEEP_ROWS;
+        room *= 2;
+    }
     double *target = arena_array(a, rows, sizeof *target);
     double *weight = arena_array(a, rows, sizeof *weight);
     double *part_value = arena_array(a, rows, sizeof *part_value);
+    double *bits = arena_array(a, room, sizeof *bits);
     term *terms = arena_array(a, room, sizeof *terms);
     double *value = arena_array(a, room * rows, sizeof *value);
     sparse_model *model = arena_array(a, SPARSE_TERMS_MAX * EACH, sizeof *model);
     shortlist list;
-    if (!target || !weight || !terms || !value || !model || !part_value ||
+    if (!target || !weight || !bits || !terms || !value || !model || !part_value ||
         !make_list(&list, SPARSE_TERMS_MAX * EACH, a)) {
         j->no_memory = 1;
         return;
@@ -620,6 +706,8 @@ static void one_sum(search_job *j, const work *w, const task *t)
     int last = -1;
     for (size_t k = 0; k < n; k++) {
         double *v = value + k * rows;
+        bits[k] = NODE_BITS *
+                  (terms[k].m.cost + 4 + (terms[k].part >= 0 ? w->d.part[terms[k].part].cost : 0));
         if (k % 64 == 0 && search_job_over(j))
             return;
         if (terms[k].part >= 0 && terms[k].part != last) {
@@ -631,7 +719,7 @@ static void one_sum(search_job *j, const work *w, const task *t)
         dictionary_times(&w->d, &terms[k].m, v, rows);
     }
     sparse s;
-    if (n > 0 && sparse_begin(&s, value, n, target, rows, j, a)) {
+    if (n > 0 && sparse_begin(&s, value, bits, n, target, rows, j, a)) {
         size_t found = sparse_search(&s, model, EACH, SPARSE_TERMS_MAX, j);
         for (size_t k = 0; k < found && !search_job_over(j); k++)
             consider(j, w, &list, sum_formula(w, t, terms, &model[k], a));
@@ -727,7 +815,7 @@ static expr curve_formula(curve k, expr u, double c, arena *a)
 
 static int curve_may(const search *s, curve k)
 {
-    return k <= ROOT_M1  ? 1
+    return k <= ROOT_M1   ? 1
            : k <= ROOT_M2 ? search_may(s, EXPR_SQRT)
            : k <= FERMI   ? search_may(s, EXPR_EXP)
            : k == LOG1P   ? search_may(s, EXPR_LOG)
@@ -745,12 +833,13 @@ typedef struct curve_fit {
     int sign; /* of u */
 } curve_fit;
 
-/* The mean square that is left of y, or +infinity: u has to have one sign in all rows but a few that
- * noise may have taken across. */
+/* The mean square that is left of y, or +infinity: u has to have one sign in all rows but a few
+ * that noise may have taken across. */
 static double fit_curve(curve_fit *f, curve k, double c, size_t rows)
 {
     arena_pos mark = arena_mark(f->tmp);
-    double *t = arena_array(f->tmp, rows, sizeof *t), *weight = arena_array(f->tmp, rows, sizeof *t);
+    double *t = arena_array(f->tmp, rows, sizeof *t),
+           *weight = arena_array(f->tmp, rows, sizeof *t);
     double *column[DICTIONARY_INPUTS + 1], rest = INFINITY;
     size_t side[2] = { 0, 0 };
     int good = t && weight;
@@ -826,7 +915,8 @@ static void one_curve(search_job *j, const work *w, const task *t, curve_fit *f,
 {
     enum { STARTS_MAX = 64, REFINE = 24 };
     arena *a = j->tmp;
-    double start[STARTS_MAX], best = INFINITY, c = 0, *value = arena_array(a, w->few, sizeof *value);
+    double start[STARTS_MAX], best = INFINITY, c = 0,
+                              *value = arena_array(a, w->few, sizeof *value);
     if (!value)
         return;
     for (size_t i = 0; i < w->few; i++)
@@ -854,19 +944,19 @@ static void one_curve(search_job *j, const work *w, const task *t, curve_fit *f,
     }
     for (int pass = 0; pass < 2; pass++) {
         double at = pass ? c : clean;
-        monomial m = { { 0 }, 0 };
-        int good = fit_curve(f, k, at, w->many) < INFINITY && (pass == 0 || c != clean);
-        for (size_t i = 0; i + 1 < f->n && good; i++) {
-            good = fabs(f->coef[i]) < 10;
-            m.p[which[i]] = good ? (int8_t)(2 * halves(f->coef[i])) : 0;
-        }
-        if (!good)
+        if ((pass && c == clean) || !(fit_curve(f, k, at, w->many) < INFINITY))
             continue;
-        expr u = dictionary_product(&w->d, &m, a);
-        u = dictionary_times_of(search_number(f->sign * exp(f->coef[f->n - 1]), a), u, a);
-        consider(j, w, list,
-                 dictionary_times_of(dictionary_product(&w->d, &t->m, a),
-                                     curve_formula(k, u, at, a), a));
+        for (int loose = 0; loose <= pass; loose++) {
+            monomial m;
+            expr u;
+            if (!powers_of(w, f->coef, which, f->n - 1, loose, &m, &u, a))
+                continue;
+            u = dictionary_times_of(dictionary_product(&w->d, &m, a), u, a);
+            u = dictionary_times_of(search_number(f->sign * exp(f->coef[f->n - 1]), a), u, a);
+            consider(j, w, list,
+                     dictionary_times_of(dictionary_product(&w->d, &t->m, a),
+                                         curve_formula(k, u, at, a), a));
+        }
     }
 }
 
@@ -877,7 +967,7 @@ static void curves(search_job *j, const work *w, const task *t)
     double *ones = arena_array(a, w->many, sizeof *ones);
     size_t which[DICTIONARY_INPUTS + 1];
     shortlist list;
-    if (!outer || !ones || !make_list(&list, 2 * CURVES, a)) {
+    if (!outer || !ones || !make_list(&list, 3 * CURVES, a)) {
         j->no_memory = 1;
         return;
     }
@@ -898,8 +988,8 @@ static void curves(search_job *j, const work *w, const task *t)
 
 /* ---- which inputs are powers and nothing else ---- */
 
-/* Residual of log|y| by a quadratic model in the logarithms of the inputs in `mask`, with the others
- * as given powers. The exponents at the middle of the table go to p. */
+/* Residual of log|y| by a quadratic model in the logarithms of the inputs in `mask`, with the
+ * others as given powers. The exponents at the middle of the table go to p. */
 static double quadratic(const work *w, unsigned mask, const double *given, double *p, arena *a)
 {
     arena_pos mark = arena_mark(a);
@@ -991,7 +1081,7 @@ static size_t take_out(const work *w, size_t *order, double *given, double *cost
 
 /* ---- the stage ---- */
 
-enum { TASKS_MAX = 32 };
+enum { TASKS_MAX = 48 };
 
 static size_t plan(const work *w, task *out, arena *a)
 {
@@ -1026,7 +1116,11 @@ static size_t plan(const work *w, task *out, arena *a)
             out[n++] = (task){ .kind = PRODUCT, .rest = t.rest };
         for (size_t q = 0; q < sizeof powers / sizeof *powers; q++) {
             t.q = powers[q];
+            t.deep = 0;
             out[n++] = t;
+            t.deep = 1;
+            if (d->n - out_of[k] >= DEEP_INPUTS && k < 2)
+                out[n++] = t;
         }
     }
     if (search_may(w->s, EXPR_ARCSIN))
@@ -1049,24 +1143,154 @@ static void run(search_job *j, void *context)
         one_product(j, w, t);
 }
 
+/* The rows where y stands out of what the best formula so far leaves: the others' logarithms are
+ * noise. Returns 0 when memory is out; out->rows is 0 if that are nearly all rows, or too few. */
+static int strong_rows(search_view *out, const search *s, const search_view *v, arena *a)
+{
+    double mean = 0, variance = 0;
+    size_t rows = v->rows, n = 0;
+    *out = *v;
+    for (size_t i = 0; i < rows; i++)
+        mean += v->y[i] / (double)rows;
+    for (size_t i = 0; i < rows; i++)
+        variance += (v->y[i] - mean) * (v->y[i] - mean) / (double)rows;
+    double least = STRONG * sqrt(variance * search_best_loss(s, s->max_size));
+    size_t *row = arena_array(a, rows, sizeof *row);
+    double **x = arena_array(a, v->dim, sizeof *x), *y = arena_array(a, rows, sizeof *y);
+    if (!row || !x || !y)
+        return 0;
+    for (size_t i = 0; i < rows; i++)
+        if (fabs(v->y[i]) > least) {
+            row[n] = i;
+            y[n++] = v->y[i];
+        }
+    out->rows = n >= STRONG_ROWS_MIN && 50 * n < 49 * rows ? n : 0;
+    for (size_t k = 0; k < v->dim && out->rows; k++) {
+        x[k] = arena_array(a, n, sizeof *x[k]);
+        if (!x[k])
+            return 0;
+        for (size_t i = 0; i < n; i++)
+            x[k][i] = v->x[k][row[i]];
+    }
+    out->x = (const double *const *)x;
+    out->y = y;
+    return 1;
+}
+
+/* ---- shorter neighbours ---- */
+
+/* The formulas that are worth a look: the best by description length so far. */
+static size_t best_kept(const search *s, const search_entry **out, size_t room)
+{
+    size_t count, n = 0;
+    const search_entry *kept = search_kept(s, &count);
+    for (size_t k = 0; k < count; k++) {
+        size_t p = n < room ? n++ : room;
+        for (; p > 0 && out[p - 1]->bits > kept[k].bits; p--)
+            if (p < room)
+                out[p] = out[p - 1];
+        if (p < room)
+            out[p] = &kept[k];
+    }
+    return n;
+}
+
+typedef struct pruning {
+    const search_entry *of[PRUNED];
+    search_view own; /* the user's inputs as they are */
+} pruning;
+
+/* Offers a formula with one thing less: a term of a sum, a factor, or an exponent that is nearly a
+ * half or nothing. */
+static void prune(search_job *j, void *context)
+{
+    const pruning *p = context;
+    expr e = p->of[j->index]->e;
+    arena *a = j->tmp;
+    for (size_t i = 0; i < e.count && !search_job_over(j); i++) {
+        int op = e.node[i].op;
+        arena_pos mark = arena_mark(a);
+        if (op == EXPR_ADD || op == EXPR_SUB || op == EXPR_MUL || op == EXPR_DIV) {
+            for (int slot = 0; slot < 2; slot++) {
+                expr one = expr_sub(e, expr_child(e, i, slot));
+                if (op == EXPR_DIV && slot == 1)
+                    one = search_unary(EXPR_INV, one, a);
+                if (one.node)
+                    search_offer_hard(j, &p->own, expr_splice(e, i, one, a), 1);
+            }
+        } else if (op == EXPR_POW) {
+            const expr_node *n = &e.node[expr_child(e, i, 1)];
+            expr base = expr_sub(e, expr_child(e, i, 0));
+            double half = halves(n->value);
+            if (n->op != EXPR_NUMBER || n->fixed || fabs(n->value - half) > 0.25)
+                continue;
+            expr one = half == 0 ? search_fixed(1, a) : search_power(base, half, a);
+            if (one.node)
+                search_offer_hard(j, &p->own, expr_splice(e, i, one, a), 1);
+        }
+        arena_reset(a, mark);
+    }
+}
+
+static snip_code prune_best(search *s, snip_status *st)
+{
+    snip_code code = SNIP_OK;
+    for (int turn = 0; turn < 2 && code == SNIP_OK && !search_over(s); turn++) {
+        pruning p = { .own = { .dim = s->dim,
+                               .rows = s->rows[0],
+                               .x = (const double *const *)s->x,
+                               .y = s->y } };
+        size_t n = best_kept(s, p.of, PRUNED);
+        code = search_round(s, n, UINT64_MAX, prune, &p, st);
+    }
+    return code;
+}
+
+/* All tasks on the rows of one view, or those alone that work on logarithms of y, or the sums on
+ * more rows: fewer columns then, so that the time is about the same. */
+typedef enum which { ALL, LOGS, SUMS } which;
+
+static snip_code pass(search *s, const search_view *v, const search_view *whole, which part,
+                      snip_status *st)
+{
+    work w = { .s = s, .v = v, .whole = whole };
+    w.few = part == SUMS ? ROWS_NOISY : ROWS_FEW;
+    w.few = v->rows < w.few ? v->rows : w.few;
+    w.noisy = part == SUMS;
+    w.many = v->rows < SEARCH_MANY ? v->rows : SEARCH_MANY;
+    task *t = arena_array(s->a, TASKS_MAX, sizeof *t);
+    if (!t || !dictionary_make(&w.d, s, v, w.many, v->depth ? 1000 : 2000, s->a))
+        return status_nomem(st);
+    snip_code code = SNIP_OK;
+    size_t tasks = w.d.n ? plan(&w, t, s->a) : 0, n = 0;
+    for (size_t k = 0; k < tasks; k++)
+        if (part == ALL || t[k].kind == (part == LOGS ? CURVE : SUM) ||
+            (part == LOGS && t[k].kind == PRODUCT && t[k].h == AS_IS))
+            t[n++] = t[k];
+    n = part == SUMS && n > NOISY_SUMS ? NOISY_SUMS : n; /* those of the likeliest M */
+    for (size_t k = 0; k < n && code == SNIP_OK && !search_over(s); k += PER_ROUND) {
+        w.task = t + k;
+        w.tasks = n - k < PER_ROUND ? n - k : PER_ROUND;
+        code = search_round(s, w.tasks, UINT64_MAX, run, &w, st);
+    }
+    return code;
+}
+
 snip_code search_products(search *s, const search_view *v, snip_status *st)
 {
     arena_pos mark = arena_mark(s->a);
-    work w = { .s = s, .v = v };
-    w.few = v->rows < ROWS_LOG ? v->rows : ROWS_LOG;
-    w.many = v->rows < SEARCH_MANY ? v->rows : SEARCH_MANY;
-    task *t = arena_array(s->a, TASKS_MAX, sizeof *t);
-    if (!t || !dictionary_make(&w.d, s, v, w.many, v->depth ? 1000 : 2000, s->a)) {
-        arena_reset(s->a, mark);
-        return status_nomem(st);
+    snip_code code = pass(s, v, v, ALL, st);
+    if (code == SNIP_OK && !search_over(s) && v->depth == 0) {
+        search_view strong;
+        if (!strong_rows(&strong, s, v, s->a))
+            code = status_nomem(st);
+        else if (strong.rows > 0)
+            code = pass(s, &strong, v, LOGS, st);
     }
-    snip_code code = SNIP_OK;
-    size_t tasks = w.d.n ? plan(&w, t, s->a) : 0;
-    for (size_t k = 0; k < tasks && code == SNIP_OK && !search_over(s); k += PER_ROUND) {
-        w.task = t + k;
-        w.tasks = tasks - k < PER_ROUND ? tasks - k : PER_ROUND;
-        code = search_round(s, w.tasks, UINT64_MAX, run, &w, st);
-    }
+    if (code == SNIP_OK && !search_over(s) && v->depth == 0 && v->rows > ROWS_FEW)
+        code = pass(s, v, v, SUMS, st);
+    if (code == SNIP_OK && !search_over(s) && v->depth == 0)
+        code = prune_best(s, st);
     arena_reset(s->a, mark);
     return code;
 }

@@ -35,12 +35,9 @@ static const struct {
     search_stage stage;
     search_stage_run *run;
 } plan[] = {
-    { SEARCH_GUESS, search_guess },
-    { SEARCH_CLOSED, search_closed },
-    { SEARCH_PRODUCTS, search_products },
-    { SEARCH_ENUMERATE, search_enumerate },
-    { SEARCH_REDUCE, search_reduce },
-    { SEARCH_SPACE, search_space },
+    { SEARCH_GUESS, search_guess },       { SEARCH_CLOSED, search_closed },
+    { SEARCH_PRODUCTS, search_products }, { SEARCH_ENUMERATE, search_enumerate },
+    { SEARCH_REDUCE, search_reduce },     { SEARCH_SPACE, search_space },
     { SEARCH_EVOLVE, search_evolve },
 };
 
@@ -59,7 +56,7 @@ static void tell(search *s, const search_entry *front, size_t count, size_t sele
     arena_pos mark = arena_mark(s->a);
     search_formula *now = arena_zero(s->a, count * sizeof *now + 1);
     for (size_t k = 0; k < count && now; k++)
-        now[k] = (search_formula){ .e = front[k].e,
+        now[k] = (search_formula){ .e = search_for_user(s, front[k].e, s->a),
                                    .size = front[k].size,
                                    .constants = front[k].constants,
                                    .loss = { front[k].loss[0] * s->variance[0],
@@ -68,6 +65,9 @@ static void tell(search *s, const search_entry *front, size_t count, size_t sele
                                    .bits = front[k].bits,
                                    .similarity = NAN,
                                    .stage = front[k].stage };
+    for (size_t k = 0; k < count && now; k++)
+        if (!now[k].e.node)
+            now = NULL;
     if (now)
         s->how->report(s->how->context, &(search_progress){ .seconds = clock_now() - s->begun,
                                                             .spent = search_spent(s),
@@ -140,6 +140,38 @@ static snip_code fill_similarities(search_result *out, const search *s, arena *a
     return code;
 }
 
+static int target_is_constant(const regress_table *t)
+{
+    size_t i = 1;
+    while (i < t->rows && t->y[i] == t->y[0])
+        i++;
+    return t->rows >= SEARCH_ROWS_MIN && i == t->rows && isfinite(t->y[0]);
+}
+
+/* The answer where the target is the same number in all rows: that number. There is no variance to
+ * have a share of, so r2 is NaN. */
+static snip_code answer_constant(search_result *out, const regress_table *t, arena *a,
+                                 snip_status *st)
+{
+    search_formula *f = arena_zero(a, sizeof *f);
+    expr_node *node = arena_zero(a, sizeof *node);
+    double *error = arena_zero(a, sizeof *error);
+    if (!f || !node || !error)
+        return status_nomem(st);
+    *node = (expr_node){ .op = EXPR_NUMBER, .value = t->y[0], .len = 1, .fixed = 1 };
+    *f = (search_formula){ .e = { node, 1 },
+                           .size = 1,
+                           .error = error,
+                           .r2 = { NAN, NAN },
+                           .similarity = NAN,
+                           .stage = SEARCH_CLOSED };
+    out->front = f;
+    out->count = 1;
+    out->rows[0] = t->rows;
+    out->note = "the target is the same in all rows";
+    return SNIP_OK;
+}
+
 snip_code search_run(search_result *out, const regress_table *t, const search_how *how, arena *a,
                      snip_status *st)
 {
@@ -159,9 +191,15 @@ snip_code search_run(search_result *out, const regress_table *t, const search_ho
     if (s.max_size > SEARCH_SIZE_MAX)
         s.max_size = SEARCH_SIZE_MAX;
     *out = (search_result){ .seed = how->seed };
+    if (target_is_constant(t))
+        return answer_constant(out, t, a, st);
     s.a = arena_new(0);
     s.archive = search_archive_new((how->memory ? how->memory : (size_t)1 << 30) / 8);
-    snip_code code = s.a && s.archive ? search_prepare(&s, t, st) : status_nomem(st);
+    regress_table useful;
+    snip_code code =
+        s.a && s.archive ? search_leave_out(&s, &useful, t, &own, st) : status_nomem(st);
+    if (code == SNIP_OK)
+        code = search_prepare(&s, &useful, st);
     if (code == SNIP_OK)
         code = begin_with_mean(&s, st);
     for (size_t k = 0; k < sizeof plan / sizeof *plan && code == SNIP_OK && !search_over(&s); k++) {

@@ -55,11 +55,12 @@ typedef struct search_job search_job;
 
 struct search {
     const search_how *how;
-    size_t dim;         /* the user's inputs */
-    size_t rows[2];     /* training rows, rows held out */
-    const double **x;   /* all rows used, training first, in the user's units */
-    const double *y;    /* the same */
-    double variance[2]; /* of y over training rows, and over those held out about their own mean */
+    size_t dim;          /* the user's inputs, less those that say nothing */
+    const size_t *place; /* of each among all that the user has; NULL: they are the same */
+    size_t rows[2];      /* training rows, rows held out */
+    const double **x;    /* all rows used, training first, in the user's units */
+    const double *y;     /* the same */
+    double variance[2];  /* of y over training rows, and over those held out about their own mean */
     const regress_problem *problem; /* the same rows for rank, find and the shared space */
     search_view root;
     uint64_t operators; /* bit i: expr_op i may be used */
@@ -79,6 +80,15 @@ struct search {
     int changed;       /* the front since then */
     const char *note;  /* a sentence for the user, from a stage, in s->a; or NULL */
 };
+
+/* Leaves out inputs that say nothing: those that never change, and those that equal an earlier one.
+ * *out is the rest of *t (at least one input), s->place says which they are, and *how gets guesses
+ * in them. Everything lives in s->a. */
+snip_code search_leave_out(search *s, regress_table *out, const regress_table *t, search_how *how,
+                           snip_status *st);
+
+/* A copy of e, which is in the search's inputs, in those of the user. */
+expr search_for_user(const search *s, expr e, arena *a);
 
 /* Share of the budget that is used, 0 .. 1: of the evaluations if they are limited, else of the
  * time. Stages plan by this alone. */

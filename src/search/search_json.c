@@ -3,7 +3,6 @@
 
 #include "base/text.h"
 
-
 /* The fitted constants in the order of the formula, each with its standard error. */
 static json_t *constants_json(const search_formula *f, arena *a)
 {
@@ -12,8 +11,9 @@ static json_t *constants_json(const search_formula *f, arena *a)
     json_t *out = json_array();
     size_t n = node && f->error ? expr_constants(f->e, node) : 0;
     for (size_t k = 0; k < n; k++)
-        json_array_append_new(out, json_pack("{s:o, s:o}", "value", text_json_real(f->e.node[node[k]].value),
-                                             "error", text_json_real(f->error[k])));
+        json_array_append_new(out, json_pack("{s:o, s:o}", "value",
+                                             text_json_real(f->e.node[node[k]].value), "error",
+                                             text_json_real(f->error[k])));
     arena_reset(a, mark);
     return out;
 }
@@ -26,9 +26,10 @@ json_t *search_formula_json(const search_formula *f, const expr_names *names, ar
         return NULL;
     return json_pack("{s:s, s:s, s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:s}", "equation", infix,
                      "sympy", sympy, "size", (json_int_t)f->size, "constants", constants_json(f, a),
-                     "r2_train", text_json_real(f->r2[0]), "r2_val", text_json_real(f->r2[1]), "loss_train",
-                     text_json_real(f->loss[0]), "loss_val", text_json_real(f->loss[1]), "bits", text_json_real(f->bits),
-                     "similarity", text_json_real(f->similarity), "stage", search_stage_names[f->stage]);
+                     "r2_train", text_json_real(f->r2[0]), "r2_val", text_json_real(f->r2[1]),
+                     "loss_train", text_json_real(f->loss[0]), "loss_val",
+                     text_json_real(f->loss[1]), "bits", text_json_real(f->bits), "similarity",
+                     text_json_real(f->similarity), "stage", search_stage_names[f->stage]);
 }
 
 json_t *search_result_json(const search_result *r, const expr_names *names, arena *a)

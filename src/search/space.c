@@ -146,7 +146,10 @@ static snip_code look_up(space *q, const regress_problem *p, regress_inputs set,
     q->s->evaluations += LOOKUP_COST;
     if (!z)
         return status_nomem(st);
-    snip_code code = regress_problem_embed(p, set, view, how->model, how->threads, z, st);
+    model_space *vectors = model_space_new(how->model->m, how->model->tree, how->threads);
+    snip_code code =
+        vectors ? regress_problem_embed(p, set, view, vectors, z, st) : status_nomem(st);
+    model_space_free(vectors);
     if (code == SNIP_OK)
         code = library_search(ix, z, NEAREST, (int)inputs, how->threads, hit, &found, st);
     for (size_t i = 0; i < found && code == SNIP_OK; i++) {

@@ -3,19 +3,26 @@
  * With columns and target of length 1, G the inner products of the columns and b those with the
  * target, a set A explains b_A' G_AA^-1 b_A of the target. For a pair that is
  *     (b_i^2 + b_j^2 - 2 g_ij b_i b_j) / (1 - g_ij^2),
- * a few operations, so all pairs are tried. One column more is, by the Cholesky factor L of G_AA and
- * w_k = L^-1 g_Ak,
- *     (b_k - w_k' L^-1 b_A)^2 / (1 - w_k' w_k). */
+ * a few operations, so all pairs are tried. One column more is, by the Cholesky factor L of G_AA
+ * and w_k = L^-1 g_Ak, (b_k - w_k' L^-1 b_A)^2 / (1 - w_k' w_k).
+ *
+ * A set that leaves a share r of the target and costs c bits has a description length of
+ * n/2 log2(r) + c over n rows; r * 4^(c/n), a weight per column, is in the same order. */
 #include "search/sparse.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define DEPENDENT 1e-9 /* a column that the others explain but for this adds nothing but rounding */
+#include "base/isa.h"
+#include "search/gram.h"
+
+#define ROUNDING  1e-15
+#define DEPENDENT 1e-9 /* a column that the others explain but for this adds nothing but rounding  \
+                        */
 
 enum {
-    BLOCK = 48,    /* columns whose products are taken at once: they stay in the cache */
+    BLOCK = 32,    /* columns whose products are taken at once: they stay in the cache */
     PARTNERS = 3,  /* pairs that a column may keep: near copies of the best pair are many */
     BEAM = 24,     /* sets that are extended */
     BRANCHES = 3,  /* ways in which each is */
@@ -34,45 +41,37 @@ static double dot(const double *a, const double *b, size_t rows)
     return sum[0] + sum[1] + (sum[2] + sum[3]);
 }
 
-/* Four columns against four: every value that is loaded is used four times. */
-static void dot4x4(double *to, size_t stride, const double *a, const double *b, size_t rows)
+static gram_block *best_block(void)
 {
-    double sum[4][4][2];
-    memset(sum, 0, sizeof sum);
-    size_t i = 0;
-    for (; i + 2 <= rows; i += 2)
-        for (size_t p = 0; p < 4; p++)
-            for (size_t q = 0; q < 4; q++) {
-                sum[p][q][0] += a[p * rows + i] * b[q * rows + i];
-                sum[p][q][1] += a[p * rows + i + 1] * b[q * rows + i + 1];
-            }
-    for (size_t p = 0; p < 4; p++)
-        for (size_t q = 0; q < 4; q++) {
-            double s = sum[p][q][0] + sum[p][q][1];
-            if (i < rows)
-                s += a[p * rows + i] * b[q * rows + i];
-            to[p * stride + q] = s;
-        }
+    static gram_block *const blocks[ISA_COUNT] = {
+        gram_block_generic,
+#ifdef SNIP_X86
+        gram_block_avx2,
+        gram_block_avx512,
+#endif
+    };
+    return blocks[isa_best()];
 }
 
 /* All inner products, by blocks. */
 static int products(sparse *s, const double *c, size_t rows, search_job *j)
 {
     size_t n = s->columns;
+    gram_block *block = best_block();
     for (size_t i0 = 0; i0 < n; i0 += BLOCK) {
         size_t i1 = i0 + BLOCK < n ? i0 + BLOCK : n;
         if (search_job_over(j))
             return 0;
         for (size_t k0 = i0; k0 < n; k0 += BLOCK) {
             size_t k1 = k0 + BLOCK < n ? k0 + BLOCK : n;
-            for (size_t i = i0; i < i1; i += 4)
-                for (size_t k = k0; k < k1; k += 4) {
-                    if (i + 4 <= i1 && k + 4 <= k1) {
-                        dot4x4(s->g + i * n + k, n, c + i * rows, c + k * rows, rows);
+            for (size_t i = i0; i < i1; i += GRAM_LEFT)
+                for (size_t k = k0; k < k1; k += GRAM_RIGHT) {
+                    if (i + GRAM_LEFT <= i1 && k + GRAM_RIGHT <= k1) {
+                        block(s->g + i * n + k, n, c + i * rows, c + k * rows, rows);
                         continue;
                     }
-                    for (size_t p = i; p < i1 && p < i + 4; p++)
-                        for (size_t q = k; q < k1 && q < k + 4; q++)
+                    for (size_t p = i; p < i1 && p < i + GRAM_LEFT; p++)
+                        for (size_t q = k; q < k1 && q < k + GRAM_RIGHT; q++)
                             s->g[p * n + q] = dot(c + p * rows, c + q * rows, rows);
                 }
         }
@@ -83,13 +82,14 @@ static int products(sparse *s, const double *c, size_t rows, search_job *j)
     return 1;
 }
 
-int sparse_begin(sparse *s, double *column, size_t n, const double *target, size_t rows,
-                 search_job *j, arena *a)
+int sparse_begin(sparse *s, double *column, const double *bits, size_t n, const double *target,
+                 size_t rows, search_job *j, arena *a)
 {
     *s = (sparse){ .target = sqrt(dot(target, target, rows)) };
     s->at = arena_array(a, n + 1, sizeof *s->at);
     s->length = arena_array(a, n + 1, sizeof *s->length);
-    if (!s->at || !s->length || !(s->target > 0) || !isfinite(s->target))
+    s->weight = arena_array(a, n + 1, sizeof *s->weight);
+    if (!s->at || !s->length || !s->weight || !(s->target > 0) || !isfinite(s->target))
         return 0;
     for (size_t k = 0; k < n; k++) {
         double *from = column + k * rows, *to = column + s->columns * rows;
@@ -99,6 +99,7 @@ int sparse_begin(sparse *s, double *column, size_t n, const double *target, size
         for (size_t i = 0; i < rows; i++)
             to[i] = from[i] / length;
         s->at[s->columns] = (uint16_t)k;
+        s->weight[s->columns] = exp2(2 * bits[k] / (double)rows);
         s->length[s->columns++] = length;
     }
     n = s->columns;
@@ -114,18 +115,19 @@ int sparse_begin(sparse *s, double *column, size_t n, const double *target, size
 
 /* ---- sets ---- */
 
-/* A set under way; `gain` is the share of the target that it explains. */
+/* A set under way. */
 typedef struct set {
     size_t count;
     uint16_t at[SPARSE_TERMS_MAX]; /* ascending */
-    double gain;
+    double rest;                   /* the share of the target that it leaves */
+    double score;                  /* the same by the weights */
 } set;
 
-static int by_gain(const void *a, const void *b)
+static int by_score(const void *a, const void *b)
 {
     const set *p = a, *q = b;
-    if (p->gain != q->gain)
-        return p->gain > q->gain ? -1 : 1;
+    if (p->score != q->score)
+        return p->score < q->score ? -1 : 1;
     if (p->count != q->count)
         return p->count < q->count ? -1 : 1;
     return memcmp(p->at, q->at, p->count * sizeof *p->at);
@@ -135,7 +137,7 @@ static int by_gain(const void *a, const void *b)
 static size_t best_of(set *list, size_t count, size_t most)
 {
     size_t n = 0;
-    qsort(list, count, sizeof *list, by_gain);
+    qsort(list, count, sizeof *list, by_score);
     for (size_t k = 0; k < count && n < most; k++) {
         int old = 0;
         for (size_t m = 0; m < n && !old; m++)
@@ -147,9 +149,9 @@ static size_t best_of(set *list, size_t count, size_t most)
     return n;
 }
 
-static set with(const set *of, size_t k, double gain)
+static set with(const set *of, size_t k, double rest, double score)
 {
-    set out = { .count = of->count + 1, .gain = gain };
+    set out = { .count = of->count + 1, .rest = rest, .score = score };
     size_t p = 0;
     while (p < of->count && of->at[p] < k)
         p++;
@@ -187,10 +189,17 @@ static int factor(const sparse *s, const set *a, double l[][SPARSE_TERMS_MAX], d
     return 1;
 }
 
+/* What is left, where differences are rounding. */
+static double left_of(double v)
+{
+    return v > ROUNDING ? v : ROUNDING;
+}
+
 /* The best columns to add to a set: `branches` of them as sets in `out`. Returns how many. */
 static size_t extend(const sparse *s, const set *a, set *out, size_t branches, double *work)
 {
-    double l[SPARSE_TERMS_MAX][SPARSE_TERMS_MAX], z[SPARSE_TERMS_MAX], own = 0;
+    double l[SPARSE_TERMS_MAX][SPARSE_TERMS_MAX], z[SPARSE_TERMS_MAX], left = 1;
+    double heavy = 1;
     size_t n = s->columns, found = 0;
     if (!factor(s, a, l, z))
         return 0;
@@ -212,19 +221,23 @@ static size_t extend(const sparse *s, const set *a, set *out, size_t branches, d
             rest[k] -= wp[k] * wp[k];
             beta[k] -= wp[k] * z[p];
         }
-        own += z[p] * z[p];
+        left -= z[p] * z[p];
+        heavy *= s->weight[a->at[p]];
     }
-    for (size_t k = 0; k < n; k++)
-        beta[k] = rest[k] > DEPENDENT ? beta[k] * beta[k] / rest[k] : -1;
+    for (size_t k = 0; k < n; k++) {
+        int good = rest[k] > DEPENDENT;
+        rest[k] = good ? left_of(left - beta[k] * beta[k] / rest[k]) : 1;
+        beta[k] = good ? rest[k] * s->weight[k] * heavy : INFINITY;
+    }
     while (found < branches) {
         size_t best = 0;
         for (size_t k = 1; k < n; k++)
-            if (beta[k] > beta[best])
+            if (beta[k] < beta[best])
                 best = k;
-        if (!(beta[best] >= 0))
+        if (!(beta[best] < INFINITY))
             break;
-        out[found++] = with(a, best, own + beta[best]);
-        beta[best] = -1;
+        out[found++] = with(a, best, rest[best], beta[best]);
+        beta[best] = INFINITY;
     }
     return found;
 }
@@ -236,7 +249,7 @@ static void improve(const sparse *s, set *a, double *work)
     for (size_t turn = 0; turn < SWAPS_MAX * a->count && idle < a->count; turn++) {
         set less = without(a, turn % a->count), better;
         idle++;
-        if (extend(s, &less, &better, 1, work) && better.gain > a->gain + 1e-15) {
+        if (extend(s, &less, &better, 1, work) && better.score < a->score * (1 - 1e-9)) {
             *a = better;
             idle = 0;
         }
@@ -249,21 +262,22 @@ static size_t pairs(const sparse *s, set *out, search_job *j)
     size_t n = s->columns, count = 0;
     for (size_t i = 0; i + 1 < n && !(i % 64 == 0 && search_job_over(j)); i++) {
         const double *g = s->g + i * n, *b = s->b;
-        double bi = b[i], least = -1;
+        double bi = b[i], own = s->weight[i], least = INFINITY;
         set best[PARTNERS];
         size_t found = 0;
         for (size_t k = i + 1; k < n; k++) {
             double det = 1 - g[k] * g[k];
-            double gain = bi * bi + b[k] * b[k] - 2 * g[k] * bi * b[k];
-            if (!(gain > least * det) || !(det > DEPENDENT))
+            double left = det - (bi * bi + b[k] * b[k] - 2 * g[k] * bi * b[k]);
+            if (!(left * own * s->weight[k] < least * det) || !(det > DEPENDENT))
                 continue;
-            gain /= det;
+            left = left_of(left / det);
             size_t p = found < PARTNERS ? found++ : PARTNERS - 1;
-            for (; p > 0 && best[p - 1].gain < gain; p--)
+            double score = left * own * s->weight[k];
+            for (; p > 0 && best[p - 1].score > score; p--)
                 best[p] = best[p - 1];
-            best[p] = (set){ 2, { (uint16_t)i, (uint16_t)k }, gain };
+            best[p] = (set){ 2, { (uint16_t)i, (uint16_t)k }, left, score };
             if (found == PARTNERS)
-                least = best[PARTNERS - 1].gain;
+                least = best[PARTNERS - 1].score;
         }
         memcpy(out + count, best, found * sizeof *best);
         count += found;
@@ -281,7 +295,7 @@ static size_t deliver(const sparse *s, const set *list, size_t count, sparse_mod
         if (!factor(s, a, l, z))
             continue;
         sparse_model *m = &out[n++];
-        *m = (sparse_model){ .count = a->count, .rest = fmax(0, 1 - a->gain) };
+        *m = (sparse_model){ .count = a->count, .rest = a->rest };
         for (size_t p = a->count; p-- > 0;) {
             double sum = z[p];
             for (size_t q = p + 1; q < a->count; q++)
@@ -308,8 +322,10 @@ size_t sparse_search(const sparse *s, sparse_model *out, size_t each, size_t mos
         j->no_memory = 1;
         return 0;
     }
-    for (size_t k = 0; k < n; k++)
-        list[count++] = (set){ 1, { (uint16_t)k }, s->b[k] * s->b[k] };
+    for (size_t k = 0; k < n; k++) {
+        double left = left_of(1 - s->b[k] * s->b[k]);
+        list[count++] = (set){ 1, { (uint16_t)k }, left, left * s->weight[k] };
+    }
     count = best_of(list, count, each > BEAM ? each : BEAM);
     found += deliver(s, list, count < each ? count : each, out);
     if (most >= 2) {

@@ -1,7 +1,7 @@
 /* sparse.h - which few columns of a dictionary add up to a target.
  *
  *     sparse s;
- *     if (sparse_begin(&s, column, n, target, rows, a))
+ *     if (sparse_begin(&s, column, bits, n, target, rows, job, a))
  *         found = sparse_search(&s, model, room, 4, job);
  *
  * Everything after sparse_begin works on the matrix of inner products: all pairs exactly, larger
@@ -27,13 +27,15 @@ typedef struct sparse {
     double *length; /* of these */
     double *g;      /* columns x columns: inner products of columns of length 1 */
     double *b;      /* with the target of length 1 */
+    double *weight; /* by which a column multiplies what its sets leave: at least 1 */
     double target;  /* its length */
 } sparse;
 
-/* Takes n columns of `rows` values each, one after the other, and spoils them. Returns 0 when
- * memory is out, the target is 0 or not finite, or the job is over. */
-int sparse_begin(sparse *s, double *column, size_t n, const double *target, size_t rows,
-                 search_job *j, arena *a);
+/* Takes n columns of `rows` values each, one after the other, and spoils them. bits[k] is what
+ * column k costs to write: among sets that leave about the same, as they do under noise, the shorter
+ * ones go first. Returns 0 when memory is out, the target is 0 or not finite, or the job is over. */
+int sparse_begin(sparse *s, double *column, const double *bits, size_t n, const double *target,
+                 size_t rows, search_job *j, arena *a);
 
 /* The best sets of 1, 2, .. `most` columns, up to `each` of every number, in `out` (room for
  * most * each). Returns how many. */

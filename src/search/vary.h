@@ -33,10 +33,10 @@ expr vary_wanted(vary *q, const vary_parent *p);
 /* Adds the term that suits best what the formula leaves unexplained. */
 expr vary_residual(vary *q, const vary_parent *p);
 
-/* A formula out of parts. */
+/* A formula out of pool. */
 expr vary_fresh(vary *q);
 
-/* What the part at `node` should be for the formula to be right, its other parts as they are:
+/* What the part at `node` should be for the formula to be right, its other pool as they are:
  * `bare` takes y itself for the formula's value, for formulas of one term, and not the fitted
  * shift + factor * value. Returns 0 where there is no such value at some row. *scale is set if a
  * factor at the node is one of the whole term. */

@@ -427,7 +427,11 @@ static void post_embed(call *c)
         }
         regress_inputs all = c->table->p.dim >= 32 ? ~0u : (1u << c->table->p.dim) - 1;
         regress_view view = m->m->config.forms ? REGRESS_FORM : REGRESS_EXACT;
-        if (regress_problem_embed(&c->table->p, all, view, m, c->s->o.threads, z, &st) != SNIP_OK) {
+        model_space *space = model_space_new(m->m, m->tree, c->s->o.threads);
+        snip_code code = space ? regress_problem_embed(&c->table->p, all, view, space, z, &st)
+                               : status_nomem(&st);
+        model_space_free(space);
+        if (code != SNIP_OK) {
             json_decref(vectors);
             failed(c, &st);
             return;

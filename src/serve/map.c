@@ -39,13 +39,12 @@ static size_t make_items(model_item *item, size_t *place, const expr *e, size_t 
 {
     size_t count = 0;
     for (size_t i = 0; i < n; i++) {
-        uint64_t hash;
-        snip_status st;
-        model_item one = { .node = MODEL_WHOLE, .form = t->m->config.forms };
-        if (model_entry(&one.e, &hash, e[i], t, a, &st) != SNIP_OK)
+        const model_words_how how = model_reads(t, MODEL_ENTRY, NULL);
+        model_words *words = arena_alloc(a, sizeof *words);
+        if (!words || model_words_make(words, e[i], &how, a, NULL, NULL) != SNIP_OK)
             continue;
         place[count] = i;
-        item[count++] = one;
+        item[count++] = (model_item){ .words = words, .node = MODEL_WHOLE };
     }
     return count;
 }
@@ -236,22 +235,25 @@ snip_code serve_map_json(json_t **out, serve *s, const serve_table *t, const exp
     float *z = arena_array(a, m->latent * (n + 1), sizeof *z);
     arena *tmp = arena_new(0);
     json_t *points = json_array(), *candidates = json_array();
-    snip_code code = z && tmp
-                         ? regress_problem_embed(&t->p, all, forms ? REGRESS_FORM : REGRESS_EXACT,
-                                                 t_model, s->o.threads, z, st)
-                         : status_nomem(st);
+    model_space *space = model_space_new(t_model->m, t_model->tree, s->o.threads);
+    snip_code code =
+        z && tmp && space
+            ? regress_problem_embed(&t->p, all, forms ? REGRESS_FORM : REGRESS_EXACT, space, z, st)
+            : status_nomem(st);
     for (size_t i = 0; i < m->count && code == SNIP_OK; i++)
         json_array_append_new(points, point_json(m, m->z + i * m->latent, m->text[i]));
     for (size_t i = 0; i < n && code == SNIP_OK; i++) {
-        model_item item = { .node = MODEL_WHOLE, .form = forms };
+        model_words words;
+        const model_item item = { .words = &words, .node = MODEL_WHOLE };
         snip_status why;
-        if (regress_words(&item.e, e[i], all, &t->p, t_model, a, tmp, &why) != SNIP_OK)
+        if (regress_words(&words, e[i], all, &t->p, t_model, a, tmp, &why) != SNIP_OK)
             continue; /* the model cannot read it: it is not on the map */
-        code = embed(z + m->latent, &item, 1, s, st);
+        code = model_space_embed(space, &item, 1, z + m->latent, NULL, st);
         if (code == SNIP_OK)
             json_array_append_new(candidates, point_json(m, z + m->latent, text[i]));
     }
     arena_free(tmp);
+    model_space_free(space);
     if (code != SNIP_OK) {
         json_decref(points);
         json_decref(candidates);

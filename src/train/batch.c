@@ -141,25 +141,17 @@ static int has_row(const drawn *d, train_view v, size_t variant)
     return d->variant[variant].views >> v & 1;
 }
 
-/* A new formula of the sample, with its tokens and paths and room for rows. */
+/* A new formula of the sample, in words and with room for rows. */
 static snip_code add_formula(drawn *d, train_formula **out, expr e, size_t rows, const context *c)
 {
     train_formula *f = &d->formula[d->formulas++];
+    const model_words_how how = { .m = c->m,
+                                  .tree = train_stage_of[c->how->stage].tree,
+                                  .reading = c->form ? MODEL_CORE : MODEL_EXACT };
     *out = f;
     f->rows = 0;
-    f->path = NULL;
     f->row = arena_array(c->a, rows, sizeof *f->row);
-    if (!f->row)
-        return SNIP_NOMEM;
-    snip_code code = c->form ? data_tokens_form(&f->tokens, e, c->m->vocab, c->a, NULL)
-                             : data_tokens_make(&f->tokens, e, c->m->vocab, c->a, NULL);
-    if (code != SNIP_OK || !train_stage_of[c->how->stage].tree)
-        return code;
-    f->path = arena_array(c->a, f->tokens.count, sizeof *f->path);
-    if (!f->path)
-        return SNIP_NOMEM;
-    model_paths(f->path, &f->tokens);
-    return SNIP_OK;
+    return f->row ? model_words_make(&f->words, e, &how, c->a, NULL, NULL) : SNIP_NOMEM;
 }
 
 static void add_row(train_formula *f, train_view view, size_t variant, size_t first, size_t end)
@@ -172,12 +164,13 @@ static void add_parent_rows(train_formula *f, size_t i, size_t variant, const dr
                             const context *c)
 {
     if (has_row(d, TRAIN_GS, variant))
-        add_row(f, TRAIN_GS, variant, 0, f->tokens.count);
+        add_row(f, TRAIN_GS, variant, 0, f->words.tokens.count);
     if (has_row(d, TRAIN_C, variant)) {
         size_t node = c->subtree[i].node;
         if (c->form)
             node = (size_t)c->form[variant].whole.where[node];
-        add_row(f, TRAIN_C, variant, (size_t)f->tokens.first[node], (size_t)f->tokens.end[node]);
+        add_row(f, TRAIN_C, variant, (size_t)f->words.tokens.first[node],
+                (size_t)f->words.tokens.end[node]);
     }
 }
 
@@ -202,7 +195,7 @@ static snip_code make_formulas(drawn *d, const context *c)
                 code = add_formula(
                     d, &f, c->form ? c->form[n].part.core : c->subtree[i].v[k].subtree, 1, c);
                 if (code == SNIP_OK)
-                    add_row(f, TRAIN_O, n, 0, f->tokens.count);
+                    add_row(f, TRAIN_O, n, 0, f->words.tokens.count);
             }
         }
     return code;

@@ -8,6 +8,7 @@
 #include "data/edits.h"
 #include "data/own_laws.h"
 #include "model/encode.h"
+#include "model/words.h"
 #include "train/objective.h"
 
 typedef struct train_batch_how {
@@ -37,8 +38,7 @@ typedef struct train_row {
 
 /* A formula to encode, and the rows that it gives. */
 typedef struct train_formula {
-    data_tokens tokens;
-    nn_path *path;
+    model_words words;
     size_t rows;
     train_row *row;
 } train_formula;

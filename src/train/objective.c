@@ -1,4 +1,13 @@
-/* objective.c - see objective.h. */
+/* objective.c - see objective.h. Numbers in brackets are the paper's equations.
+ *
+ * With M pairs (a_m, b_m) and similarities s_mn = a_m.b_n, the loss of one direction is (20)
+ *
+ *     I(A -> B) = -1/M sum_m log( exp(scale s_mm) / sum_n exp(scale s_mn) ),    scale = 1/tau
+ *
+ * and C(A, B) = (I(A -> B) + I(B -> A)) / 2 (1, 21). The objective of the last stage is
+ * C(G^S, G^V) + C(C, P) + C(O, P) (22-24, 44); earlier stages leave rows out (25-43). We weigh the
+ * last two terms by lambda (the paper: 1), may take cosines with a learned scale in place of inner
+ * products, and may add the gap between the centroids of G^S and G^V. */
 #include "train/objective.h"
 
 #include <math.h>
@@ -26,17 +35,11 @@ typedef struct picked {
     float *row, *grad, *length;
 } picked;
 
-/* Which rows to pick, and which of them are ours. */
-typedef struct choice {
-    const train_variant *variant;
-    size_t variants, own_first, own_end, latent;
-    int cosine;
-} choice;
-
-static int pick(picked *out, float *const *matrices, train_view view, const choice *c, arena *a)
+/* Picks the rows of a view. Returns 0 when memory is out. */
+static int pick(picked *out, const train_rows *c, train_view view, int cosine, arena *a)
 {
     const nn_kernels *kernel = nn_kernels_best();
-    const float *matrix = matrices[view];
+    const float *matrix = c->row[view];
     size_t variants = c->variants, latent = c->latent;
     out->count = out->first = out->end = 0;
     out->from = arena_array(a, variants, sizeof *out->from);
@@ -51,7 +54,7 @@ static int pick(picked *out, float *const *matrices, train_view view, const choi
         float *to = out->row + out->count * latent;
         memcpy(to, matrix + i * latent, latent * sizeof *to);
         out->length[out->count] = 1;
-        if (c->cosine) {
+        if (cosine) {
             float length = (float)sqrt(kernel->square_sum(to, latent)) + 1e-12f;
             for (size_t j = 0; j < latent; j++)
                 to[j] /= length;
@@ -66,7 +69,8 @@ static int pick(picked *out, float *const *matrices, train_view view, const choi
     return 1;
 }
 
-/* Adds the gradient of the picked rows to that of the matrix. */
+/* Adds the gradient of the picked rows to that of the matrix. Of a row z = |z| u with the gradient
+ * g for u it is (g - (g.u) u) / |z|: along u nothing changes u. */
 static void put_back(float *grad, const picked *p, size_t latent, int cosine)
 {
     const nn_kernels *kernel = nn_kernels_best();
@@ -80,7 +84,7 @@ static void put_back(float *grad, const picked *p, size_t latent, int cosine)
 }
 
 /* What decides whether column j takes part in anchor i's softmax over values: all of them, or the
- * originals and the anchor's own perturbations (S2, S3). */
+ * originals and the anchor's own perturbations, as the normaliser of S2 and S3 has it (28). */
 typedef struct contest {
     int everyone;
     int parts; /* rows are of subtrees, not of parents */
@@ -114,8 +118,9 @@ typedef struct duel {
     double scale, each;    /* each: weight of an anchor's loss, a half over n */
 } duel;
 
-/* The loss of anchor i over the values that take part, -log softmax(scale s_i)[partner]; sets row i
- * of ds to its gradient, each * (softmax - 1 at the partner). */
+/* The loss of anchor i over the values that take part, -log softmax(scale s_i)[partner], a term of
+ * (20) or (29); sets row i of ds to its gradient but for the scale, each * (softmax - 1 at the
+ * partner). The largest similarity is taken off before exp: no sum overflows, none is 0. */
 static double over_values(const duel *d, size_t i)
 {
     const float *row = d->s + i * d->m;
@@ -137,7 +142,8 @@ static double over_values(const duel *d, size_t i)
     return log(sum) - d->scale * ((double)row[d->partner[i]] - top);
 }
 
-/* The same for the partner of i over all symbols, added to its column of ds. `e` has n numbers. */
+/* The same for the partner of i over all symbols, (30) where edits have none, added to its column
+ * of ds. `e` has n numbers. */
 static double over_symbols(const duel *d, size_t i, double *e)
 {
     size_t j = d->partner[i];
@@ -176,18 +182,30 @@ static void judge_anchors(const duel *d, double *loss, double *tmp, int threads,
     }
 }
 
-/* Adds weight times the gradients to a->grad and b->grad. Returns 0 when memory is out. */
-static int contrast(double *both, double *sv, double *vs, double *dscale, picked *a, picked *b,
-                    size_t latent, const contest *who, double scale, double weight, int threads,
+/* How one pair of views is compared. */
+typedef struct terms_of {
+    const contest *who;
+    double scale, weight; /* of similarities; of the term in the objective */
+    size_t latent;
+    int threads;
+} terms_of;
+
+/* C(A, B) in out[0], its directions in out[1] and out[2]. Adds weight times the gradients to
+ * a->grad and b->grad,
+ *
+ *     dA = scale ds B,    dB = scale ds' A,    dscale = sum ds s,
+ *
+ * for our own rows only. Returns 0 when memory is out. */
+static int contrast(double out[3], double *dscale, picked *a, picked *b, const terms_of *how,
                     arena *tmp)
 {
     arena_pos mark = arena_mark(tmp);
-    size_t n = a->count, m = b->count;
+    size_t n = a->count, m = b->count, latent = how->latent, threads = (size_t)how->threads;
     if (n == 0) /* a small batch of forms may have none */
         return 1;
     float *s = arena_array(tmp, n * m, sizeof *s), *ds = arena_array(tmp, n * m, sizeof *ds);
     size_t *partner = arena_array(tmp, n, sizeof *partner);
-    double *loss = arena_array(tmp, ((size_t)threads + 2) * n, sizeof *loss);
+    double *loss = arena_array(tmp, (threads + 2) * n, sizeof *loss);
     if (!s || !ds || !partner || !loss) {
         arena_reset(tmp, mark);
         return 0;
@@ -203,25 +221,25 @@ static int contrast(double *both, double *sv, double *vs, double *dscale, picked
     }
     const duel d = { .a = a,
                      .b = b,
-                     .who = who,
+                     .who = how->who,
                      .n = n,
                      .m = m,
                      .partner = partner,
                      .s = s,
                      .ds = ds,
-                     .scale = scale,
-                     .each = weight * 0.5 / (double)n };
+                     .scale = how->scale,
+                     .each = how->weight * 0.5 / (double)n };
     double forth = 0, back = 0;
-    judge_anchors(&d, loss, loss + 2 * n, threads, &forth, &back);
+    judge_anchors(&d, loss, loss + 2 * n, how->threads, &forth, &back);
     for (size_t i = a->first * m; i < a->end * m; i++)
         *dscale += (double)ds[i] * (double)s[i];
-    int good = nn_gemm(0, 0, a->end - a->first, latent, m, (float)scale, ds + a->first * m, m,
+    int good = nn_gemm(0, 0, a->end - a->first, latent, m, (float)how->scale, ds + a->first * m, m,
                        b->row, latent, 1, a->grad + a->first * latent, latent);
-    good &= nn_gemm(1, 0, b->end - b->first, latent, n, (float)scale, ds + b->first, m, a->row,
+    good &= nn_gemm(1, 0, b->end - b->first, latent, n, (float)how->scale, ds + b->first, m, a->row,
                     latent, 1, b->grad + b->first * latent, latent);
-    *sv = forth / (double)n;
-    *vs = back / (double)n;
-    *both = 0.5 * (*sv + *vs);
+    out[1] = forth / (double)n;
+    out[2] = back / (double)n;
+    out[0] = 0.5 * (out[1] + out[2]);
     arena_reset(tmp, mark);
     return good;
 }
@@ -246,51 +264,46 @@ static double gap(picked *a, picked *b, size_t latent, double weight)
     return sqrt(square);
 }
 
-int train_objective(train_terms *out, float *const grad[TRAIN_VIEWS], float *const row[TRAIN_VIEWS],
-                    const train_variant *variant, size_t variants, size_t own_first, size_t own_end,
-                    size_t latent, const train_how *how, arena *tmp)
+int train_objective(train_terms *out, const train_rows *r, const train_how *how, arena *tmp)
 {
     *out = (train_terms){ 0 };
     arena_pos mark = arena_mark(tmp);
     int cosine = how->cosine, threads = how->threads > 0 ? how->threads : 1;
-    double global = cosine ? how->scale_global : 1 / how->tau_global;
-    double local = cosine ? how->scale_local : 1 / how->tau_local;
-    contest everyone = { .everyone = 1, .variant = variant };
-    contest some = { .everyone = train_stage_of[how->stage].everyone,
-                     .parts = 1,
-                     .variant = variant };
-    const choice which = { .variant = variant,
-                           .variants = variants,
-                           .own_first = own_first,
-                           .own_end = own_end,
-                           .latent = latent,
-                           .cosine = cosine };
+    size_t latent = r->latent;
+    const contest everyone = { .everyone = 1, .variant = r->variant };
+    const contest some = { .everyone = train_stage_of[how->stage].everyone,
+                           .parts = 1,
+                           .variant = r->variant };
+    const terms_of global = { &everyone, cosine ? how->scale_global : 1 / how->tau_global, 1,
+                              latent, threads };
+    const terms_of local = { &some, cosine ? how->scale_local : 1 / how->tau_local, how->lambda,
+                             latent, threads };
+    double whole[3] = { 0 }, context[3] = { 0 }, alone[3] = { 0 };
     picked s, v;
-    int good = pick(&s, row, TRAIN_GS, &which, tmp) && pick(&v, row, TRAIN_GV, &which, tmp) &&
-               contrast(&out->global, &out->global_sv, &out->global_vs, &out->dscale_global, &s, &v,
-                        latent, &everyone, global, 1, threads, tmp);
+    int good = pick(&s, r, TRAIN_GS, cosine, tmp) && pick(&v, r, TRAIN_GV, cosine, tmp) &&
+               contrast(whole, &out->dscale_global, &s, &v, &global, tmp);
     if (good) {
         out->gap = gap(&s, &v, latent, how->centre);
-        put_back(grad[TRAIN_GS], &s, latent, cosine);
-        put_back(grad[TRAIN_GV], &v, latent, cosine);
+        put_back(r->grad[TRAIN_GS], &s, latent, cosine);
+        put_back(r->grad[TRAIN_GV], &v, latent, cosine);
     }
     if (good && train_uses(how->stage, TRAIN_C)) {
-        good = pick(&v, row, TRAIN_P, &which, tmp) && pick(&s, row, TRAIN_C, &which, tmp) &&
-               contrast(&out->context, &out->context_sv, &out->context_vs, &out->dscale_local, &s,
-                        &v, latent, &some, local, how->lambda, threads, tmp);
+        good = pick(&v, r, TRAIN_P, cosine, tmp) && pick(&s, r, TRAIN_C, cosine, tmp) &&
+               contrast(context, &out->dscale_local, &s, &v, &local, tmp);
         if (good)
-            put_back(grad[TRAIN_C], &s, latent, cosine);
+            put_back(r->grad[TRAIN_C], &s, latent, cosine);
         if (good && train_uses(how->stage, TRAIN_O)) {
-            good = pick(&s, row, TRAIN_O, &which, tmp) &&
-                   contrast(&out->standalone, &out->standalone_sv, &out->standalone_vs,
-                            &out->dscale_local, &s, &v, latent, &some, local, how->lambda, threads,
-                            tmp);
+            good = pick(&s, r, TRAIN_O, cosine, tmp) &&
+                   contrast(alone, &out->dscale_local, &s, &v, &local, tmp);
             if (good)
-                put_back(grad[TRAIN_O], &s, latent, cosine);
+                put_back(r->grad[TRAIN_O], &s, latent, cosine);
         }
         if (good)
-            put_back(grad[TRAIN_P], &v, latent, cosine);
+            put_back(r->grad[TRAIN_P], &v, latent, cosine);
     }
+    out->global = whole[0], out->global_sv = whole[1], out->global_vs = whole[2];
+    out->context = context[0], out->context_sv = context[1], out->context_vs = context[2];
+    out->standalone = alone[0], out->standalone_sv = alone[1], out->standalone_vs = alone[2];
     out->total = out->global + how->lambda * (out->context + out->standalone) +
                  how->centre * out->gap * out->gap;
     arena_reset(tmp, mark);

@@ -85,13 +85,20 @@ typedef struct train_terms {
     double dscale_global, dscale_local; /* gradients of the loss for the scales */
 } train_terms;
 
-/* Computes the terms and adds the gradients to grad[v], matrices of the same shape. An item's
- * original comes before its edits, and a variant with symbols in a view has values there too. Only
- * the gradients of variants [own_first, own_end) are computed: with several ranks each sees all
- * rows and works out its own; the gradients for the scales are then those of the own symbols, to be
- * added up. Returns 0 when memory is out. `tmp` is left as found. */
-int train_objective(train_terms *out, float *const grad[TRAIN_VIEWS], float *const row[TRAIN_VIEWS],
-                    const train_variant *variant, size_t variants, size_t own_first, size_t own_end,
-                    size_t latent, const train_how *how, arena *tmp);
+/* The rows of a batch. With several ranks each sees all rows and works out the gradients of its own
+ * variants; those for the scales are then of the own symbols, to be added up. */
+typedef struct train_rows {
+    const train_variant *variant; /* an item's original comes before its edits */
+    size_t variants;
+    size_t own_first, own_end; /* variants whose gradients are asked for */
+    size_t latent;
+    /* By train_view: matrices (variants, latent). A variant with symbols in a view has values there
+     * too. */
+    float *const *row, *const *grad;
+} train_rows;
+
+/* Computes the terms and adds the gradients to r->grad. Returns 0 when memory is out. `tmp` is left
+ * as found. */
+int train_objective(train_terms *out, const train_rows *r, const train_how *how, arena *tmp);
 
 #endif

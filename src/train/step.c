@@ -1,4 +1,15 @@
-/* step.c - see step.h. */
+/* step.c - see step.h.
+ *
+ * A step goes through its work three times:
+ *     embed_all     every chunk forward: its rows z, of the paper's five kinds (16, 17)
+ *     judge         the objective of all rows and its gradient dz for each (objective.c)
+ *     gradient_all  every chunk backward, from its dz to the parameters
+ *
+ * The loss couples all rows, so no chunk can go backward before all have gone forward. Between the
+ * two a chunk either keeps its activations (layers' inputs, attention's queries, ...; see
+ * model_pass) or forgets them and is run forward again just before it goes backward. Forward is a
+ * pure function of chunk and parameters: z is the same the second time, to the bit, and so is the
+ * gradient. Recomputing costs a third more and makes the memory that of one chunk per thread. */
 #include "train/step.h"
 
 #include <omp.h>
@@ -6,9 +17,11 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "model/pack.h"
 
-/* Activations of a chunk stay near the core; small batches are cut finer, to keep all cores busy.
- */
+/* Tokens of a chunk. Sequences are whole, so the last one may bring it beyond. The activations of
+ * about a thousand tokens stay near the core; small batches are cut finer, to keep all cores busy,
+ * but below 256 tokens matrix products are too thin. */
 enum { CHUNK_MOST = 1024, CHUNK_LEAST = 256, CHUNKS_PER_THREAD = 6 };
 
 /* A few sequences that go through an encoder together. `row` says where each embedded row belongs.
@@ -87,42 +100,22 @@ train_step *train_step_new(const model *m, int threads, size_t memory, ranks *r)
 static int make_formula_chunk(chunk *c, const train_formula *f, size_t from, size_t to,
                               const model *m, arena *a)
 {
-    size_t count = to - from, *offsets = arena_array(a, count + 1, sizeof *offsets), rows = 0;
+    model_pack p;
+    size_t rows = 0;
     for (size_t i = from; i < to; i++)
         rows += f[i].rows;
     c->rows = 0;
     c->row = arena_array(a, rows, sizeof *c->row);
-    nn_span *span = arena_array(a, rows, sizeof *span);
-    int values = m->vocab->values;
-    uint16_t *token = arena_array(a, c->tokens, sizeof *token);
-    double *value = values ? arena_array(a, c->tokens, sizeof *value) : NULL;
-    nn_path *path = arena_array(a, c->tokens, sizeof *path);
-    if (!offsets || !c->row || !span || !token || !path || (values && !value))
+    if (!c->row || !model_pack_new(&p, m, to - from, c->tokens, rows, a))
         return 0;
-    offsets[0] = 0;
-    for (size_t i = 0; i < count; i++) {
-        const train_formula *g = &f[from + i];
-        size_t at = offsets[i], n = g->tokens.count;
-        offsets[i + 1] = at + n;
-        memcpy(token + at, g->tokens.id, n * sizeof *token);
-        if (values)
-            memcpy(value + at, g->tokens.value, n * sizeof *value);
-        if (g->path)
-            memcpy(path + at, g->path, n * sizeof *path);
-        for (size_t r = 0; r < g->rows; r++) {
-            int padded = m->config.pooling == MODEL_POOL_PADS && g->row[r].view != TRAIN_C;
-            c->row[c->rows] = g->row[r];
-            span[c->rows++] = (nn_span){ at + g->row[r].first, at + g->row[r].end,
-                                         padded ? DATA_SEQUENCE_MAX - n : 0 };
+    for (size_t i = from; i < to; i++) {
+        model_pack_formula(&p, &f[i].words);
+        for (size_t r = 0; r < f[i].rows; r++) {
+            model_pack_row(&p, f[i].row[r].first, f[i].row[r].end);
+            c->row[c->rows++] = f[i].row[r];
         }
     }
-    c->formulas = (model_formulas){ .count = count,
-                                    .offsets = offsets,
-                                    .token = token,
-                                    .value = value,
-                                    .path = f[from].path ? path : NULL,
-                                    .rows = c->rows,
-                                    .span = span };
+    c->formulas = p.f;
     return 1;
 }
 
@@ -155,14 +148,17 @@ static size_t group_tokens(const model_table_group *g)
     return sum;
 }
 
-/* Cuts the batch into chunks. Returns their number, or 0 when memory is out. */
+/* Cuts the batch into chunks, tables first: sequence after sequence in the batch's order until a
+ * chunk has `most` tokens. Where the cuts are depends on the number of threads, and sums of
+ * gradients with it; that is why a run is the same only with as many threads. Returns their number,
+ * or 0 when memory is out. */
 static size_t make_chunks(chunk **out, const train_batch *b, const model *m, int threads, arena *a)
 {
     size_t total = 0, most;
     for (size_t i = 0; i < b->tables; i++)
         total += group_tokens(&b->table[i].group);
     for (size_t i = 0; i < b->formulas; i++)
-        total += b->formula[i].tokens.count;
+        total += b->formula[i].words.tokens.count;
     most = total / ((size_t)threads * CHUNKS_PER_THREAD);
     most = most > CHUNK_MOST ? CHUNK_MOST : most < CHUNK_LEAST ? CHUNK_LEAST : most;
     chunk *c = arena_zero(a, (b->formulas + b->tables) * sizeof *c);
@@ -178,7 +174,7 @@ static size_t make_chunks(chunk **out, const train_batch *b, const model *m, int
     }
     for (size_t from = 0, to; from < b->formulas; from = to, n++) {
         for (to = from; to < b->formulas && (to == from || c[n].tokens < most); to++)
-            c[n].tokens += b->formula[to].tokens.count;
+            c[n].tokens += b->formula[to].words.tokens.count;
         if (!make_formula_chunk(&c[n], b->formula, from, to, m, a))
             return 0;
     }
@@ -269,7 +265,9 @@ static int run_backward(chunk *c, const model *m, float *grad, arena *tmp)
 /* Forward runs all chunks; backward all of them or those of one encoder. */
 enum { FORWARD, NUMERIC, SYMBOLIC, BOTH };
 
-/* The chunks of a thread. Returns 0 when memory is out. */
+/* The chunks of a thread. With `keep` a chunk's pass stays in s->keep from the forward run to the
+ * backward one; else it is made in s->tmp, used and forgotten, and the backward run makes it anew.
+ * Returns 0 when memory is out. */
 static int run_thread(train_step *s, const model *m, chunk *c, size_t n, int thread, int keep,
                       int backward, float *grad)
 {
@@ -399,8 +397,14 @@ static int judge(work *w, train_step *s, const train_batch *b, const train_how *
 {
     int count = ranks_count(s->ranks), me = ranks_me(s->ranks);
     if (count == 1)
-        return train_objective(terms, w->drow, w->row, b->variant, b->variants, 0, b->variants,
-                               latent, how, s->plan);
+        return train_objective(terms,
+                               &(train_rows){ .variant = b->variant,
+                                              .variants = b->variants,
+                                              .own_end = b->variants,
+                                              .latent = latent,
+                                              .row = w->row,
+                                              .grad = w->drow },
+                               how, s->plan);
     size_t *sizes = arena_array(s->plan, (size_t)count, sizeof *sizes), total = 0, first = 0;
     if (!sizes)
         return 0;
@@ -423,8 +427,8 @@ static int judge(work *w, train_step *s, const train_batch *b, const train_how *
                       sizeof *variant / sizeof variant->item);
     for (int v = 0; v < TRAIN_VIEWS; v++)
         ranks_gather_floats(s->ranks, w->row[v], row[v], sizes, latent);
-    if (!train_objective(terms, drow, row, variant, total, first, first + b->variants, latent, how,
-                         s->plan))
+    const train_rows all = { variant, total, first, first + b->variants, latent, row, drow };
+    if (!train_objective(terms, &all, how, s->plan))
         return 0;
     for (int v = 0; v < TRAIN_VIEWS; v++)
         memcpy(w->drow[v], drow[v] + first * latent, b->variants * latent * sizeof **drow);

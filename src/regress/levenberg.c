@@ -1,0 +1,298 @@
+/* levenberg.c - see levenberg.h.
+ *
+ * At the parameters x with residuals r and derivatives J a step p solves
+ *
+ *     min |J p + r|^2   with   |D p| <= delta,        that is   (J'J + par D^2) p = -J'r
+ *
+ * for the par >= 0 that MINPACK's lmpar finds from J's factorisation J P = Q R. The radius delta
+ * grows or shrinks by how much of the promised fall there is (Moré, "The Levenberg-Marquardt
+ * algorithm: implementation and theory", 1978). */
+#include "regress/levenberg.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdint.h>
+#include <string.h>
+
+typedef struct state {
+    size_t m, n;
+    double *at, *residual,
+        *slope;            /* slope(m,n) by columns: derivatives, then their factorisation */
+    double *trial, *there; /* the end of a step, and the residuals there */
+    double *length;        /* of the derivatives' columns */
+    double *diag;          /* D */
+    double *rdiag, *rest;  /* of R; the lengths of what is left of the columns */
+    double *target;        /* Q'residual */
+    double *step, *wa, *wb, *wc;
+    int *pivot; /* column pivot[k] - 1 of J is column k of R */
+    double size, norm, delta, par;
+} state;
+
+/* Returns 0 when memory is out. */
+static int make(state *s, arena *a)
+{
+    double **const rows[] = { &s->residual, &s->there, &s->target };
+    double **const vectors[] = { &s->trial, &s->length, &s->diag, &s->rdiag, &s->rest,
+                                 &s->step,  &s->wa,     &s->wb,   &s->wc };
+    s->slope = arena_array(a, s->m * s->n, sizeof *s->slope);
+    s->pivot = arena_array(a, s->n, sizeof *s->pivot);
+    int good = s->slope && s->pivot;
+    for (size_t k = 0; k < sizeof rows / sizeof *rows; k++)
+        good &= (*rows[k] = arena_array(a, s->m, sizeof(double))) != NULL;
+    for (size_t k = 0; k < sizeof vectors / sizeof *vectors; k++)
+        good &= (*vectors[k] = arena_array(a, s->n, sizeof(double))) != NULL;
+    return good;
+}
+
+enum { SIDE = 4 }; /* columns side by side */
+
+/* sum[c] = v . column[c], each added up in the order of the rows. Four sums side by side: one alone
+ * would wait for its own last addition at every row. */
+static void inner(double sum[SIDE], const double *v, double *const column[SIDE], size_t n)
+{
+    const double *a = column[0], *b = column[1], *c = column[2], *d = column[3];
+    double s = 0, t = 0, u = 0, w = 0;
+    for (size_t i = 0; i < n; i++) {
+        s += v[i] * a[i];
+        t += v[i] * b[i];
+        u += v[i] * c[i];
+        w += v[i] * d[i];
+    }
+    sum[0] = s, sum[1] = t, sum[2] = u, sum[3] = w;
+}
+
+/* Whether enorm adds up the squares of v, which make `sum`, as they are: it scales what is much
+ * larger or smaller. Bits and no branches, so that compilers take several rows at once. */
+static int is_usual(const double *v, size_t n, double sum)
+{
+    const double small = 1e-18, large = 1e24;
+    int64_t tiny = 0;
+    for (size_t i = 0; i < n; i++) {
+        double size = fabs(v[i]);
+        tiny |= (int64_t)(size < small) & (int64_t)(size > 0);
+    }
+    return !tiny && sum <= large;
+}
+
+/* The lengths of the columns, as enorm has them. */
+static void measure(state *s)
+{
+    for (size_t first = 0; first < s->n; first += SIDE) {
+        double *column[SIDE], sum[SIDE] = { 0 };
+        size_t count = s->n - first < SIDE ? s->n - first : SIDE;
+        for (size_t c = 0; c < SIDE; c++)
+            column[c] = s->slope + (first + (c < count ? c : 0)) * s->m;
+        for (size_t i = 0; i < s->m; i++)
+            for (size_t c = 0; c < SIDE; c++)
+                sum[c] += column[c][i] * column[c][i];
+        for (size_t c = 0; c < count; c++)
+            s->length[first + c] =
+                is_usual(column[c], s->m, sum[c]) ? sqrt(sum[c]) : enorm((int)s->m, column[c]);
+    }
+}
+
+/* Takes the reflection I - v v'/v[0] to columns[0..count), of n rows each. */
+static void reflect(double *const *columns, size_t count, const double *v, size_t n)
+{
+    for (size_t first = 0; first < count; first += SIDE) {
+        double *side[SIDE], sum[SIDE];
+        for (size_t c = 0; c < SIDE; c++)
+            side[c] = columns[first + c < count ? first + c : first];
+        inner(sum, v, side, n);
+        for (size_t c = 0; c < SIDE && first + c < count; c++) {
+            double part = sum[c] / v[0], *restrict to = side[c];
+            const double *restrict from = v;
+            for (size_t i = 0; i < n; i++)
+                to[i] -= part * from[i];
+        }
+    }
+}
+
+/* Brings the column with the longest rest to place j. */
+static void choose(state *s, size_t j)
+{
+    size_t best = j;
+    for (size_t k = j; k < s->n; k++)
+        if (s->rdiag[k] > s->rdiag[best])
+            best = k;
+    if (best == j)
+        return;
+    double *one = s->slope + j * s->m, *other = s->slope + best * s->m;
+    for (size_t i = 0; i < s->m; i++) {
+        double v = one[i];
+        one[i] = other[i];
+        other[i] = v;
+    }
+    int p = s->pivot[j];
+    s->rdiag[best] = s->rdiag[j];
+    s->rest[best] = s->rest[j];
+    s->pivot[j] = s->pivot[best];
+    s->pivot[best] = p;
+}
+
+/* What is left of column k's length below row j: by Pythagoras, and measured anew where that has
+ * lost its digits. */
+static void shorten(state *s, size_t j, size_t k)
+{
+    double *column = s->slope + k * s->m;
+    if (s->rdiag[k] == 0)
+        return;
+    double share = column[j] / s->rdiag[k], lost;
+    s->rdiag[k] *= sqrt(fmax(0, 1 - share * share));
+    lost = s->rdiag[k] / s->rest[k];
+    if (.05 * (lost * lost) <= DBL_EPSILON) {
+        s->rdiag[k] = enorm((int)(s->m - j - 1), column + j + 1);
+        s->rest[k] = s->rdiag[k];
+    }
+}
+
+/* J P = Q R by Householder's reflections, which go to the residuals as well: target = Q'residual. R
+ * ends above the diagonal of slope and on it. `columns` has room for n pointers. */
+static void factorise(state *s, double **columns)
+{
+    size_t m = s->m, n = s->n;
+    measure(s);
+    memcpy(s->rdiag, s->length, n * sizeof *s->rdiag);
+    memcpy(s->rest, s->length, n * sizeof *s->rest);
+    memcpy(s->target, s->residual, m * sizeof *s->target);
+    for (size_t j = 0; j < n; j++)
+        s->pivot[j] = (int)j + 1;
+    for (size_t j = 0; j < n; j++) {
+        choose(s, j);
+        double *v = s->slope + j * m + j, length = enorm((int)(m - j), v);
+        size_t count = 0;
+        if (length != 0) {
+            length = v[0] < 0 ? -length : length;
+            for (size_t i = 0; i < m - j; i++)
+                v[i] /= length;
+            v[0] += 1;
+            for (size_t k = j + 1; k < n; k++)
+                columns[count++] = s->slope + k * m + j;
+        }
+        if (v[0] != 0)
+            columns[count++] = s->target + j;
+        reflect(columns, count, v, m - j);
+        for (size_t k = j + 1; k < n && length != 0; k++)
+            shorten(s, j, k);
+        s->rdiag[j] = -length;
+    }
+    for (size_t j = 0; j < n; j++)
+        s->slope[j * m + j] = s->rdiag[j];
+}
+
+static double scaled_length(state *s, const double *v)
+{
+    for (size_t j = 0; j < s->n; j++)
+        s->wa[j] = s->diag[j] * v[j];
+    return enorm((int)s->n, s->wa);
+}
+
+/* The largest cosine between the residuals and a column of the derivatives: 0 at a minimum. */
+static double slope_left(const state *s)
+{
+    double most = 0;
+    for (size_t j = 0; j < s->n && s->norm != 0; j++) {
+        double length = s->length[s->pivot[j] - 1], sum = 0;
+        if (length == 0)
+            continue;
+        for (size_t i = 0; i <= j; i++)
+            sum += s->slope[j * s->m + i] * (s->target[i] / s->norm);
+        most = fmax(most, fabs(sum / length));
+    }
+    return most;
+}
+
+/* |J step|, by R. */
+static double linear_length(state *s)
+{
+    for (size_t j = 0; j < s->n; j++) {
+        double part = s->step[s->pivot[j] - 1];
+        s->wa[j] = 0;
+        for (size_t i = 0; i <= j; i++)
+            s->wa[i] += s->slope[j * s->m + i] * part;
+    }
+    return enorm((int)s->n, s->wa);
+}
+
+/* The radius for the next step, `length` being that of this one. fall and promise are shares of the
+ * sum of squares, `along` is half its derivative along the step. */
+static void adjust(state *s, double fall, double promise, double along, double now, double length)
+{
+    double ratio = promise != 0 ? fall / promise : 0;
+    if (ratio <= .25) {
+        double shrink = fall >= 0 ? .5 : .5 * along / (along + .5 * fall);
+        if (.1 * now >= s->norm || shrink < .1)
+            shrink = .1;
+        s->delta = shrink * fmin(s->delta, length / .1);
+        s->par /= shrink;
+    } else if (s->par == 0 || ratio >= .75) {
+        s->delta = length / .5;
+        s->par = .5 * s->par;
+    }
+}
+
+/* Steps from the factorised point until one is taken. Returns 1 if one was, 0 where the search
+ * ends. *calls counts the evaluations of the residuals, `first` is for the very first point. */
+static int take_step(state *s, const regress_descent *d, double steepest, int first, int *calls)
+{
+    const double taken = 1e-4;
+    for (;;) {
+        lmpar(d->n, s->slope, d->m, s->pivot, s->diag, s->target, s->delta, &s->par, s->step, s->wa,
+              s->wb, s->wc);
+        for (size_t j = 0; j < s->n; j++) {
+            s->step[j] = -s->step[j];
+            s->trial[j] = s->at[j] + s->step[j];
+        }
+        double length = scaled_length(s, s->step);
+        if (first)
+            s->delta = fmin(s->delta, length);
+        if (d->f(d->context, d->m, d->n, s->trial, s->there, s->slope, d->m, 1) < 0)
+            return 0;
+        ++*calls;
+        double now = enorm(d->m, s->there), part = now / s->norm;
+        double fall = .1 * now < s->norm ? 1 - part * part : -1;
+        double one = linear_length(s) / s->norm, two = sqrt(s->par) * length / s->norm;
+        double promise = one * one + two * two / .5, along = -(one * one + two * two);
+        double ratio = promise != 0 ? fall / promise : 0;
+        adjust(s, fall, promise, along, now, length);
+        if (ratio >= taken) {
+            memcpy(s->at, s->trial, s->n * sizeof *s->at);
+            memcpy(s->residual, s->there, s->m * sizeof *s->there);
+            s->size = scaled_length(s, s->at);
+            s->norm = now;
+        }
+        double least = fmax(d->tolerance, DBL_EPSILON);
+        if ((fabs(fall) <= least && promise <= least && .5 * ratio <= 1) ||
+            s->delta <= least * s->size || *calls >= d->most || steepest <= DBL_EPSILON)
+            return 0;
+        if (ratio >= taken)
+            return 1;
+    }
+}
+
+int regress_descend(const regress_descent *d, double *at, arena *tmp)
+{
+    arena_pos mark = arena_mark(tmp);
+    state s = { .m = (size_t)d->m, .n = (size_t)d->n, .at = at };
+    double **columns = arena_array(tmp, s.n + 1, sizeof *columns);
+    int good = make(&s, tmp) && columns, calls = 1;
+    int go = good && d->f(d->context, d->m, d->n, at, s.residual, s.slope, d->m, 1) >= 0;
+    s.norm = go ? enorm(d->m, s.residual) : 0;
+    for (int turn = 0; go; turn++) {
+        if (d->f(d->context, d->m, d->n, at, s.residual, s.slope, d->m, 2) < 0)
+            break;
+        factorise(&s, columns);
+        for (size_t j = 0; j < s.n; j++)
+            s.diag[j] = turn ? fmax(s.diag[j], s.length[j]) : s.length[j] ? s.length[j] : 1;
+        if (turn == 0) {
+            s.size = scaled_length(&s, at);
+            s.delta = d->factor * s.size;
+            if (s.delta == 0)
+                s.delta = d->factor;
+        }
+        double steepest = slope_left(&s);
+        go = steepest > 0 && take_step(&s, d, steepest, turn == 0, &calls);
+    }
+    arena_reset(tmp, mark);
+    return good;
+}

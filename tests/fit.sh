@@ -1,0 +1,154 @@
+#!/usr/bin/env bash
+# `snip fit` as people use it, and as they should not: fit.sh PROGRAM
+set -u
+snip=$(realpath "$1")
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+cd "$folder" || exit 1
+passed=0 failed=0
+bad() { echo "FAILED: ${1:0:400}"; failed=$((failed + 1)); }
+good() { passed=$((passed + 1)); }
+quick=(--evals 3000 --threads 1 --no-space)
+
+# table NAME HEADER ROWS EXPRESSIONS: rows of awk's numbers; i is the row, r() uniform in 0..1.
+table() {
+    { echo "$2"; awk -v n="$3" 'function r() { return rand() }
+        function gauss() { return sqrt(-2 * log(1 - r())) * cos(6.283185307179586 * r()) }
+        BEGIN { srand(7); OFMT = CONVFMT = "%.17g"; for (i = 1; i <= n; i++) { '"$4"' } }'; } >"$1"
+}
+
+# says EXIT_CODE PATTERN ARGUMENT...: snip fit ends so and prints such a line.
+says() {
+    local code=$1 pattern=$2 got; shift 2
+    timeout 60 "$snip" fit "$@" >out 2>&1
+    got=$?
+    { [ $got -eq "$code" ] && grep -qE -- "$pattern" out; } && good ||
+        bad "snip fit $* gives $got: $(tail -n 20 out)"
+}
+
+# Tables that say little, or nothing.
+table noise.csv x,z,y 100 'x = r(); z = r(); print x "," z "," gauss()'
+says 0 '^no formula beats the mean$' noise.csv "${quick[@]}"
+grep -qE '^> +1 ' out && good || bad "pure noise: $(cat out)"
+table same.csv x,y 50 'x = r(); print x "," 2.5'
+says 0 '^> +1 .* 2\.5$' same.csv "${quick[@]}"
+grep -q 'the target is the same in all rows' out && good || bad "a constant target: $(cat out)"
+table two.csv x,y 2 'print i "," 2 * i'
+says 1 '2 rows are too few' two.csv "${quick[@]}"
+table eight.csv x,y 8 'print i "," 3 * i * i'
+says 0 '^>.* 3\*x\^2$' eight.csv "${quick[@]}"
+printf 'x,y\n' >empty.csv
+says 1 'empty.csv' empty.csv "${quick[@]}"
+says 1 'missing.csv: No such file' missing.csv
+
+# Columns of all kinds.
+table law.csv m,v,e 200 'm = 1 + r(); v = 1 + 2 * r(); print m "," v "," m * v * v / 2'
+says 0 '^>.* 0\.5\*m\*v\^2$|^>.* m\*v\^2/2$' law.csv "${quick[@]}"
+awk -F, 'BEGIN { OFS = "," } { print $1, (NR > 1 ? "word" : "name"), $2, $3 }' law.csv >text.csv
+says 1 "'word'|name" text.csv "${quick[@]}"
+says 0 '^>.*m\*v\^2' text.csv --columns m,v "${quick[@]}"
+awk -F, 'BEGIN { OFS = "," } { print $1, (NR > 1 ? $1 : "m2"), (NR > 1 ? 7 : "seven"), $2, $3 }' law.csv >equal.csv
+says 0 '^>.*[ *]m\*v\^2' equal.csv "${quick[@]}"
+grep -qE 'm2|seven' out && bad "columns that say nothing are used: $(cat out)" || good
+echo '3 + seven*m2*v' >guess
+says 0 '^>.*[ *]m\*v\^2' equal.csv --guess guess "${quick[@]}"
+awk -F, 'BEGIN { OFS = "," } { print (NR > 1 ? 7 : "seven"), (NR > 1 ? 8 : "eight"), $3 }' law.csv >flat.csv
+says 0 '^> +1 ' flat.csv "${quick[@]}"
+table wide.csv "$(seq -s, -f 'c%g' 60),y" 150 's = ""; for (j = 1; j <= 60; j++) {
+    c[j] = r(); s = s c[j] ","; } print s 4 * c[17] - 2 * c[41]'
+says 0 '^>.*c17.*c41|^>.*c41.*c17' wide.csv --evals 200000 --threads 1 --no-space
+table many.csv "$(seq -s, -f 'c%g' 70),y" 20 's = ""; for (j = 1; j <= 70; j++) s = s r() ","; print s i'
+says 1 '70 inputs, the most are 64' many.csv "${quick[@]}"
+{ echo '"the mass","say ""v""",`e` x'; tail -n +2 law.csv; } >names.csv
+says 0 'the mass' names.csv "${quick[@]}"
+
+# Numbers of all sizes.
+table large.csv x,y 100 'x = 1 + r(); print x "," x * x * 1e300'
+says 1 'too large: take another unit' large.csv "${quick[@]}"
+table huge.csv x,y 100 'x = 1 + r(); print x "," x * x * 1e140'
+says 0 '^> +[0-9]+ +1 +1 ' huge.csv "${quick[@]}"
+table small.csv x,y 100 'x = 1e-30 * (1 + r()); print x "," 3e30 * x'
+says 0 '^> +[0-9]+ +1 +1 ' small.csv "${quick[@]}"
+table holes.csv x,y 60 'print i "," (i == 20 ? "inf" : i == 30 ? "nan" : 2 * i)'
+says 1 'holes.csv' holes.csv "${quick[@]}"
+says 0 '^>.* 2\*x$' holes.csv --drop-nan "${quick[@]}"
+
+# Options that are wrong.
+says 2 'not a number of seconds' law.csv --time soon
+says 2 'not a number of seconds' law.csv --time -1
+says 2 'there is no operator' law.csv --operators +,foo
+says 2 'not a size' law.csv --memory 3
+says 2 'wants a table' --time 1
+
+# The same seed and the same evaluations: the same bytes with any number of threads.
+table wave.csv a,b,c,y 400 'a = r() * 4; b = 1 + r(); c = r();
+    print a "," b "," c "," sin(2 * a) / (b + exp(-c)) + 0.05 * gauss()'
+for n in 1 2; do
+    "$snip" fit wave.csv --evals 20000 --seed 5 --no-space --threads $n --format csv >threads$n 2>/dev/null
+done
+{ [ -s threads1 ] && cmp -s threads1 threads2; } && good || bad "threads: $(diff threads1 threads2)"
+
+# What is reported is true of the text: losses again, from the formulas as printed.
+for name in wave law eight huge small noise; do
+    "$snip" fit $name.csv --evals 5000 --threads 1 --no-space --json >$name.json 2>/dev/null
+    python3 - $name.csv $name.json <<'PYTHON' && good || bad "the errors reported for $name.csv"
+import csv, json, math, sys
+rows = list(csv.reader(open(sys.argv[1])))
+answer = json.load(open(sys.argv[2]))
+names, data = rows[0], [[float(c) for c in r] for r in rows[1:]]
+known = {k: getattr(math, k) for k in ("sqrt", "exp", "log", "sin", "cos", "tan", "tanh")}
+known.update(asin=math.asin, acos=math.acos, atan=math.atan, Abs=abs, pi=math.pi)
+mean = math.fsum(r[-1] / len(data) for r in data)
+for f in answer["front"]:
+    code = compile(f["sympy"], "formula", "eval")
+    unit = max(abs(r[-1] - mean) for r in data)
+    left = [(eval(code, known, dict(zip(names, r))) - r[-1]) / unit for r in data]
+    n = answer["rows"]
+    assert sum(n) == len(data), n
+    told = (f["loss_train"] * n[0] + f["loss_val"] * n[1]) / unit ** 2
+    mine = math.fsum(v * v for v in left)
+    assert abs(told - mine) <= 1e-9 * max(told, mine) + 1e-24, (f["sympy"], told, mine)
+PYTHON
+done
+
+# Time limits hold. A loaded machine may be late once; three times is the program's fault.
+table long.csv a,b,y 1000000 'a = r(); b = r(); print a "," b "," (a + b) / (1 + a * b) + 0.1 * r()'
+for try in 1 2 3; do
+    begun=$(date +%s%N)
+    "$snip" fit long.csv --time 5 --no-space -q >out 2>&1 || bad "a million rows: $(cat out)"
+    took=$((($(date +%s%N) - begun) / 1000000))
+    [ $took -le 5500 ] && break
+done
+[ $took -le 5500 ] && good || bad "--time 5 on a million rows took $took ms"
+
+# Ctrl-C: the front so far, soon.
+for try in 1 2 3; do
+    "$snip" fit wave.csv --time 100 --threads 1 --no-space >out 2>&1 &
+    pid=$!
+    sleep 1
+    begun=$(date +%s%N)
+    kill -INT $pid 2>/dev/null
+    wait $pid
+    code=$?
+    took=$((($(date +%s%N) - begun) / 1000000))
+    [ $took -le 500 ] && break
+done
+{ [ $code -eq 0 ] && grep -q '^> ' out; } && good || bad "Ctrl-C gives $code: $(cat out)"
+[ $took -le 500 ] && good || bad "Ctrl-C took $took ms"
+
+# Killed at any moment, --out is whole or absent.
+head=$(head -n 1 threads1)
+for k in $(seq 20); do
+    rm -f front.csv
+    "$snip" fit wave.csv --time 3 --threads 1 --no-space --out front.csv -q 2>/dev/null &
+    pid=$!
+    sleep 0.$((RANDOM % 90 + 10))
+    kill -KILL $pid 2>/dev/null
+    wait $pid 2>/dev/null
+    [ -e front.csv ] || { good; continue; }
+    { [ "$(head -n 1 front.csv)" = "$head" ] && [ "$(tail -c 1 front.csv | od -An -c | tr -d ' ')" = '\n' ] &&
+        [ "$(awk -F, 'NF < 11' front.csv | wc -l)" -eq 0 ]; } && good || bad "killed: $(cat front.csv)"
+done
+
+echo "$passed passed, $failed failed"
+[ $failed -eq 0 ]
