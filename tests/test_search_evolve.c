@@ -241,6 +241,16 @@ static void evolve_finds_nested_formulas(void **state)
     }
 }
 
+/* However long the stages before it took without a better formula, evolve has time of its own. */
+static void evolve_has_its_own_patience(void **state)
+{
+    const search_how how = { .evaluations = 1500000, .threads = 1 };
+    search_result r = searched("x0*sin(3*x1*x2) + sqrt(x0^2 + x1^2)", &how, *state);
+    const search_formula *f = &r.front[r.selected];
+    if (!(f->r2[1] > 1 - 1e-12))
+        fail_msg("%s", text(f->e, *state));
+}
+
 static void threads_do_not_matter(void **state)
 {
     const char *truth = "x0*exp(-x1) + 0.3*sin(3*x2)*x1 + tanh(x0*x2)/x1";
@@ -314,17 +324,12 @@ static void long_guesses_are_named(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        ARENA_TEST(outer_numbers_are_stripped),
-        ARENA_TEST(coefficients_are_least_squares),
-        ARENA_TEST(inner_numbers_are_fitted),
-        ARENA_TEST(hashes_ignore_order_and_numbers),
-        ARENA_TEST(a_wish_is_what_was_there),
-        ARENA_TEST(parts_answer_wishes),
-        ARENA_TEST(products_of_powers_are_read_off),
-        ARENA_TEST(evolve_finds_nested_formulas),
-        ARENA_TEST(threads_do_not_matter),
-        ARENA_TEST(operators_and_size_hold),
-        ARENA_TEST(guesses_are_fitted),
+        ARENA_TEST(outer_numbers_are_stripped),      ARENA_TEST(coefficients_are_least_squares),
+        ARENA_TEST(inner_numbers_are_fitted),        ARENA_TEST(hashes_ignore_order_and_numbers),
+        ARENA_TEST(a_wish_is_what_was_there),        ARENA_TEST(parts_answer_wishes),
+        ARENA_TEST(products_of_powers_are_read_off), ARENA_TEST(evolve_finds_nested_formulas),
+        ARENA_TEST(evolve_has_its_own_patience),     ARENA_TEST(threads_do_not_matter),
+        ARENA_TEST(operators_and_size_hold),         ARENA_TEST(guesses_are_fitted),
         ARENA_TEST(long_guesses_are_named),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
