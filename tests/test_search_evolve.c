@@ -179,7 +179,7 @@ static void a_wish_is_what_was_there(void **state)
     assert_false(vary_wish(wish, &scale, &p, 1, 1, &r));
 }
 
-static void pool_answer_wishes(void **state)
+static void parts_answer_wishes(void **state)
 {
     arena *a = *state;
     regress_table t = table_of("2 - 5*x0/x2", a);
@@ -192,7 +192,7 @@ static void pool_answer_wishes(void **state)
     rng_init(&random, 1, RNG_BENCH, 0);
     assert_true(pool_make(&p, &s, &r, a));
     assert_true(p.count > 500);
-    const part *found = pool_match(&p, t.y, &random, &shift, &factor, &rest);
+    const pool_part *found = pool_match(&p, t.y, &random, &shift, &factor, &rest);
     assert_non_null(found);
     assert_string_equal(text(found->e, a), "x0/x2");
     assert_true(fabs(shift - (2)) < 1e-9);
@@ -202,6 +202,22 @@ static void pool_answer_wishes(void **state)
     size_t before = p.count;
     assert_false(pool_add(&p, parse("3 + 2*x0/x2", a)));
     assert_int_equal(p.count, before);
+}
+
+static void products_of_powers_are_read_off(void **state)
+{
+    arena *a = *state;
+    regress_table t = table_of("-2.5*x0^2*sqrt(x1)/x2", a);
+    const search_view v = { .dim = COLUMNS, .rows = ROWS, .x = t.x, .y = t.y };
+    head_rows r = head_rows_of(&v);
+    search s = { .operators = search_operators_default(), .dim = COLUMNS };
+    pool p;
+    double factor, rest;
+    assert_true(pool_make(&p, &s, &r, a));
+    expr e = pool_power(&p, t.y, &factor, &rest, a);
+    assert_non_null(e.node);
+    assert_string_equal(text(e, a), "x0^2*sqrt(x1)/x2");
+    assert_true(fabs(factor + 2.5) < 1e-9 && rest < 1e-20);
 }
 
 /* ---- the stages ---- */
@@ -223,6 +239,16 @@ static void evolve_finds_nested_formulas(void **state)
         assert_int_equal(f->stage, SEARCH_EVOLVE);
         assert_true(f->size <= 30);
     }
+}
+
+/* However long the stages before it took without a better formula, evolve has time of its own. */
+static void evolve_has_its_own_patience(void **state)
+{
+    const search_how how = { .evaluations = 1500000, .threads = 1 };
+    search_result r = searched("x0*sin(3*x1*x2) + sqrt(x0^2 + x1^2)", &how, *state);
+    const search_formula *f = &r.front[r.selected];
+    if (!(f->r2[1] > 1 - 1e-12))
+        fail_msg("%s", text(f->e, *state));
 }
 
 static void threads_do_not_matter(void **state)
@@ -298,11 +324,12 @@ static void long_guesses_are_named(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        ARENA_TEST(outer_numbers_are_stripped),   ARENA_TEST(coefficients_are_least_squares),
-        ARENA_TEST(inner_numbers_are_fitted),     ARENA_TEST(hashes_ignore_order_and_numbers),
-        ARENA_TEST(a_wish_is_what_was_there),     ARENA_TEST(pool_answer_wishes),
-        ARENA_TEST(evolve_finds_nested_formulas), ARENA_TEST(threads_do_not_matter),
-        ARENA_TEST(operators_and_size_hold),      ARENA_TEST(guesses_are_fitted),
+        ARENA_TEST(outer_numbers_are_stripped),      ARENA_TEST(coefficients_are_least_squares),
+        ARENA_TEST(inner_numbers_are_fitted),        ARENA_TEST(hashes_ignore_order_and_numbers),
+        ARENA_TEST(a_wish_is_what_was_there),        ARENA_TEST(parts_answer_wishes),
+        ARENA_TEST(products_of_powers_are_read_off), ARENA_TEST(evolve_finds_nested_formulas),
+        ARENA_TEST(evolve_has_its_own_patience),     ARENA_TEST(threads_do_not_matter),
+        ARENA_TEST(operators_and_size_hold),         ARENA_TEST(guesses_are_fitted),
         ARENA_TEST(long_guesses_are_named),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -11,8 +11,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "search/build.h"
 #include "search/target.h"
+#include "search/build.h"
 #include "search/vary.h"
 
 enum {
@@ -31,6 +31,7 @@ enum {
 #define CROWDING   20.0 /* what a size's share of the island counts in the logarithm of a loss */
 #define LENGTH     0.02 /* the same for a node */
 #define GAIN_LEAST -0.2 /* in the logarithm of a loss, against the archive: worth an offer */
+#define SPREAD_MAX 30.0 /* of a column that is taken as it is, and its reciprocal */
 #define LOSS_LEAST 1e-28
 
 typedef struct creature {
@@ -58,8 +59,8 @@ typedef struct island {
 typedef struct world {
     search *s;
     const search_view *v;
-    target target[TARGETS_MAX];
-    size_t targets;
+    target aim[TARGETS_MAX];
+    size_t aims;
     pool pool;
     pool_ops ops;
     const expr *seed; /* the archive's formulas in the columns of the view, as of this round */
@@ -329,7 +330,7 @@ static void step(worker *k)
     bring(k, child, loss);
 }
 
-/* A new population: pool, and for y itself now and then what the archive has. */
+/* A new population: parts, and for y itself now and then what the archive has. */
 static void populate(worker *k)
 {
     island *is = k->is;
@@ -338,9 +339,9 @@ static void populate(worker *k)
     /* At first every transform has its turn; later y itself is as likely as all others. */
     size_t t = k->j->index > 0 ? k->j->index - 1 : 0;
     if (is->t && k->j->index > 0)
-        t = rng_below(random, 2) ? 0 : rng_below(random, (uint32_t)w->targets);
-    t = t < w->targets ? t : 0;
-    is->t = &w->target[t];
+        t = rng_below(random, 2) ? 0 : rng_below(random, (uint32_t)w->aims);
+    t = t < w->aims ? t : 0;
+    is->t = &w->aim[t];
     k->vary.rows = &is->t->rows;
     clear(is);
     size_t seeds =
@@ -381,6 +382,45 @@ static void run(search_job *j, void *context)
 
 /* ---- the stage ---- */
 
+/* The view with columns of moderate spread: sin(0.004*x) is near to no sin(x). Returns 0 when
+ * memory is out. */
+static int rescale(search_view *out, const search *s, const search_view *v, arena *a)
+{
+    const double **x = arena_array(a, v->dim, sizeof *x);
+    expr *by = arena_array(a, v->dim, sizeof *by);
+    if (!x || !by)
+        return 0;
+    for (size_t j = 0; j < v->dim; j++) {
+        double mean = 0, square = 0;
+        for (size_t i = 0; i < v->rows; i++)
+            mean += v->x[j][i] / (double)v->rows;
+        for (size_t i = 0; i < v->rows; i++)
+            square += (v->x[j][i] - mean) * (v->x[j][i] - mean) / (double)v->rows;
+        double spread = sqrt(square), unit = pow(10, -round(log10(spread)));
+        int usual = !(spread > 0) || (spread < SPREAD_MAX && spread > 1 / SPREAD_MAX);
+        double *to = usual ? NULL : arena_array(a, v->rows, sizeof *to);
+        x[j] = usual ? v->x[j] : to;
+        by[j] = search_variable(j, a);
+        if (!usual)
+            by[j] = search_binary(EXPR_MUL, search_number(unit, a), by[j], a);
+        if (!x[j] || !by[j].node)
+            return 0;
+        for (size_t i = 0; i < v->rows && !usual; i++)
+            to[i] = unit * v->x[j][i];
+    }
+    expr value = search_variable(v->dim, a);
+    return value.node && search_view_derive(out, s, v, value, by, v->dim, x, v->y, v->rows, a);
+}
+
+/* The user's input j over column j of the view. */
+static double unit_of(const world *w, size_t j)
+{
+    for (size_t i = 0; i < w->v->rows; i++)
+        if (w->v->x[j][i] != 0)
+            return w->s->x[j][i] / w->v->x[j][i];
+    return 1;
+}
+
 /* The archive's formulas in the columns of the view, in `a`. */
 static snip_code take_seeds(world *w, arena *a, snip_status *st)
 {
@@ -393,9 +433,10 @@ static snip_code take_seeds(world *w, arena *a, snip_status *st)
     w->seed = seed;
     w->seeds = 0;
     for (size_t j = 0; j < w->s->dim; j++) {
+        double unit = unit_of(w, j);
         by[j] = search_variable(j, a);
-        if (w->v->by && w->v->by[j].count == 3) /* factor * x: the other way round */
-            by[j] = search_binary(EXPR_DIV, by[j], expr_sub(w->v->by[j], 1), a);
+        if (unit != 1)
+            by[j] = search_binary(EXPR_MUL, search_number(unit, a), by[j], a);
         if (!by[j].node)
             return status_nomem(st);
     }
@@ -413,10 +454,10 @@ static int make_world(world *w)
 {
     w->ops = pool_ops_of(w->s);
     w->room = w->s->max_size < HEAD_NODES_MAX ? w->s->max_size : HEAD_NODES_MAX;
-    if (!targets_make(w->target, &w->targets, w->s, w->v, w->a))
+    if (!targets_make(w->aim, &w->aims, w->s, w->v, w->a))
         return 0;
-    if (w->targets == 0 || !pool_make(&w->pool, w->s, &w->target[0].rows, w->a))
-        return w->targets == 0;
+    if (w->aims == 0 || !pool_make(&w->pool, w->s, &w->aim[0].rows, w->a))
+        return w->aims == 0;
     for (size_t i = 0; i < ISLANDS; i++) {
         island *is = &w->island[i];
         if (!(is->seen = arena_zero(w->a, SEEN_SLOTS * sizeof *is->seen)))
@@ -435,9 +476,10 @@ snip_code search_evolve(search *s, const search_view *v, snip_status *st)
     arena *a = arena_new(0);
     world *w = a ? arena_zero(a, sizeof *w) : NULL;
     snip_code code = SNIP_OK;
+    search_view own;
     if (w)
-        *w = (world){ .s = s, .v = v, .a = a };
-    if (!w || !make_world(w))
+        *w = (world){ .s = s, .v = &own, .a = a };
+    if (!w || !rescale(&own, s, v, a) || !make_world(w))
         code = status_nomem(st);
     while (code == SNIP_OK && w->pool.count > 0 && !search_over(s)) {
         arena_pos mark = arena_mark(a);

@@ -52,7 +52,7 @@ int pool_add(pool *p, expr e)
     double *v = arena_array(p->a, SEARCH_FEW, sizeof *v), sum = 0, square = 0;
     if (!v || expr_eval(e, r->x, r->rows, v, p->a) != r->rows)
         goto no;
-    part *to = &p->at[p->count];
+    pool_part *to = &p->at[p->count];
     for (size_t i = 0; i < r->rows; i++)
         sum += v[i];
     to->mean = sum / (double)r->rows;
@@ -88,7 +88,7 @@ no:
     return 0;
 }
 
-/* Unary operators of the pool in [from, to). */
+/* Unary operators of the parts in [from, to). */
 static void add_functions(pool *p, const pool_ops *o, size_t from, size_t to, size_t most,
                           arena *tmp)
 {
@@ -102,7 +102,7 @@ static void add_functions(pool *p, const pool_ops *o, size_t from, size_t to, si
         }
 }
 
-/* Pairs of pool i < j with i < n and j in [from, to). */
+/* Pairs of parts i < j with i < n and j in [from, to). */
 static void add_pairs(pool *p, const pool_ops *o, size_t n, size_t from, size_t to, size_t most,
                       arena *tmp)
 {
@@ -120,6 +120,110 @@ static void add_pairs(pool *p, const pool_ops *o, size_t n, size_t from, size_t 
             }
 }
 
+/* See `powers`. Returns 0 when memory is out. */
+static int make_powers(pool *p)
+{
+    const head_rows *r = p->rows;
+    p->log = arena_array(p->a, POOL_POWERS, sizeof *p->log);
+    if (!p->log)
+        return 0;
+    for (size_t j = 0; j < r->dim && p->powers < POOL_POWERS; j++) {
+        double *to = p->log[p->powers], mean = 0;
+        size_t i = 0;
+        for (; i < r->rows && r->x[j][i] != 0; i++)
+            mean += (to[i] = log(fabs(r->x[j][i]))) / (double)r->rows;
+        if (i < r->rows)
+            continue;
+        for (i = 0; i < r->rows; i++)
+            to[i] -= mean;
+        p->power_of[p->powers++] = j;
+    }
+    for (size_t k = 0; k < p->powers; k++)
+        for (size_t l = 0; l <= k; l++) {
+            double sum = 0, all = 0;
+            for (size_t i = 0; i < r->rows; i++) {
+                sum += p->log[k][i] * p->log[l][i];
+                all += p->log[k][i] * p->log[k][i];
+            }
+            for (size_t m = 0; m < l; m++)
+                sum -= p->factor[k][m] * p->factor[l][m];
+            if (k == l)
+                p->factor[k][k] = sum > 1e-9 * all ? sqrt(sum) : 0;
+            else
+                p->factor[k][l] = p->factor[l][l] > 0 ? sum / p->factor[l][l] : 0;
+        }
+    return 1;
+}
+
+/* Exponents of the columns for log|wanted|, in halves. Returns how many are not 0. */
+static size_t exponents(double *e, const pool *p, const double *wanted)
+{
+    size_t n = p->powers, used = 0;
+    double y[SEARCH_FEW], mean = 0;
+    for (size_t i = 0; i < p->rows->rows; i++) {
+        if (!(fabs(wanted[i]) > 0))
+            return 0;
+        mean += (y[i] = log(fabs(wanted[i]))) / (double)p->rows->rows;
+    }
+    for (size_t k = 0; k < n; k++) {
+        e[k] = 0;
+        for (size_t i = 0; i < p->rows->rows; i++)
+            e[k] += p->log[k][i] * (y[i] - mean);
+        for (size_t m = 0; m < k; m++)
+            e[k] -= p->factor[k][m] * e[m];
+        e[k] = p->factor[k][k] > 0 ? e[k] / p->factor[k][k] : 0;
+    }
+    for (size_t k = n; k-- > 0;) {
+        for (size_t m = k + 1; m < n; m++)
+            e[k] -= p->factor[m][k] * e[m];
+        e[k] = p->factor[k][k] > 0 ? e[k] / p->factor[k][k] : 0;
+    }
+    for (size_t k = 0; k < n; k++) {
+        e[k] = round(2 * e[k]) / 2;
+        if (fabs(e[k]) > 6)
+            return 0;
+        used += e[k] != 0;
+    }
+    return used;
+}
+
+expr pool_power(const pool *p, const double *wanted, double *b, double *rest, arena *a)
+{
+    const head_rows *r = p->rows;
+    const expr none = { NULL, 0 };
+    double e[POOL_POWERS], value[SEARCH_FEW], vv = 0, vw = 0, left = 0, all = 0, mean = 0;
+    if (exponents(e, p, wanted) < 2)
+        return none;
+    for (size_t i = 0; i < r->rows; i++) {
+        value[i] = 1;
+        for (size_t k = 0; k < p->powers; k++)
+            if (e[k] != 0)
+                value[i] *= pow(r->x[p->power_of[k]][i], e[k]);
+        vv += value[i] * value[i];
+        vw += value[i] * wanted[i];
+        mean += wanted[i] / (double)r->rows;
+    }
+    *b = vw / vv;
+    for (size_t i = 0; i < r->rows; i++) {
+        left += (wanted[i] - *b * value[i]) * (wanted[i] - *b * value[i]);
+        all += (wanted[i] - mean) * (wanted[i] - mean);
+    }
+    *rest = left / all;
+    if (!(*rest < 1) || *b == 0)
+        return none;
+    expr over = none, under = none;
+    for (size_t k = 0; k < p->powers; k++) {
+        if (e[k] == 0)
+            continue;
+        expr *to = e[k] > 0 ? &over : &under;
+        expr one = search_power(search_variable(p->power_of[k], a), fabs(e[k]), a);
+        *to = to->node ? search_binary(EXPR_MUL, *to, one, a) : one;
+    }
+    if (!under.node)
+        return over;
+    return over.node ? search_binary(EXPR_DIV, over, under, a) : search_unary(EXPR_INV, under, a);
+}
+
 int pool_make(pool *p, const search *s, const head_rows *r, arena *a)
 {
     pool_ops all = pool_ops_of(s), simple = { .unaries = 0 };
@@ -129,7 +233,7 @@ int pool_make(pool *p, const search *s, const head_rows *r, arena *a)
                  .rows = r,
                  .a = a };
     arena *tmp = arena_new(0);
-    if (!p->at || !p->sketch || !p->known || !tmp) {
+    if (!make_powers(p) || !p->at || !p->sketch || !p->known || !tmp) {
         arena_free(tmp);
         return 0;
     }
@@ -169,8 +273,8 @@ static size_t enlist(size_t *at, float *best, size_t n, size_t most, size_t k, f
     return n;
 }
 
-const part *pool_match(const pool *p, const double *wanted, rng *random, double *a, double *b,
-                       double *rest)
+const pool_part *pool_match(const pool *p, const double *wanted, rng *random, double *a, double *b,
+                            double *rest)
 {
     const head_rows *r = p->rows;
     float first[POOL_SKETCH], rough[CLOSER], best[BEST];
@@ -195,7 +299,7 @@ const part *pool_match(const pool *p, const double *wanted, rng *random, double 
             nears = enlist(near, rough, nears, CLOSER, k, score);
     }
     for (size_t k = 0; k < nears; k++) {
-        const part *one = &p->at[near[k]];
+        const pool_part *one = &p->at[near[k]];
         double dot = 0;
         for (size_t i = 0; i < r->rows; i++)
             dot += (one->value[i] - one->mean) * (wanted[i] - mean);
@@ -209,7 +313,7 @@ const part *pool_match(const pool *p, const double *wanted, rng *random, double 
     size_t choice = 0;
     while (best[0] < 0.998f && choice + 1 < n && rng_below(random, 2))
         choice++;
-    const part *found = &p->at[at[choice]];
+    const pool_part *found = &p->at[at[choice]];
     double dot = 0;
     for (size_t i = 0; i < r->rows; i++)
         dot += (found->value[i] - found->mean) * (wanted[i] - mean);

@@ -207,6 +207,8 @@ snip_code search_run(search_result *out, const regress_table *t, const search_ho
             continue;
         s.stage = plan[k].stage;
         s.last_stage = k + 1 == sizeof plan / sizeof *plan;
+        if (s.last_stage) /* it has its own time to find a better one */
+            s.best_since = search_spent(&s);
         code = plan[k].run(&s, &s.root, st);
     }
     if (code == SNIP_OK)

@@ -32,25 +32,31 @@ enum {
 typedef struct seed {
     expr row;                 /* as the library has it */
     size_t order[INPUTS_MAX]; /* its input i is column order[i] of the view */
-    size_t target;
+    size_t aim;
     double score; /* the larger the better */
 } seed;
 
 typedef struct space {
     search *s;
     const search_view *v;
-    target target[TARGETS_MAX];
-    size_t targets;
+    target aim[TARGETS_MAX];
+    size_t aims;
     seed best[SEEDS]; /* best first */
     size_t count;
     seed (*of_job)[SEEDS];
     size_t counts[JOBS];
     const expr *row; /* the library's formulas, where all of them are looked at */
     size_t rows, next;
-    double until;      /* share of the budget */
+    double until;      /* share of the budget at which looking up ends: offers get as much */
     double *deviation; /* of the view's columns */
     arena *a;
 } space;
+
+/* The transforms that laws are looked up under. */
+static int is_plain(target_kind g)
+{
+    return g == TARGET_SAME || g == TARGET_INVERSE || g == TARGET_SQUARE || g == TARGET_LOG;
+}
 
 /* ---- formulas of a library in the table's inputs ---- */
 
@@ -154,7 +160,7 @@ static snip_code look_up(space *q, const regress_problem *p, regress_inputs set,
         code = library_formula(&row, ix, hit[i].id, q->a, st);
         if (code != SNIP_OK || expr_inputs(row.e) > n)
             continue;
-        seed new = { .row = row.e, .target = t, .score = hit[i].score };
+        seed new = { .row = row.e, .aim = t, .score = hit[i].score };
         memcpy(new.order, order, n * sizeof *order);
         q->count = enlist(q->best, q->count, &new);
     }
@@ -166,10 +172,12 @@ static snip_code nearest(space *q, library_file *ix, snip_status *st)
 {
     const search *s = q->s;
     snip_code code = SNIP_OK;
-    for (size_t t = 0; t < q->targets && q->target[t].which < TARGETS_PLAIN; t++) {
+    for (size_t t = 0; t < q->aims; t++) {
+        if (!is_plain(q->aim[t].which))
+            continue;
         regress_problem p;
         const regress_table table = { s->dim, s->rows[0], s->problem->names.name,
-                                      (const double *const *)s->x, q->target[t].view.y };
+                                      (const double *const *)s->x, q->aim[t].view.y };
         code = regress_problem_whole(&p, &table, s->how->seed, q->a, st);
         if (code != SNIP_OK)
             return code;
@@ -253,14 +261,13 @@ static void measure(search_job *j, void *context)
             expr e = placed(q, new.row, new.order, j->tmp);
             e = e.node ? head_strip(e, j->tmp) : e;
             if (e.node)
-                head_evaluate(v, e, &q->target[0].rows);
-            for (size_t t = 0; t < q->targets && e.node; t++) {
+                head_evaluate(v, e, &q->aim[0].rows);
+            for (size_t t = 0; t < q->aims && e.node; t++) {
                 head h;
                 search_count(j, 1);
-                if (q->target[t].which >= TARGETS_PLAIN ||
-                    !head_solve(&h, e, v, &q->target[t].rows))
+                if (!is_plain(q->aim[t].which) || !head_solve(&h, e, v, &q->aim[t].rows))
                     continue;
-                new.target = t;
+                new.aim = t;
                 new.score = -log(h.loss + 1e-28) - LENGTH *(double)e.count;
                 n = enlist(list, n, &new);
             }
@@ -312,7 +319,7 @@ static void offer(search_job *j, void *context)
     if (!e.node)
         j->no_memory = 1;
     else
-        search_offer_hard(j, &q->target[one->target].view, e, STARTS);
+        search_offer_hard(j, &q->aim[one->aim].view, e, STARTS);
 }
 
 static int measure_columns(space *q)
@@ -351,14 +358,17 @@ snip_code search_space(search *s, const search_view *v, snip_status *st)
     space *q = a ? arena_zero(a, sizeof *q) : NULL;
     snip_code code = SNIP_OK;
     if (q)
-        *q = (space){ .s = s, .v = v, .a = a, .until = search_spent(s) + SHARE };
-    if (!q || !measure_columns(q) || !targets_make(q->target, &q->targets, s, v, a))
+        *q = (space){ .s = s, .v = v, .a = a, .until = search_spent(s) + SHARE / 2 };
+    if (!q || !measure_columns(q) || !targets_make(q->aim, &q->aims, s, v, a))
         code = status_nomem(st);
     if (code == SNIP_OK)
         code = library_open(&ix, s->how->library, near ? s->how->model : NULL, st);
     if (code == SNIP_OK)
         code = near ? nearest(q, ix, st) : look_through(q, ix, st);
+    double until = q ? q->until + SHARE / 2 : 0;
     for (size_t k = 0; code == SNIP_OK && k < q->count && !search_over(s); k += JOBS) {
+        if (search_spent(s) >= until)
+            break;
         q->next = k;
         code = search_round(s, JOBS, UINT64_MAX, offer, q, st);
     }

@@ -8,7 +8,7 @@
 
 #define NOTHING 1e-7 /* a shift or factor that may be left out, relative to what it acts on */
 
-enum { PAIR_TRIES = 5, SCAN_COST = 6 }; /* a look through all pool costs so many evaluations */
+enum { PAIR_TRIES = 5, SCAN_COST = 6 }; /* a look through all parts costs so many evaluations */
 
 static const expr none = { NULL, 0 };
 
@@ -17,7 +17,7 @@ static size_t below(vary *q, size_t n)
     return rng_below(q->random, (uint32_t)n);
 }
 
-static const part *any_part(vary *q)
+static const pool_part *any_part(vary *q)
 {
     /* The shortest come first: the square makes them likelier. */
     double u = rng_uniform(q->random);
@@ -28,7 +28,9 @@ static expr any_number(vary *q)
 {
     static const double usual[] = { 1, 2, 0.5, 3, -1, M_PI, 0.1, 10 };
     double v = usual[below(q, sizeof usual / sizeof *usual)];
-    return search_number(v * (0.5 + rng_uniform(q->random)), q->a);
+    if (below(q, 2))
+        v *= 0.5 + rng_uniform(q->random);
+    return search_number(v, q->a);
 }
 
 static expr any_leaf(vary *q)
@@ -272,7 +274,23 @@ static expr placed(vary *q, expr e, double shift, double factor, double size, in
     return e;
 }
 
-/* The best of a few ways to write `wanted` with two pool, or an operator over one. */
+/* What is nearest to `wanted` = shift + factor * e: a part, or a product of powers. */
+static expr nearest(vary *q, const double *wanted, double *shift, double *factor, double *rest)
+{
+    double b, left;
+    const pool_part *p = pool_match(q->pool, wanted, q->random, shift, factor, rest);
+    expr e = pool_power(q->pool, wanted, &b, &left, q->a);
+    q->evaluations += SCAN_COST + 1;
+    if (e.node && (!p || left < 0.5 * *rest)) {
+        *shift = 0;
+        *factor = b;
+        *rest = left;
+        return e;
+    }
+    return p ? p->e : none;
+}
+
+/* The best of a few ways to write `wanted` with two parts, or an operator over one. */
 static expr match(vary *q, const double *wanted, int scale, int at_top)
 {
     double best = INFINITY, a, b, rest, changed[SEARCH_FEW], size = 0;
@@ -280,16 +298,15 @@ static expr match(vary *q, const double *wanted, int scale, int at_top)
     expr out = none;
     for (size_t i = 0; i < rows; i++)
         size = fmax(size, fabs(wanted[i]));
-    const part *p = pool_match(q->pool, wanted, q->random, &a, &b, &rest);
-    q->evaluations += SCAN_COST;
-    if (p) {
+    expr near = nearest(q, wanted, &a, &b, &rest);
+    if (near.node) {
         best = rest;
-        out = placed(q, p->e, at_top ? 0 : a, b, scale ? size / fabs(b) : size, scale);
+        out = placed(q, near, at_top ? 0 : a, b, scale ? size / fabs(b) : size, scale);
     }
     if (best < 1e-9 || below(q, 2))
         return out;
     for (int turn = 0; turn < PAIR_TRIES; turn++) {
-        const part *with = any_part(q);
+        const pool_part *with = any_part(q);
         int op = q->ops->unaries ? (int)q->ops->unary[below(q, q->ops->unaries)] : EXPR_NEG;
         size_t kind = below(q, 5), good = 1;
         for (size_t i = 0; i < rows; i++) {
@@ -311,17 +328,17 @@ static expr match(vary *q, const double *wanted, int scale, int at_top)
             for (size_t i = 0; i < rows; i++)
                 changed[i] -= dot * with->value[i];
         }
-        if (!good || !(p = pool_match(q->pool, changed, q->random, &a, &b, &rest)))
+        if (!good)
             continue;
-        q->evaluations += SCAN_COST;
-        if (!(rest < best))
+        near = nearest(q, changed, &a, &b, &rest);
+        if (!near.node || !(rest < best))
             continue;
         best = rest;
         double s = 0;
         for (size_t i = 0; i < rows; i++)
             s = fmax(s, fabs(changed[i]));
         int free = kind <= 1 && scale; /* the factor may go to the whole */
-        expr u = placed(q, p->e, a, b, free ? s / fabs(b) : s, free);
+        expr u = placed(q, near, a, b, free ? s / fabs(b) : s, free);
         switch (kind) {
         case 0:
             out = search_binary(EXPR_MUL, u, with->e, q->a);
