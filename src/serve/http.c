@@ -12,7 +12,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 #include "base/text.h"
 #include "serve/serve_int.h"
@@ -96,6 +98,8 @@ static int start_workers(serve *s)
     return w->threads > 0;
 }
 
+/* Those answer what waits and end; what comes later is refused. The queue itself stays until no
+ * connection can ask for it. */
 static void stop_workers(serve *s)
 {
     struct serve_queue *w = s->queue;
@@ -107,10 +111,16 @@ static void stop_workers(serve *s)
     pthread_mutex_unlock(&w->lock);
     for (int k = 0; k < w->threads; k++)
         pthread_join(w->thread[k], NULL);
+    w->threads = 0;
+}
+
+static void free_queue(struct serve_queue *w)
+{
+    if (!w)
+        return;
     pthread_mutex_destroy(&w->lock);
     pthread_cond_destroy(&w->news);
     free(w);
-    s->queue = NULL;
 }
 
 /* ---- replies ---- */
@@ -268,10 +278,19 @@ static int is_own_host(const serve *s, const char *host)
         if (!names[k])
             continue;
         snprintf(own, sizeof own, "%s:%d", names[k], s->port);
-        if (strcmp(host, own) == 0)
+        if (strcmp(host, own) == 0 || (s->port == 80 && strcmp(host, names[k]) == 0))
             return 1;
     }
-    return 0;
+    /* Listening everywhere, it has many addresses. Rebinding needs a name, so numbers will do. */
+    struct in_addr any;
+    char number[INET_ADDRSTRLEN] = "";
+    size_t n = host ? strcspn(host, ":") : 0;
+    if (!s->o.host || strcmp(s->o.host, "0.0.0.0") != 0 || n >= sizeof number)
+        return 0;
+    memcpy(number, host, n);
+    snprintf(own, sizeof own, ":%d", s->port);
+    return inet_pton(AF_INET, number, &any) == 1 &&
+           (strcmp(host + n, own) == 0 || (s->port == 80 && !host[n]));
 }
 
 /* Compares in a time that does not tell how much was right. */
@@ -291,6 +310,13 @@ static int has_token(const serve *s, struct MHD_Connection *c)
         return same_secret(s->o.token, shown + 7);
     shown = MHD_lookup_connection_value(c, MHD_GET_ARGUMENT_KIND, "token");
     return shown && same_secret(s->o.token, shown);
+}
+
+/* Whether a Content-Type is this one, whatever parameters follow. */
+static int is_type(const char *type, const char *wanted)
+{
+    size_t n = strlen(wanted);
+    return type && strncasecmp(type, wanted, n) == 0 && (!type[n] || strchr("; \t", type[n]));
 }
 
 /* Refuses what no page of this server asks. Returns 0 after refusing. */
@@ -318,8 +344,8 @@ static int admit(const serve *s, struct MHD_Connection *c, serve_request *q)
     }
     /* A form of another site can only send types that need no leave; none of them is taken. */
     type = header(c, "Content-Type");
-    if (strcmp(q->method, "POST") == 0 && !(type && (strncmp(type, "application/json", 16) == 0 ||
-                                                     strncmp(type, "text/csv", 8) == 0))) {
+    q->csv = is_type(type, "text/csv");
+    if (strcmp(q->method, "POST") == 0 && !q->csv && !is_type(type, "application/json")) {
         serve_refuse(q, 415, "a body is application/json or text/csv");
         return 0;
     }
@@ -477,6 +503,7 @@ static int address_of(struct sockaddr_in *out, const char *host, int port)
 
 static void free_server(serve *s)
 {
+    free_queue(s->queue);
     serve_store_free(s);
     serve_map_free(s->map);
     pthread_mutex_destroy(&s->lock);
@@ -545,9 +572,9 @@ void serve_stop(serve *s)
 {
     if (!s)
         return;
+    int listening = MHD_quiesce_daemon(s->daemon); /* ours to close then */
+    pthread_mutex_lock(&s->lock);                  /* from here on no search is added */
     atomic_store(&s->stopping, 1);
-    MHD_quiesce_daemon(s->daemon);
-    pthread_mutex_lock(&s->lock);
     for (size_t k = 0; k < SERVE_SEARCHES_MAX; k++)
         if (s->search[k])
             s->search[k]->cancel = 1;
@@ -559,5 +586,7 @@ void serve_stop(serve *s)
         }
     stop_workers(s); /* those answer what waits, so that nothing is suspended any more */
     MHD_stop_daemon(s->daemon);
+    if (listening >= 0)
+        close(listening);
     free_server(s);
 }
