@@ -404,6 +404,9 @@ class Serve(unittest.TestCase):
         m = self.check(self.s.post("/api/map", {"table": t, "formulas": ["2*x"]}), 200)
         self.assertGreater(len(m["points"]), 1000)
         self.assertEqual(len(m["candidates"]), 1)
+        near = [n["similarity"] for n in m["nearest"]]
+        self.assertEqual(near, sorted(near, reverse=True))
+        self.assertTrue(all(a - b > 1e-7 for a, b in zip(near, near[1:])), near)
 
     # ---- searches ----
 
@@ -565,7 +568,10 @@ class Serve(unittest.TestCase):
                 c.close()
         c.close()
         print(f"memory after {MANY // 2} and {MANY} requests: {before:.1f} and {self.s.memory():.1f} MB", file=sys.stderr)
-        self.assertLess(self.s.memory() - before, 4)
+        with open(SNIP, "rb") as f:
+            sanitized = b"__asan_init" in f.read()  # it keeps freed memory for a while, and looks for leaks itself
+        if not sanitized:
+            self.assertLess(self.s.memory() - before, 4)
 
 
 if __name__ == "__main__":
