@@ -67,7 +67,7 @@ test-tsan: all build-tsan/build.ninja
 	@TSAN_OPTIONS=halt_on_error=1 tests/with_model.sh build/snip build-tsan/tests/test_api_threads
 
 test-page: all
-	@scripts/deps.sh chromium
+	@scripts/deps.sh chromium fonts-dejavu-extra
 	@tests/page/page.py build/snip . build/pictures
 
 bench: all

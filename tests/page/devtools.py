@@ -100,7 +100,8 @@ class Page:
 
     def look(self, width, height, dark=False):
         self.call("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=width < 500)
-        self.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": "dark" if dark else "light"}])
+        self.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": "dark" if dark else "light"},
+                                                                 {"name": "prefers-reduced-motion", "value": "reduce"}])
 
     def hear(self, method, p):
         """Exceptions, console errors and what the browser itself complains of, the content security policy included."""

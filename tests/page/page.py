@@ -91,7 +91,7 @@ class Page(unittest.TestCase):
         before = p.run("document.querySelector('#formula').value")
         p.click("#tree .node")
         self.assertIn("Edits of", p.text("#edits-title"))
-        self.assertRegex(p.text("#edits tbody td:nth-child(2)"), r"^\d")
+        self.assertRegex(p.text("#edits tbody td:nth-child(3)"), r"^\d")
         p.click("#edits tbody button")
         p.wait(f"document.querySelector('#formula').value !== {before!r} && document.querySelector('#explain-state').textContent === ''")
         self.assertFalse(p.run("document.querySelector('#back').disabled"))
@@ -227,7 +227,9 @@ class Page(unittest.TestCase):
         """Every control and picture has a name for screen readers."""
         p = self.open()
         self.example(p, "pendulum")
-        self.fit(p, 2)
+        self.fit(p, 5)
+        p.run("scrollTo(0, 0); document.activeElement.blur()")
+        p.picture(f"{PICTURES}/page.png")  # docs/page.png
         nodes = p.call("Accessibility.getFullAXTree")["nodes"]
         for n in nodes:
             if not n.get("ignored") and n["role"]["value"] in ("button", "textbox", "image", "checkbox", "combobox", "spinbutton", "tab", "tabpanel"):

@@ -68,6 +68,11 @@ function short(v) {
   return size !== 0 && (size < 1e-4 || size >= 1e6) ? v.toExponential(2) : String(+v.toPrecision(5));
 }
 
+/* A formula with the first six digits of its numbers, to look at. */
+function shortened(formula) {
+  return formula.replace(/\b\d+\.\d+(e[-+]?\d+)?/gi, (n) => String(+Number(n).toPrecision(6)));
+}
+
 /* The share of the variance that is not explained, of held-out rows where there are any. R² itself
  * would be 1 for all good formulas. */
 function unexplained(errors) {
@@ -528,12 +533,12 @@ function drawTree(tree, onNode) {
 
 function showEdits(x, node) {
   const list = node === null ? x.edits : x.edits.filter((e) => e.node === node);
-  $("edits-title").textContent = node === null ? "Edits, least error first" : `Edits of ${x.nodes[node].part}`;
-  rows($("edits"), [{ name: "", text: true }, { name: "1 \u2212 R²" }, { name: "squared error" }, { name: "gain" }, { name: "edit, then refit", text: true }],
+  $("edits-title").textContent = node === null ? "Edits, least error first" : `Edits of ${shortened(x.nodes[node].part)}`;
+  rows($("edits"), [{ name: "", text: true }, { name: "edit, then refit", text: true }, { name: "1 \u2212 R²" }, { name: "squared error" }, { name: "gain" }],
     list.slice(0, 60).map((e) => element("tr", {},
       element("td", { class: "text" }, element("button", { type: "button", "aria-label": "apply: " + e.edit, onclick: () => { setFormula(e.refitted_equation, true); explain(); } }, "Apply")),
-      element("td", {}, unexplained(e.refitted_errors)), element("td", {}, short(e.refitted_errors.loss_val ?? e.refitted_errors.loss_train)), element("td", {}, short(e.gain)),
-      element("td", { class: "text wrap" }, e.edit))));
+      element("td", { class: "text wrap" }, e.edit),
+      element("td", {}, unexplained(e.refitted_errors)), element("td", {}, short(e.refitted_errors.loss_val ?? e.refitted_errors.loss_train)), element("td", {}, short(e.gain)))));
   if (!list.length) $("edits").append(element("caption", {}, "No edit of this part was tried."));
 }
 
@@ -551,7 +556,7 @@ async function explain() {
     $("explain-view").hidden = false;
     $("explain-view").classList.remove("stale");
     const v = x.evidence;
-    $("verdict").textContent = v && v.supported ? `The data support an edit: ${v.edit.edit}, giving ${v.equation}` : "No edit is supported by the data.";
+    $("verdict").textContent = v && v.supported ? `The data support an edit: ${v.edit.edit}, giving ${shortened(v.equation)}` : "No edit is supported by the data.";
     drawTree(x.tree, (i) => showEdits(x, i));
     showEdits(x, null);
     if (focused) $("back").focus({ preventScroll: true }); /* the button that was pressed is gone */
