@@ -42,6 +42,7 @@ import math
 import operator
 import os
 import re
+import signal
 import sys
 import threading
 import warnings
@@ -1313,6 +1314,26 @@ def _seed(random_state):
     return _count(random_state, "random_state", 2**64)
 
 
+class _Interrupts:
+    """Ctrl-C while the library calls back: it joins a list. Raised in the callback itself it would
+    be lost, since ctypes prints what is raised there and goes on. Python hears signals in the main
+    thread only."""
+
+    def __init__(self, heard):
+        self.heard = heard
+        self.before = None
+
+    def __enter__(self):
+        if threading.current_thread() is threading.main_thread() and \
+                signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+            self.before = signal.signal(signal.SIGINT,
+                                        lambda *_: self.heard.append(KeyboardInterrupt()))
+
+    def __exit__(self, *unused):
+        if self.before is not None:
+            signal.signal(signal.SIGINT, self.before)
+
+
 class Regressor(_Estimator):
     """A formula for a table, searched for: `snip fit` as scikit-learn's regressors are used.
 
@@ -1403,7 +1424,7 @@ class Regressor(_Estimator):
 
         @_ON_PROGRESS
         def progress(_, now):
-            try:  # Ctrl-C is noticed here, since Python's own code runs
+            try:
                 formula = now.contents.formula
                 if self.verbose and formula != shown[0]:
                     shown[0] = formula
@@ -1422,7 +1443,9 @@ class Regressor(_Estimator):
             options = self._options(ctypes.cast(array, ctypes.c_void_p) if guesses else None,
                                     handle, progress)
             options.guess_count = len(guesses)
-            _call("fit", ctypes.byref(front._pointer), ctypes.byref(data.c), ctypes.byref(options))
+            with _Interrupts(stopped):
+                _call("fit", ctypes.byref(front._pointer), ctypes.byref(data.c),
+                      ctypes.byref(options))
         finally:
             for one in held:
                 one._let_go()

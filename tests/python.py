@@ -633,6 +633,38 @@ class Tests(unittest.TestCase):
         self.assertTrue(heard)
         self.assertEqual(self.model.embed_formulas(many).tobytes(), want.tobytes())
 
+    def test_an_interrupt_ends_a_search(self):
+        x = np.linspace(0.1, 6, 300)
+        y = np.sin(x * x) / x + 0.05 * np.cos(91 * x)
+        endless = snip.Regressor(max_time=300, threads=1)
+        for delay in (0.5, 1.0, 2.0):  # one that comes too early or too late is Python's own
+            timer = threading.Timer(delay, os.kill, (os.getpid(), signal.SIGINT))
+            begun = time.monotonic()
+            timer.start()
+            try:
+                endless.fit(x[:, None], y)
+            except KeyboardInterrupt:
+                break
+            finally:
+                timer.join()
+        else:
+            self.fail("no interrupt was heard")
+        self.assertLess(time.monotonic() - begun, 60)
+        self.assertFalse(hasattr(endless, "best_"))
+
+    def test_a_search_is_the_command(self):
+        found = snip.Regressor(max_time=None, max_evals=3000, threads=1).fit(X, Y)
+        got = command("fit", "table.csv", "--evals", "3000", "--threads", "1",
+                      "--no-space", "--json")
+        self.assertEqual(found.best_index_, got["selected"])
+        self.assertEqual(len(found.front_), len(got["front"]))
+        for mine, its in zip(found.front_, got["front"]):
+            self.assertEqual(mine.size, its["size"])
+            for key in ("loss_train", "loss_val", "r2_train", "r2_val", "bits"):
+                self.assertTrue(same(getattr(mine, key), its[key]), (key, mine, its))
+            for (value, error), other in zip(mine.constants, its["constants"]):
+                self.assertTrue(same(value, other["value"]) and same(error, other["error"]))
+
     def test_a_missing_library_is_an_import_error(self):
         for library, says in (("/nonexistent/libsnip.so", "cannot open"),
                               (MODEL, "ELF|short|header")):

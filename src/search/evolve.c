@@ -11,7 +11,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "search/aim.h"
+#include "search/target.h"
 #include "search/build.h"
 #include "search/vary.h"
 
@@ -47,7 +47,7 @@ typedef struct seen {
 } seen;
 
 typedef struct island {
-    const aim *t;
+    const target *t;
     creature at[POPULATION]; /* the oldest is at `next` */
     size_t count, next;
     creature best[HEAD_NODES_MAX + 1]; /* of each size; count 0: none */
@@ -59,7 +59,7 @@ typedef struct island {
 typedef struct world {
     search *s;
     const search_view *v;
-    aim aim[SEARCH_TARGETS];
+    target aim[TARGETS_MAX];
     size_t aims;
     pool pool;
     pool_ops ops;
@@ -159,7 +159,7 @@ typedef struct worker {
 /* More rows, in y itself: 1 - r^2 on SEARCH_SOME of them. */
 static double look_closer(worker *k, expr written)
 {
-    const aim *t = k->is->t;
+    const target *t = k->is->t;
     const search_view *v = k->w->v;
     size_t rows = v->rows < SEARCH_SOME ? v->rows : SEARCH_SOME;
     arena *a = k->j->tmp;
@@ -454,7 +454,7 @@ static int make_world(world *w)
 {
     w->ops = pool_ops_of(w->s);
     w->room = w->s->max_size < HEAD_NODES_MAX ? w->s->max_size : HEAD_NODES_MAX;
-    if (!aims_make(w->aim, &w->aims, w->s, w->v, w->a))
+    if (!targets_make(w->aim, &w->aims, w->s, w->v, w->a))
         return 0;
     if (w->aims == 0 || !pool_make(&w->pool, w->s, &w->aim[0].rows, w->a))
         return w->aims == 0;

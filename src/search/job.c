@@ -18,8 +18,8 @@
  * more of them. */
 #define WORTH_MORE_ROWS 3.0
 
-#define STARTS_BETTER 0.8 /* of the loss known for a form: another start that is worth a fit */
-#define NEGLIGIBLE 1e-10 /* a shift or a factor's distance from 1, relative to y or to 1 */
+#define STARTS_BETTER 0.8   /* of the loss known for a form: another start that is worth a fit */
+#define NEGLIGIBLE    1e-10 /* a shift or a factor's distance from 1, relative to y or to 1 */
 
 double search_spent(const search *s)
 {
@@ -356,8 +356,8 @@ static int enter(judged *q, search_entry *out)
     return out->loss[0] < INFINITY;
 }
 
-/* Whether the constants of a form that was judged before are better as they are than what the fit of
- * that time came to: it began elsewhere and may have ended in a worse place. */
+/* Whether the constants of a form that was judged before are better as they are than what the fit
+ * of that time came to: it began elsewhere and may have ended in a worse place. */
 static int starts_better(search_job *j, expr core, double known)
 {
     const search *s = j->s;

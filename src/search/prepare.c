@@ -7,7 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SHARED_UNIT 2.0 /* columns whose sizes differ by less, in powers of ten, are scaled alike */
+#define SHARED_UNIT                                                                                \
+    2.0 /* columns whose sizes differ by less, in powers of ten, are scaled alike                  \
+         */
 
 /* A sample of the rows, drawn from the seed, as a table. */
 static snip_code sample(regress_table *out, const regress_table *t, uint64_t seed, arena *a,

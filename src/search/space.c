@@ -11,7 +11,7 @@
 
 #include "library/file.h"
 #include "search/build.h"
-#include "search/aim.h"
+#include "search/target.h"
 
 enum {
     SEEDS = 64,        /* formulas that are offered, at most */
@@ -39,7 +39,7 @@ typedef struct seed {
 typedef struct space {
     search *s;
     const search_view *v;
-    aim aim[SEARCH_TARGETS];
+    target aim[TARGETS_MAX];
     size_t aims;
     seed best[SEEDS]; /* best first */
     size_t count;
@@ -53,10 +53,9 @@ typedef struct space {
 } space;
 
 /* The transforms that laws are looked up under. */
-static int is_plain(search_target g)
+static int is_plain(target_kind g)
 {
-    return g == SEARCH_TARGET_SAME || g == SEARCH_TARGET_INVERSE || g == SEARCH_TARGET_SQUARE ||
-           g == SEARCH_TARGET_LOG;
+    return g == TARGET_SAME || g == TARGET_INVERSE || g == TARGET_SQUARE || g == TARGET_LOG;
 }
 
 /* ---- formulas of a library in the table's inputs ---- */
@@ -360,7 +359,7 @@ snip_code search_space(search *s, const search_view *v, snip_status *st)
     snip_code code = SNIP_OK;
     if (q)
         *q = (space){ .s = s, .v = v, .a = a, .until = search_spent(s) + SHARE / 2 };
-    if (!q || !measure_columns(q) || !aims_make(q->aim, &q->aims, s, v, a))
+    if (!q || !measure_columns(q) || !targets_make(q->aim, &q->aims, s, v, a))
         code = status_nomem(st);
     if (code == SNIP_OK)
         code = library_open(&ix, s->how->library, near ? s->how->model : NULL, st);

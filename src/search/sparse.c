@@ -17,9 +17,10 @@
 #include "base/isa.h"
 #include "search/gram.h"
 
-#define ROUNDING  1e-15
-#define DEPENDENT 1e-9 /* a column that the others explain but for this adds nothing but rounding  \
-                        */
+#define ROUNDING 1e-15
+#define DEPENDENT                                                                                  \
+    1e-9 /* a column that the others explain but for this adds nothing but rounding                \
+          */
 
 enum {
     BLOCK = 32,    /* columns whose products are taken at once: they stay in the cache */
