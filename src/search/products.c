@@ -107,11 +107,9 @@ static void consider(search_job *j, const work *w, shortlist *list, expr e)
         }
         double loss = yy > 0 ? rest / yy : INFINITY;
         if (isfinite(loss)) {
-            list->at[list->count] =
-                (candidate){ .e = e,
-                             .bits = search_residual_bits(fmax(loss, 1e-22), rows) +
-                                     search_formula_bits(e, w->v->dim, rows),
-                             .order = list->count };
+            list->at[list->count] = (candidate){ .e = e,
+                                                 .bits = search_bits(e, loss, w->v->dim, rows),
+                                                 .order = list->count };
             list->count++;
         }
     }
