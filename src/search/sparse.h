@@ -32,8 +32,9 @@ typedef struct sparse {
 } sparse;
 
 /* Takes n columns of `rows` values each, one after the other, and spoils them. bits[k] is what
- * column k costs to write: among sets that leave about the same, as they do under noise, the shorter
- * ones go first. Returns 0 when memory is out, the target is 0 or not finite, or the job is over. */
+ * column k costs to write: among sets that leave about the same, as they do under noise, the
+ * shorter ones go first. Returns 0 when memory is out, the target is 0 or not finite, or the job is
+ * over. */
 int sparse_begin(sparse *s, double *column, const double *bits, size_t n, const double *target,
                  size_t rows, search_job *j, arena *a);
 
