@@ -8,8 +8,8 @@
 #   make bench      benchmarks
 #   make bench-fit  snip fit on 30 problems by SRBench's protocol, clean and noisy: under 20 minutes
 #   make bench-torch  a training step beside the same step in PyTorch
-#   make fuzz       fuzz the readers of formulas, tables and models, and snip rank (FUZZ_SECONDS=600
-#                   each)
+#   make fuzz       fuzz the readers of formulas, tables and models, snip rank and snip fit
+#                   (FUZZ_SECONDS=600 each)
 #   make lint       formatting, clang-tidy, cppcheck
 #   make format     put the sources into the house format
 #   make reproduce  all results from the shipped weights: docs/results.md, docs/report/
@@ -71,8 +71,8 @@ bench: all
 # A second run begins anew: the folder's runs are of an older program.
 bench-fit: all
 	@rm -rf build/bench-fit
-	@scripts/srbench.py build/snip --install --part rest --count 30 --noise 0,.01 --time 15 --threads 2 \
-	    --judge-time 10 --out build/bench-fit
+	@scripts/srbench.py build/snip --install --part rest --count 30 --noise 0,.01 --time 12 --threads 2 \
+	    --judge-time 5 --out build/bench-fit
 
 bench-torch: all
 	@scripts/deps.sh $(TORCH_PACKAGES)
@@ -86,7 +86,7 @@ build-fuzz/build.ninja: | deps
 fuzz: build-fuzz/build.ninja
 	@ninja -C build-fuzz
 	@mkdir -p tests/fuzz/findings
-	@for t in formula table model rank; do \
+	@for t in formula table model rank fit; do \
 	    mkdir -p build-fuzz/corpus-$$t && \
 	    build-fuzz/tests/fuzz_$$t -max_total_time=$(FUZZ_SECONDS) -max_len=4096 -timeout=10 \
 	        -artifact_prefix=tests/fuzz/findings/$$t- build-fuzz/corpus-$$t tests/fuzz/$$t || exit 1; \

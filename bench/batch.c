@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/limits.h"
 #include "base/text.h"
 #include "model/file.h"
 #include "train/trainer.h"
@@ -183,7 +184,7 @@ json_t *bench_batch(const char *preset, const char *stage, size_t batch, int thr
         return NULL;
     if (batch)
         tc.batch = batch;
-    arena *a = arena_new(0), *draw[256] = { NULL };
+    arena *a = arena_new(0), *draw[LIMITS_THREADS] = { NULL };
     model *m = NULL;
     json_t *figures = NULL, *metadata = NULL;
     float *grad = NULL;

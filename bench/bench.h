@@ -34,6 +34,9 @@ json_t *bench_embed(const char *preset, const char *stage, size_t batch, int thr
                     double seconds, const char *path, snip_status *st);
 
 
+/* How often explain's list and verdict cure a formula with a planted error. */
+json_t *bench_cure(const char *model, int threads, snip_status *st);
+
 /* The 20 nearest of `rows` random vectors as wide as the small preset's, beside reading the same
  * bytes. */
 json_t *bench_find(double seconds, size_t rows, int threads);

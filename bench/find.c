@@ -7,8 +7,8 @@
 
 #include "base/clock.h"
 #include "base/half.h"
+#include "base/numbers.h"
 #include "base/rng.h"
-#include "data/stats.h"
 #include "model/config.h"
 #include "library/nearest.h"
 
@@ -66,7 +66,7 @@ static json_t *figures(double *times, size_t n, double reading, size_t rows, siz
     return json_pack("{s:s,s:I,s:I,s:i,s:i,s:I,s:f,s:f,s:f,s:f,s:f}", "bench", "find", "rows",
                      (json_int_t)rows, "width", (json_int_t)width, "nearest", NEAREST, "threads",
                      threads, "queries", (json_int_t)n, "seconds", best, "median_seconds",
-                     data_median(times, n), "gb_per_second", bytes / best * 1e-9,
+                     numbers_median(times, n), "gb_per_second", bytes / best * 1e-9,
                      "read_gb_per_second", bytes / reading * 1e-9, "ratio_to_read", reading / best);
 }
 

@@ -6,6 +6,7 @@
 #include <sys/resource.h>
 
 #include "base/clock.h"
+#include "base/limits.h"
 #include "train/update.h"
 
 /* GFLOP/s of the products of one layer on chunks of the trainer's size, all cores at once: forward,
@@ -70,7 +71,7 @@ json_t *bench_train(const char *preset, const char *stage, size_t batch, int thr
         return NULL;
     if (batch)
         tc.batch = batch;
-    arena *a = arena_new(0), *draw[256] = { NULL };
+    arena *a = arena_new(0), *draw[LIMITS_THREADS] = { NULL };
     model *m = NULL;
     for (int t = 0; t < threads; t++)
         draw[t] = arena_new(0);

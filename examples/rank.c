@@ -48,11 +48,9 @@ int main(int argc, char **argv)
     snip_code code = snip_model_open(&m, argv[1], &st);
     for (int i = 0; i < CANDIDATES && code == SNIP_OK; i++)
         code = snip_expr_parse(&candidate[i], text[i], names, 1, &st);
-    /* Error and size decide; NULL in place of the options orders by similarity alone. */
-    const snip_rank_options options = { .order = SNIP_BY_BALANCE };
+    /* NULL in place of options: error and size decide. */
     if (code == SNIP_OK)
-        code = snip_rank(&r, m, &table, (const snip_expr *const *)candidate, CANDIDATES, &options,
-                         &st);
+        code = snip_rank(&r, m, &table, (const snip_expr *const *)candidate, CANDIDATES, NULL, &st);
     if (code == SNIP_OK)
         print(r);
     else

@@ -172,9 +172,9 @@ SNIP_PUBLIC snip_code snip_embed_table_form(const snip_model *m, const snip_tabl
                                             float *out, snip_status *st);
 
 typedef enum snip_order {
-    SNIP_BY_SIMILARITY, /* agreement in the shared space */
-    SNIP_BY_LOSS,       /* mean square error on the rows held out */
-    SNIP_BY_BALANCE     /* the same, with every node charged as BIC charges a parameter */
+    SNIP_BY_BALANCE,   /* the usual: loss, with every node charged as BIC charges a parameter */
+    SNIP_BY_LOSS,      /* mean square error on the rows held out; cross-validated if known */
+    SNIP_BY_SIMILARITY /* agreement in the shared space */
 } snip_order;
 
 typedef struct snip_rank_options {
@@ -185,13 +185,15 @@ typedef struct snip_rank_options {
 } snip_rank_options;
 
 /* A formula of a ranking. Losses are mean square errors, r2 shares of the target's variance: on the
- * rows fitted (train) and on those held out (val). NaN where there is none. */
+ * rows fitted (train) and on those held out (val), with constants of the former alone; loss_cross
+ * is the cross-validated one of tables with fewer than 100 rows. NaN where there is none. The
+ * formula itself has constants fitted to all rows. */
 typedef struct snip_ranked {
     const snip_expr *formula;  /* constants refitted, in the table's inputs; the ranking's own */
     size_t place;              /* of the candidate among those given; of snip_find: its id */
     double similarity;         /* cosine with the table, -1 .. 1; NaN if it has none, and then */
     const char *no_similarity; /* why; else NULL */
-    double loss_train, loss_val, r2_train, r2_val;
+    double loss_train, loss_val, loss_cross, r2_train, r2_val;
     size_t complexity, model_size; /* nodes; as SRBench counts them */
     int pareto;                    /* nothing simpler is better on the rows held out */
     double score;                  /* on the front: fall of log(loss) per node */
@@ -295,7 +297,7 @@ SNIP_PUBLIC snip_code snip_find(snip_ranking **out, const snip_model *m, snip_in
 typedef struct snip_edit {
     size_t node;              /* in prefix order, of the explained formula */
     const char *text;         /* one line that says what it does */
-    const snip_expr *formula; /* edited and refitted; the explanation's own */
+    const snip_expr *formula; /* edited, refitted to all rows; the explanation's own */
     double gain;              /* rise of the cosine with the table, before the refit */
     double r2_train, r2_val, refitted_r2_train, refitted_r2_val;
 } snip_edit;
@@ -306,7 +308,7 @@ typedef struct snip_explanation snip_explanation;
 SNIP_PUBLIC snip_code snip_explain(snip_explanation **out, const snip_model *m, const snip_table *t,
                                    const snip_expr *e, size_t edits,
                                    const snip_rank_options *options, snip_status *st);
-/* The formula explained, refitted unless told not to, and its cosine with the table. */
+/* The formula explained, refitted to all rows unless told not to, and its cosine with the table. */
 SNIP_PUBLIC const snip_expr *snip_explanation_formula(const snip_explanation *x);
 SNIP_PUBLIC double snip_explanation_similarity(const snip_explanation *x);
 /* The gain of the best edit at a node of that formula; NaN where there is nothing to edit. */
@@ -314,6 +316,70 @@ SNIP_PUBLIC double snip_explanation_gain(const snip_explanation *x, size_t node)
 SNIP_PUBLIC size_t snip_explanation_count(const snip_explanation *x);
 SNIP_PUBLIC const snip_edit *snip_explanation_at(const snip_explanation *x, size_t i);
 SNIP_PUBLIC void snip_explanation_free(snip_explanation *x);
+
+/* A parameter of a law, as far as it is known before the fit. */
+typedef struct snip_parameter {
+    const char *name;
+    double start;     /* NaN: unknown */
+    double low, high; /* bounds; both 0: none. One side may be infinite */
+    int fixed;        /* stays at its start */
+} snip_parameter;
+
+/* Which of the numbers written in a formula are parameters, called c1, c2, ... in order. */
+typedef enum snip_numbers {
+    SNIP_NUMBERS_DECIMAL, /* those written with a point or an exponent: 1.0 and 2e3, not 2 */
+    SNIP_NUMBERS_FIXED,   /* none */
+    SNIP_NUMBERS_ALL      /* all but whole exponents */
+} snip_numbers;
+
+typedef struct snip_estimate_options {
+    const snip_parameter *param; /* those of which something is known */
+    size_t params;
+    const double *weight, *sigma; /* a value per row, at most one of the two; NULL: all alike */
+    snip_numbers numbers;
+    int starts;   /* of the fit; 0: 4 where every parameter has a start, else 100 */
+    double level; /* of the intervals; 0: 0.95 */
+} snip_estimate_options;
+
+/* An estimated parameter. NaN stands for what cannot be known. */
+typedef struct snip_estimated {
+    const char *name;
+    double value, error; /* and its standard error */
+    double low, high;    /* interval of the level asked for */
+    const char *state;   /* "free", "fixed", "at lower bound", "at upper bound", "undetermined" */
+} snip_estimated;
+
+/* How well the law fits. */
+typedef struct snip_quality {
+    size_t rows;      /* that count: of a weight above 0 */
+    size_t freedom;   /* degrees of freedom */
+    double rss;       /* sum of weight * residual^2; with sigma it is chi-square */
+    double deviation; /* of the residuals: sqrt(rss / freedom) */
+    double chance;    /* with sigma: that chi-square is above rss */
+    double r2, aic, bic;
+    int settled;      /* whether it is a minimum, as far as can be told */
+    const char *note; /* what the data do not determine, or NULL */
+} snip_quality;
+
+typedef struct snip_estimate snip_estimate;
+
+/* Fits a law to all rows of a table by least squares, as `snip fit-constants` does: names in
+ * `formula` that are no columns are parameters. No model is needed. `options` may be NULL. Fails
+ * with SNIP_SYNTAX where the formula cannot be read, with SNIP_FORMAT where table or parameters do
+ * not allow it. */
+SNIP_PUBLIC snip_code snip_estimate_law(snip_estimate **out, const snip_table *t,
+                                        const char *formula, const snip_estimate_options *options,
+                                        snip_status *st);
+/* Parameters: names in the order in which they appear, then numbers. What is returned belongs to
+ * the estimate. */
+SNIP_PUBLIC size_t snip_estimate_count(const snip_estimate *x);
+SNIP_PUBLIC const snip_estimated *snip_estimate_at(const snip_estimate *x, size_t i);
+/* NaN where one of the two is not free. */
+SNIP_PUBLIC double snip_estimate_correlation(const snip_estimate *x, size_t i, size_t j);
+SNIP_PUBLIC const snip_quality *snip_estimate_quality(const snip_estimate *x);
+/* The law with the estimates, in the table's inputs. */
+SNIP_PUBLIC const snip_expr *snip_estimate_formula(const snip_estimate *x);
+SNIP_PUBLIC void snip_estimate_free(snip_estimate *x);
 
 #ifdef __cplusplus
 }

@@ -38,9 +38,11 @@ import ctypes
 import ctypes.util
 import dataclasses
 import glob
+import math
 import operator
 import os
 import re
+import signal
 import sys
 import threading
 import warnings
@@ -49,9 +51,9 @@ import numpy as np
 
 __version__ = "0.1.0"
 __all__ = ["Error", "Explanation", "Edit", "Fitted", "Formula", "Index", "Model", "NotFittedError",
-           "Ranked", "Ranker", "Regressor", "WrongType", "explain", "library_version"]
+           "Ranked", "Ranker", "Regressor", "WrongType", "estimate", "explain", "library_version"]
 
-ORDERS = ("similarity", "loss", "balance")
+ORDERS = ("balance", "loss", "similarity")  # as snip_order has them
 _CODES = ("OK", "NOMEM", "IO", "SYNTAX", "FORMAT", "UNSUPPORTED")
 _INFIX, _PREFIX, _SYMPY, _LATEX, _C = range(5)
 
@@ -105,8 +107,8 @@ class _Ranked(ctypes.Structure):
     _fields_ = [("formula", ctypes.c_void_p), ("place", ctypes.c_size_t),
                 ("similarity", ctypes.c_double), ("no_similarity", ctypes.c_char_p),
                 ("loss_train", ctypes.c_double),
-                ("loss_val", ctypes.c_double), ("r2_train", ctypes.c_double),
-                ("r2_val", ctypes.c_double), ("complexity", ctypes.c_size_t),
+                ("loss_val", ctypes.c_double), ("loss_cross", ctypes.c_double),
+                ("r2_train", ctypes.c_double), ("r2_val", ctypes.c_double), ("complexity", ctypes.c_size_t),
                 ("model_size", ctypes.c_size_t), ("pareto", ctypes.c_int),
                 ("score", ctypes.c_double)]
 
@@ -155,6 +157,29 @@ class _About(ctypes.Structure):
                 ("note", ctypes.c_char_p)]
 
 
+class _Parameter(ctypes.Structure):
+    _fields_ = [("name", ctypes.c_char_p), ("start", ctypes.c_double), ("low", ctypes.c_double),
+                ("high", ctypes.c_double), ("fixed", ctypes.c_int)]
+
+
+class _EstimateOptions(ctypes.Structure):
+    _fields_ = [("param", ctypes.POINTER(_Parameter)), ("params", ctypes.c_size_t),
+                ("weight", ctypes.c_void_p), ("sigma", ctypes.c_void_p),
+                ("numbers", ctypes.c_int), ("starts", ctypes.c_int), ("level", ctypes.c_double)]
+
+
+class _Estimated(ctypes.Structure):
+    _fields_ = [("name", ctypes.c_char_p), ("value", ctypes.c_double), ("error", ctypes.c_double),
+                ("low", ctypes.c_double), ("high", ctypes.c_double), ("state", ctypes.c_char_p)]
+
+
+class _Quality(ctypes.Structure):
+    _fields_ = [("rows", ctypes.c_size_t), ("freedom", ctypes.c_size_t), ("rss", ctypes.c_double),
+                ("deviation", ctypes.c_double), ("chance", ctypes.c_double),
+                ("r2", ctypes.c_double), ("aic", ctypes.c_double), ("bic", ctypes.c_double),
+                ("settled", ctypes.c_int), ("note", ctypes.c_char_p)]
+
+
 _P, _SIZE, _INT, _DOUBLE = ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int, ctypes.c_double
 _TO = ctypes.POINTER
 _ST = _TO(_Status)
@@ -201,6 +226,13 @@ _FUNCTIONS = {
     "explanation_count": (_SIZE, [_P]),
     "explanation_at": (_TO(_Edit), [_P, _SIZE]),
     "explanation_free": (None, [_P]),
+    "estimate_law": (_INT, [_TO(_P), _TO(_Table), ctypes.c_char_p, _TO(_EstimateOptions), _ST]),
+    "estimate_count": (_SIZE, [_P]),
+    "estimate_at": (_TO(_Estimated), [_P, _SIZE]),
+    "estimate_correlation": (_DOUBLE, [_P, _SIZE, _SIZE]),
+    "estimate_quality": (_TO(_Quality), [_P]),
+    "estimate_formula": (_P, [_P]),
+    "estimate_free": (None, [_P]),
 }
 
 
@@ -622,9 +654,10 @@ def _formulas(formulas, names):
 @dataclasses.dataclass(frozen=True)
 class Ranked:
     """A formula of a ranking. Losses are mean square errors, r2 shares of the target's variance: on
-    the rows fitted (train) and on those held out (val); NaN where there is none."""
+    the rows fitted (train) and on those held out (val), with constants of the former alone; NaN
+    where there is none."""
 
-    formula: Formula     # constants refitted, in the table's own inputs and units
+    formula: Formula     # constants refitted to all rows, in the table's own inputs and units
     place: int           # of the candidate in the list given; of Index.find: its id
     similarity: float    # cosine with the table, -1 .. 1; NaN if it has none
     loss_train: float
@@ -636,6 +669,7 @@ class Ranked:
     pareto: bool         # nothing simpler is better on the rows held out
     score: float         # on the front: fall of log(loss) per node
     no_similarity: str = None  # why there is no similarity
+    loss_cross: float = float("nan")  # cross-validated, of tables with fewer than 100 rows
 
     @property
     def equation(self):
@@ -654,7 +688,7 @@ class _Ranking(_Owned):
                               r.loss_train, r.loss_val, r.r2_train, r.r2_val, r.complexity,
                               r.model_size, bool(r.pareto), r.score,
                               r.no_similarity.decode("utf-8", "replace")
-                              if r.no_similarity else None))
+                              if r.no_similarity else None, r.loss_cross))
         return out
 
 
@@ -780,16 +814,17 @@ class Model(_Owned):
               ctypes.byref(data.c), _cores(threads), out.ctypes.data)
         return out
 
-    def rank(self, X, y, formulas, names=None, refit=True, order="similarity", starts=4, seed=0,
+    def rank(self, X, y, formulas, names=None, refit=True, order="balance", starts=4, seed=0,
              threads=0):
         """Orders formulas for a table: a list of Ranked, best first.
 
-            >>> for r in model.rank(X, y, ["2*x0 + x1", "sin(x0)"], order="balance"):
+            >>> for r in model.rank(X, y, ["2*x0 + x1", "sin(x0)"]):
             ...     print(f"{r.similarity:.3f} {r.r2_val:.5f} {r.equation}")
 
-        names are those of X's columns. With refit, constants are fitted to the rows that are not
-        held out; from 12 rows on a quarter is, chosen by seed. order is similarity, loss (held out)
-        or balance (loss and size).
+        names are those of X's columns. With refit, constants are fitted. From 12 rows on a
+        quarter of the rows, chosen by seed, is held out and judges constants of the others; those
+        of the formulas returned come from all rows. order is balance (loss and size), loss (held
+        out) or similarity.
         """
         data = _Data(X, y, names, seed)
         options = _options(refit, order, starts, threads)
@@ -847,7 +882,7 @@ class Edit:
 
     node: int            # in prefix order, of the explained formula
     text: str            # one line that says what it does
-    formula: Formula     # edited and refitted
+    formula: Formula     # edited and refitted to all rows
     gain: float          # rise of the cosine with the table, before the refit
     r2_train: float
     r2_val: float
@@ -878,7 +913,7 @@ def explain(model, X, y, formula, names=None, edits=10, refit=True, starts=4, se
         >>> x.edits[0].text, x.edits[0].refitted_r2_val
     """
     data = _Data(X, y, names, seed)
-    options = _options(refit, "similarity", starts, threads)
+    options = _options(refit, ORDERS[0], starts, threads)
     one = _one(formula, data.names, "explained")
     found = _Explained()
     _call("explain", ctypes.byref(found._pointer), _model(model), ctypes.byref(data.c),
@@ -892,6 +927,104 @@ def explain(model, X, y, formula, names=None, edits=10, refit=True, starts=4, se
                          Formula._of(e.formula, data.names, found), e.gain, e.r2_train, e.r2_val,
                          e.refitted_r2_train, e.refitted_r2_val))
     return Explanation(f, _ask("explanation_similarity", found), gains, best)
+
+
+@dataclasses.dataclass(frozen=True)
+class Parameter:
+    """An estimated parameter of a law; NaN stands for what cannot be known."""
+
+    name: str
+    value: float
+    error: float         # standard error
+    low: float           # interval of the level asked for
+    high: float
+    state: str           # free, fixed, at lower bound, at upper bound, undetermined
+
+
+@dataclasses.dataclass(frozen=True)
+class Estimate:
+    """A law fitted to all rows of a table."""
+
+    formula: Formula     # with the estimates, in the table's inputs
+    parameters: list     # a Parameter each: names in the order of the formula, then numbers
+    correlations: np.ndarray
+    rows: int
+    freedom: int         # degrees of freedom
+    rss: float           # sum of weight * residual^2; with sigma chi-square
+    deviation: float     # of the residuals
+    chance: float        # with sigma: that chi-square is above rss
+    r2: float
+    aic: float
+    bic: float
+    settled: bool        # whether it is a minimum, as far as can be told
+    note: str            # what the data do not determine, or None
+
+    def __getitem__(self, name):
+        """The parameter of a name."""
+        for p in self.parameters:
+            if p.name == name:
+                return p
+        raise KeyError(name)
+
+
+class _Estimates(_Owned):
+    _free = "estimate_free"
+
+
+NUMBERS = ("decimal", "fixed", "all")
+
+
+def estimate(X, y, formula, names=None, start=None, fixed=None, bounds=None, weight=None,
+             sigma=None, numbers="decimal", starts=0, level=0.95, seed=0):
+    """Fits a law to all rows, as `snip fit-constants` does: names in the formula that are no
+    columns are parameters.
+
+        >>> r = snip.estimate(x, y, "A*(1 - exp(-b*x0))", start={"A": 500, "b": 1e-4})
+        >>> r["A"].value, r["A"].error, r.deviation, r.freedom
+
+    start and fixed map names to values, bounds to pairs (None: no bound). weight or sigma has a
+    number per row. Of the numbers in the formula those written with a point are fitted (decimal),
+    none (fixed) or all.
+    """
+    data = _Data(X, y, names, seed)
+    start, fixed, bounds = dict(start or {}), dict(fixed or {}), dict(bounds or {})
+    known = list(dict.fromkeys([*start, *fixed, *bounds]))
+    params = (_Parameter * (len(known) + 1))()
+    for to, name in zip(params, known):
+        low, high = bounds.get(name, (None, None))
+        to.name = str(name).encode()
+        to.start = float(fixed.get(name, start.get(name, math.nan)))
+        to.fixed = name in fixed
+        if low is not None or high is not None:
+            to.low = -math.inf if low is None else float(low)
+            to.high = math.inf if high is None else float(high)
+    per_row = {}
+    for key, value in (("weight", weight), ("sigma", sigma)):
+        if value is not None:
+            per_row[key] = np.ascontiguousarray(value, dtype=float)
+            if per_row[key].shape != (len(data.y),):
+                raise Error(f"{key} has shape {per_row[key].shape}, there are {len(data.y)} rows")
+    if numbers not in NUMBERS:
+        raise Error(f"numbers is {numbers!r}; it can be {', '.join(NUMBERS)}")
+    options = _EstimateOptions(params, len(known),
+                               *(per_row[k].ctypes.data if k in per_row else None
+                                 for k in ("weight", "sigma")),
+                               NUMBERS.index(numbers), _count(starts, "starts"), float(level))
+    found = _Estimates()
+    _call("estimate_law", ctypes.byref(found._pointer), ctypes.byref(data.c),
+          str(formula).encode(), ctypes.byref(options))
+    n = _ask("estimate_count", found)
+    each = [_ask("estimate_at", found, i).contents for i in range(n)]
+    q = _ask("estimate_quality", found).contents
+    pointer = _ask("estimate_formula", found)
+    law = Formula._of(pointer, data.names, found)
+    return Estimate(
+        law, [Parameter(p.name.decode(), p.value, p.error, p.low, p.high, p.state.decode())
+              for p in each],
+        np.array([[_ask("estimate_correlation", found, i, j) for j in range(n)]
+                  for i in range(n)]).reshape(n, n),
+        q.rows, q.freedom, q.rss, q.deviation, q.chance, q.r2, q.aic, q.bic, bool(q.settled),
+        q.note.decode() if q.note else None)
 
 
 def _of_sklearn(name, otherwise):
@@ -1058,7 +1191,7 @@ def _finite(values):
 class Ranker(_Estimator):
     """The best of some formulas, as scikit-learn's regressors are used.
 
-        >>> ranker = snip.Ranker(formulas=["2*x0 + x1", "x0*sqrt(x1)"], order="balance")
+        >>> ranker = snip.Ranker(formulas=["2*x0 + x1", "x0*sqrt(x1)"])
         >>> ranker.fit(X, y).predict(X_new)
         >>> ranker.best_.equation, ranker.score(X_new, y_new)
         >>> pandas.DataFrame(ranker.equations_)
@@ -1084,7 +1217,7 @@ class Ranker(_Estimator):
 
     _parameters = ("model", "formulas", "refit", "order", "starts", "seed", "threads")
 
-    def __init__(self, model=None, formulas=(), refit=True, order="similarity", starts=4, seed=0,
+    def __init__(self, model=None, formulas=(), refit=True, order="balance", starts=4, seed=0,
                  threads=0):
         self.model = model
         self.formulas = formulas
@@ -1109,7 +1242,7 @@ class Ranker(_Estimator):
         self.equations_ = [
             {"complexity": r.complexity, "loss": r.loss_train, "equation": r.equation,
              "score": r.score, "similarity": r.similarity, "r2_train": r.r2_train,
-             "r2_val": r.r2_val, "loss_val": r.loss_val, "model_size": r.model_size,
+             "r2_val": r.r2_val, "loss_val": r.loss_val, "loss_cross": r.loss_cross, "model_size": r.model_size,
              "pareto": r.pareto, "given": str(given[r.place])} for r in ranking]
         self._remember(X, x)
         return self
@@ -1179,6 +1312,26 @@ def _seed(random_state):
     if hasattr(random_state, "integers"):
         return int(random_state.integers(2**31 - 1))
     return _count(random_state, "random_state", 2**64)
+
+
+class _Interrupts:
+    """Ctrl-C while the library calls back: it joins a list. Raised in the callback itself it would
+    be lost, since ctypes prints what is raised there and goes on. Python hears signals in the main
+    thread only."""
+
+    def __init__(self, heard):
+        self.heard = heard
+        self.before = None
+
+    def __enter__(self):
+        if threading.current_thread() is threading.main_thread() and \
+                signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+            self.before = signal.signal(signal.SIGINT,
+                                        lambda *_: self.heard.append(KeyboardInterrupt()))
+
+    def __exit__(self, *unused):
+        if self.before is not None:
+            signal.signal(signal.SIGINT, self.before)
 
 
 class Regressor(_Estimator):
@@ -1271,7 +1424,7 @@ class Regressor(_Estimator):
 
         @_ON_PROGRESS
         def progress(_, now):
-            try:  # Ctrl-C is noticed here, since Python's own code runs
+            try:
                 formula = now.contents.formula
                 if self.verbose and formula != shown[0]:
                     shown[0] = formula
@@ -1290,7 +1443,9 @@ class Regressor(_Estimator):
             options = self._options(ctypes.cast(array, ctypes.c_void_p) if guesses else None,
                                     handle, progress)
             options.guess_count = len(guesses)
-            _call("fit", ctypes.byref(front._pointer), ctypes.byref(data.c), ctypes.byref(options))
+            with _Interrupts(stopped):
+                _call("fit", ctypes.byref(front._pointer), ctypes.byref(data.c),
+                      ctypes.byref(options))
         finally:
             for one in held:
                 one._let_go()

@@ -29,6 +29,7 @@ import multiprocessing
 import os
 import pathlib
 import re
+import resource
 import signal
 import statistics
 import subprocess
@@ -43,7 +44,8 @@ SEEDS = [23654, 15795, 860, 5390, 16850, 29910, 4426, 21962, 14423, 28020]
 LEFT_OUT = {"II.11.17", "test_10", "I.26.2", "I.30.5"}
 FRESH = 2000  # rows of the check by numbers
 SAME = 1e-6   # and how constant a ratio or a difference has to be
-JUDGE_FROM = 0.9  # a formula of smaller squared correlation with the truth is no candidate for SymPy
+JUDGE_FROM = 0.9  # a formula of smaller squared correlation with the truth is no candidate
+JUDGE_MOST = 5    # formulas of a front, beside the selected one, that are
 
 if "--install" in sys.argv:
     subprocess.run([HERE / "deps.sh", "python3-numpy", "python3-sympy"], check=True)
@@ -288,6 +290,11 @@ def write_table(path, names, columns, y):
             f.write(",".join(repr(float(v)) for v in row) + "\n")
 
 
+def cpu_of_children():
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
 def run(p, noise, seed, o):
     """Fits one problem and judges the answer; returns what its file holds."""
     snip = o.snip
@@ -302,7 +309,7 @@ def run(p, noise, seed, o):
         write_table(table, p.names, train, y)
         command = [snip, "fit", table, "--json", "--quiet", "--time", str(o.time), "--threads",
                    str(o.threads), "--seed", str(seed), *o.extra.split()]
-        begun = time.monotonic()
+        begun, before = time.monotonic(), cpu_of_children()
         try:
             done = subprocess.run(command, capture_output=True, text=True, timeout=2 * o.time + 30)
             out["time_time"] = time.monotonic() - begun
@@ -313,6 +320,7 @@ def run(p, noise, seed, o):
             answer, failed = None, f"still running after {out['time_time']:.0f} s"
         except json.JSONDecodeError as e:
             answer, failed = None, f"not JSON: {e}"
+        out["time_cpu"] = cpu_of_children() - before
     if answer is None:
         return {**out, "failed": failed, "symbolic_model": None, "solved": False, "on_front": False,
                 "same": False, "same_on_front": False}
@@ -327,12 +335,17 @@ def run(p, noise, seed, o):
                       "test": errors(y_test, p.values(test, f["sympy"])),
                       "correlation": correlation(truth, values),
                       "same": same_numbers(truth, values), "solved": False})
-        if noise and not front[-1]["same"] and front[-1]["correlation"] > JUDGE_FROM:
-            front[-1]["same"] = same_after_refit(snip, p, f, fresh, truth)
     best = front[selected]
     # The selected formula first, then those that are nearest to the truth until one is solved.
     order = [selected] + sorted((k for k in range(len(front)) if k != selected),
                                 key=lambda k: (not front[k]["same"], -front[k]["correlation"]))
+    order = order[:1 + JUDGE_MOST]
+    for place in order if noise else []:
+        f = front[place]
+        if not f["same"] and f["correlation"] > JUDGE_FROM:
+            f["same"] = same_after_refit(snip, p, f, fresh, truth)
+        if f["same"]:
+            break
     for place in order:
         f = front[place]
         likely = (f["test"]["r2"] or 0) > 0.5 and (f["same"] or f["correlation"] > JUDGE_FROM)
@@ -431,7 +444,7 @@ def summary(o):
     if not found:
         sys.exit(f"srbench.py: {o.out} holds no such runs")
     head = ["corpus", "noise", "runs", "solved", "on the front", "form", "form on the front", "R2 > .999",
-            "size", "true size", "seconds"]
+            "size", "true size", "seconds", "CPU"]
     rows = []
     for (corpus, noise), runs in sorted(found.items()):
         def share(good):
@@ -443,7 +456,8 @@ def summary(o):
                      share(lambda r: (r.get("r2_test") or 0) > 0.999),
                      median([r.get("model_size") for r in runs], "{:g}"),
                      median([r.get("true_size") for r in runs], "{:g}"),
-                     median([r["time_time"] for r in runs], "{:.1f}")])
+                     median([r["time_time"] for r in runs], "{:.1f}"),
+                     median([r["time_cpu"] for r in runs], "{:.1f}")])
     if o.markdown:
         print("| " + " | ".join(head) + " |\n|" + " --- |" * len(head))
         for row in rows:
@@ -485,7 +499,7 @@ def main():
                    help="third: every third problem, to choose settings with; rest: the others")
     a.add_argument("--count", type=int, metavar="N", help="only N of these problems, spread evenly")
     a.add_argument("--only", metavar="IDS", help="only these, as I.6.2,vdp1")
-    a.add_argument("--extra", default="", metavar="OPTIONS", help="for snip fit, as '--max-size 20'")
+    a.add_argument("--extra", default="", metavar="OPTIONS", help="for snip fit, as --extra='--max-size 20'")
     a.add_argument("--judge-time", type=float, default=20, metavar="SECONDS",
                    help="that SymPy has for a formula (20)")
     a.add_argument("--out", required=True, metavar="FOLDER", help="of the results")

@@ -3,14 +3,13 @@
 # answer comes within seconds, is one sentence, and leaves nothing behind.
 # bounds.sh PROGRAM [LIBRARY], the latter made of fail_product.c
 set -u
+here=$(realpath "$(dirname "$0")")
 snip=$(realpath "$1")
 shim=${2:+$(realpath "$2")}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 1
-passed=0 failed=0
-good() { passed=$((passed + 1)); }
-bad() { failed=$((failed + 1)); echo "FAILED: ${1:0:400}"; }
+. "$here/judge.sh"
 
 # refuses PATTERN ARGUMENTS...: exit status 1 within 20 seconds, one line that holds PATTERN. `space` is
 # the address space in kB that it may use.
@@ -243,7 +242,8 @@ for by in table latex; do
     "$snip" rank t.csv --formula '1.1*a + 1.0*sin(2.0*a + 0.1) + 0.2*b - 1.0/(a + 3.0)' --format $by >out
     if [ $by = table ]; then printed=$(sed -n '2s/^.*\*  //p' out); else printed=$(sed -n '5s/.*\$\(.*\)\$.*/\1/p' out); fi
     "$snip" rank t.csv --formula "$printed" --as-given --json >again
-    "$snip" rank t.csv --formula '1.1*a + 1.0*sin(2.0*a + 0.1) + 0.2*b - 1.0/(a + 3.0)' --json >first
+    all=$("$snip" rank t.csv --formula '1.1*a + 1.0*sin(2.0*a + 0.1) + 0.2*b - 1.0/(a + 3.0)' --format sympy)
+    "$snip" rank t.csv --formula "$all" --as-given --json >first
     python3 - <<'PY' && good || bad "what is printed ($by) has another loss: $printed"
 import json
 one, two = (json.load(open(f))["candidates"][0] for f in ("first", "again"))
@@ -292,5 +292,4 @@ if [ -n "$shim" ] && LD_PRELOAD=$shim "$snip" --version >/dev/null 2>&1; then
     { [ $? -eq 1 ] && grep -q 'suite global: out of memory' err; } && good || bad "evaluate with a failing product: $(cat err)"
 fi
 
-echo "$passed passed, $failed failed"
-[ $failed -eq 0 ]
+finish

@@ -2,14 +2,12 @@
 # The program as people call it, rightly and wrongly: cli.sh PROGRAM
 # A wrong call must give one line on standard error, nothing on standard output, and exit 1 or 2.
 set -u
+here=$(realpath "$(dirname "$0")")
 snip=$(realpath "$1")
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 1
-passed=0 failed=0
-
-bad() { echo "FAILED: ${1:0:300}"; failed=$((failed + 1)); }
-good() { passed=$((passed + 1)); }
+. "$here/judge.sh"
 
 # gives EXPECTED ARGUMENTS...: standard output is exactly EXPECTED.
 gives() {
@@ -25,17 +23,6 @@ shows() {
     local want=$1; shift
     if ! "$snip" "$@" >out 2>err </dev/null; then bad "$* fails: $(cat err)"
     elif ! grep -q -- "$want" out; then bad "$* does not show '$want'"
-    else good; fi
-}
-
-# refuses CODE PATTERN ARGUMENTS...: it fails that way, with one line that holds PATTERN.
-refuses() {
-    local want=$1 pattern=$2; shift 2
-    timeout 60 "$snip" "$@" >out 2>err </dev/null; local code=$?
-    if [ $code -ne "$want" ]; then bad "$* exits $code, expected $want: $(head -c 300 err)"
-    elif [ -s out ]; then bad "$* prints on standard output: $(head -c 100 out)"
-    elif [ "$(wc -l <err)" -ne 1 ]; then bad "$* says $(wc -l <err) lines: $(head -c 300 err)"
-    elif ! grep -q -- "$pattern" err; then bad "$* says '$(cat err)', expected '$pattern'"
     else good; fi
 }
 
@@ -419,5 +406,4 @@ refuses 1 "cannot write" bench batch --preset tiny --batch-size 4 --out no/such/
 shows '"ratio_to_read"' bench find --rows 1000 --seconds 1 --json
 refuses 2 "there is no benchmark 'frob'" bench frob
 
-echo "$passed passed, $failed failed"
-[ $failed -eq 0 ]
+finish

@@ -3,21 +3,13 @@
 # evaluate.sh PROGRAM SOURCE_ROOT
 set -u
 . "$(dirname "$0")/mpi_env.sh"
+here=$(realpath "$(dirname "$0")")
 snip=$(realpath "$1")
 root=$(realpath "$2")
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 1
-passed=0 failed=0
-good() { passed=$((passed + 1)); }
-bad() { failed=$((failed + 1)); echo "FAILED: $1"; }
-refuses() { # EXIT_CODE PATTERN ARGUMENTS...: fails with one line
-    local code=$1 pattern=$2; shift 2
-    "$snip" "$@" >out 2>err
-    local got=$?
-    { [ $got -eq "$code" ] && grep -q -- "$pattern" err && [ "$(wc -l <err)" -eq 1 ]; } && good ||
-        bad "snip $* gives $got: $(head -3 err)"
-}
+. "$here/judge.sh"
 
 settings="--preset tiny --set statistics=yes --set points=0 --set layers=1 --set hidden=16
     --batch-size 16 --warmup 5 --quiet"
@@ -213,5 +205,4 @@ mkdir blocked && ln -s /dev/full blocked/S5.probes.symbols.npy 2>/dev/null
 refuses 1 'suite probes: blocked/S5.probes.*cannot write' evaluate --model S5/model.safetensors \
     --suite probes --dump blocked --out e
 
-echo "$passed passed, $failed failed"
-[ $failed -eq 0 ]
+finish

@@ -111,15 +111,13 @@ for f in answer["front"]:
 PYTHON
 done
 
-# Time limits hold. A loaded machine may be late once; three times is the program's fault.
+# Time limits hold. On a machine that has other things to do the processor's time counts, too.
 table long.csv a,b,y 1000000 'a = r(); b = r(); print a "," b "," (a + b) / (1 + a * b) + 0.1 * r()'
-for try in 1 2 3; do
-    begun=$(date +%s%N)
-    "$snip" fit long.csv --time 5 --no-space -q >out 2>&1 || bad "a million rows: $(cat out)"
-    took=$((($(date +%s%N) - begun) / 1000000))
-    [ $took -le 5500 ] && break
-done
-[ $took -le 5500 ] && good || bad "--time 5 on a million rows took $took ms"
+TIMEFORMAT='%R %U %S'
+{ time "$snip" fit long.csv --time 5 --threads 1 --no-space -q >out 2>&1; } 2>took ||
+    bad "a million rows: $(cat out)"
+grep -q '^> ' out && good || bad "a million rows: $(cat out)"
+awk '{ exit !($1 <= 5.5 || $2 + $3 < 0.8 * $1) }' took && good || bad "--time 5 took $(cat took)"
 
 # Ctrl-C: the front so far, soon.
 for try in 1 2 3; do
@@ -131,7 +129,7 @@ for try in 1 2 3; do
     wait $pid
     code=$?
     took=$((($(date +%s%N) - begun) / 1000000))
-    [ $took -le 500 ] && break
+    [ $took -le 500 ] && break # a busy machine may be late once
 done
 { [ $code -eq 0 ] && grep -q '^> ' out; } && good || bad "Ctrl-C gives $code: $(cat out)"
 [ $took -le 500 ] && good || bad "Ctrl-C took $took ms"

@@ -3,46 +3,16 @@
 # fit_constants.sh PROGRAM
 # A wrong call must give one line on standard error, exit 1 or 2, and leave no file.
 set -u
+here=$(realpath "$(dirname "$0")")
 snip=$(realpath "$1") nist=$(realpath "$(dirname "$0")/nist")
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 1
-passed=0 failed=0
-good() { passed=$((passed + 1)); }
-bad() { failed=$((failed + 1)); echo "FAILED: ${1:0:400}"; }
-python=/usr/bin/python3
-$python -c 'import numpy' 2>/dev/null || python=
-
-# runs ARGUMENTS...: it succeeds, without a word on standard error; what it prints is in `out`.
-runs() {
-    "$snip" fit-constants "$@" >out 2>err </dev/null; local code=$?
-    if [ $code -ne 0 ]; then bad "$* exits $code: $(head -3 err)"
-    elif [ -s err ]; then bad "$* says $(head -3 err)"
-    else good; fi
-}
+. "$here/judge.sh"
+call=(fit-constants) named=yes
 
 # shows PATTERN: the last call printed a line like that.
 shows() { grep -qE -- "$1" out && good || bad "no line '$1': $(cat out)"; }
-
-# refuses CODE PATTERN ARGUMENTS...: it fails that way, with one line that holds PATTERN.
-refuses() {
-    local want=$1 pattern=$2; shift 2
-    timeout 60 "$snip" fit-constants "$@" >out 2>err </dev/null; local code=$?
-    if [ $code -ne "$want" ]; then bad "$* exits $code, expected $want: $(head -c 300 err)"
-    elif [ -s out ]; then bad "$* prints on standard output: $(head -c 100 out)"
-    elif [ "$(wc -l <err)" -ne 1 ]; then bad "$* says $(wc -l <err) lines: $(head -c 300 err)"
-    elif ! grep -q '^snip fit-constants: ' err; then bad "$* does not say who speaks: $(cat err)"
-    elif ! grep -q -- "$pattern" err; then bad "$* says '$(cat err)', expected '$pattern'"
-    elif compgen -G 'left*' >/dev/null; then bad "$* leaves $(echo left*)"; rm -f left*
-    else good; fi
-}
-
-# checks WHAT: the Python program on standard input finds nothing wrong.
-checks() {
-    if [ -z "$python" ]; then cat >/dev/null; echo "no NumPy here: $1 not checked"
-    elif $python - 2>wrong; then good
-    else bad "$1: $(tail -1 wrong)"; fi
-}
 
 # NIST's sets through the whole program -----------------------------------------------------------
 # All of them from the first starting point, as a user types them.
@@ -312,5 +282,4 @@ if [ -e /dev/full ]; then
     { [ $code -eq 1 ] && grep -q 'cannot write' err; } && good || bad "a full disk: $code, $(cat err)"
 fi
 
-echo "$passed passed, $failed failed"
-[ $failed -eq 0 ]
+finish

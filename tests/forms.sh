@@ -3,13 +3,12 @@
 # another order; libraries of forms; vectors of both views. forms.sh PROGRAM
 # The model knows nothing, yet what cannot matter must not matter.
 set -u
+here=$(realpath "$(dirname "$0")")
 snip=$(realpath "$1")
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 1
-passed=0 failed=0
-good() { passed=$((passed + 1)); }
-bad() { failed=$((failed + 1)); echo "FAILED: ${1:0:400}"; }
+. "$here/judge.sh"
 python=/usr/bin/python3
 
 "$snip" train --preset tiny --stage S5 --set statistics=yes --set points=0 --set layers=1 \
@@ -144,5 +143,4 @@ def body(path):
 assert body("whole/model.safetensors") == body("halves/model.safetensors")
 PY
 
-echo "$passed passed, $failed failed"
-[ $failed = 0 ]
+finish

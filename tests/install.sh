@@ -2,15 +2,13 @@
 # What an installation leaves, and that it works: install.sh PROGRAM BUILD SOURCE COMMAND...
 # COMMAND... are those that the build makes manual pages for; CFLAGS holds a sanitizer's, if any.
 set -u
+here=$(realpath "$(dirname "$0")")
 snip=$(realpath "$1") build=$(realpath "$2") source=$(realpath "$3")
 shift 3
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 1
-passed=0 failed=0
-
-bad() { echo "FAILED: ${1:0:300}"; failed=$((failed + 1)); }
-good() { passed=$((passed + 1)); }
+. "$here/judge.sh"
 
 # installed NAME VARIABLE: the file must be there and hold something; VARIABLE becomes its path.
 installed() {
@@ -130,5 +128,4 @@ completes '' calc x0 ''
 completes '' nosuch --
 completes '' zz
 
-echo "$passed passed, $failed failed"
-[ $failed -eq 0 ]
+finish

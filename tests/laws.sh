@@ -2,32 +2,13 @@
 # `snip find TABLE` without a library names the law of a table. laws.sh PROGRAM
 # Tables are drawn from laws of the list with other constants, in other units, with 2 % of noise.
 set -u
+here=$(realpath "$(dirname "$0")")
 snip=$(realpath "$1")
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 1
 export SNIP_MODEL=$work/none # no model is needed
-passed=0 failed=0
-good() { passed=$((passed + 1)); }
-bad() { failed=$((failed + 1)); echo "FAILED: ${1:0:400}"; }
-
-runs() {
-    "$snip" "$@" >out 2>err </dev/null; local code=$?
-    if [ $code -ne 0 ]; then bad "$* exits $code: $(head -3 err)"
-    elif [ -s err ]; then bad "$* says $(head -3 err)"
-    else good; fi
-}
-
-# refuses CODE PATTERN ARGUMENTS...: it fails that way, with one line that holds PATTERN.
-refuses() {
-    local want=$1 pattern=$2; shift 2
-    timeout 60 "$snip" "$@" >out 2>err </dev/null; local code=$?
-    if [ $code -ne "$want" ]; then bad "$* exits $code, expected $want: $(head -c 300 err)"
-    elif [ -s out ]; then bad "$* prints on standard output: $(head -c 100 out)"
-    elif [ "$(wc -l <err)" -ne 1 ]; then bad "$* says $(wc -l <err) lines: $(head -c 300 err)"
-    elif ! grep -q -- "$pattern" err; then bad "$* says '$(cat err)', expected '$pattern'"
-    else good; fi
-}
+. "$here/judge.sh"
 
 # first TABLE: the name of the first law.
 first() { "$snip" find "$1" --quiet --json -k 5 | python3 -c 'import json, sys; print(json.load(sys.stdin)["candidates"][0]["name"])'; }
@@ -159,5 +140,4 @@ refuses 1 'has 31 inputs, laws are tried with up to 30' find many.csv
 printf 'a\n1\n2\n3\n4\n' >one.csv
 refuses 1 'has one column' find one.csv
 
-echo "$passed passed, $failed failed"
-[ $failed -eq 0 ]
+finish

@@ -89,7 +89,7 @@ class Tests(unittest.TestCase):
             self.assertEqual(g.equation, w["equation"])
             self.assertEqual(g.place + first, w["place"])
             self.assertEqual(g.pareto, w["pareto"])
-            for key in ("similarity", "loss_train", "loss_val", "r2_train", "r2_val", "complexity",
+            for key in ("similarity", "loss_train", "loss_val", "loss_cross", "r2_train", "r2_val", "complexity",
                         "model_size", "score"):
                 self.assertTrue(same(getattr(g, key), w[key]), (key, g, w))
 
@@ -216,12 +216,54 @@ class Tests(unittest.TestCase):
         for more, settings in (([], {}),
                                (["--by", "loss", "--starts", "1"], {"order": "loss", "starts": 1}),
                                (["--by", "balance"], {"order": "balance", "threads": 2}),
+                               (["--by", "similarity"], {"order": "similarity"}),
                                (["--as-given"], {"refit": False}), (["--seed", "7"], {"seed": 7})):
             want = command("rank", "table.csv", "formulas", "--json", *more)
             got = self.model.rank(X, Y, FORMULAS, names=NAMES, **settings)
             self.same_ranking(got, want["candidates"])
             self.assertEqual(want["model"], self.model.hash)
         self.assertEqual(self.model.rank(X, Y, []), [])
+
+    def test_constants_come_from_all_rows(self):
+        r = np.random.default_rng(3)
+        x = r.uniform(1, 5, 60)
+        y = 2*x + 1 + r.normal(0, .8, 60)
+        slope, intercept = np.polyfit(x, y, 1)
+        best = snip.Ranker(MODEL, ["1.5*x0 + 0.5"]).fit(x[:, None], y).best_
+        np.testing.assert_allclose(best.formula([0., 1.]), [intercept, intercept + slope],
+                                   rtol=1e-9)
+        self.assertTrue(best.loss_cross > 0)  # few rows
+        line = snip.explain(self.model, x, y, "1.5*x0 + 0.5").formula
+        np.testing.assert_allclose(line([0.]), [intercept], rtol=1e-9)
+
+    def test_estimates(self):
+        r = np.random.default_rng(5)
+        x = r.uniform(1, 5, 60)
+        y = 2*x + 1 + r.normal(0, .8, 60)
+        got = snip.estimate(x, y, "m*x0 + c")
+        (slope, intercept), cov = np.polyfit(x, y, 1, cov=True)
+        np.testing.assert_allclose([got["m"].value, got["c"].value], [slope, intercept], rtol=1e-9)
+        np.testing.assert_allclose([got["m"].error, got["c"].error], np.sqrt(np.diag(cov)),
+                                   rtol=1e-6)
+        self.assertAlmostEqual(got.correlations[0, 1],
+                               cov[0, 1]/np.sqrt(cov[0, 0]*cov[1, 1]), places=6)
+        residual = y - slope*x - intercept
+        self.assertEqual((got.rows, got.freedom, got.settled), (60, 58, True))
+        self.assertAlmostEqual(got.rss, np.sum(residual**2), places=9)
+        self.assertAlmostEqual(got.deviation, np.sqrt(np.sum(residual**2)/58), places=9)
+        self.assertAlmostEqual(got.bic - got.aic, 3*(np.log(60) - 2), places=9)
+        np.testing.assert_allclose(got.formula(x), y - residual, rtol=1e-9)
+        weighted = snip.estimate(x, y, "m*x0 + c", start={"m": 1, "c": 1}, sigma=np.full(60, .8))
+        np.testing.assert_allclose(weighted["m"].value, slope, rtol=1e-6)
+        self.assertTrue(0 < weighted.chance < 1)
+        held = snip.estimate(x, y, "m*x0 + c", fixed={"c": 1.0}, bounds={"m": (0, None)})
+        self.assertEqual((held["c"].value, held["c"].state), (1.0, "fixed"))
+        self.assertAlmostEqual(held["m"].value, np.sum(x*(y - 1))/np.sum(x*x), places=9)
+        self.assertRaises(KeyError, lambda: held["z"])
+        self.refuses("no parameter 'z'", snip.estimate, x, y, "m*x0", start={"z": 1})
+        self.refuses("sigma has shape", snip.estimate, x, y, "m*x0", sigma=[1.0])
+        self.refuses("not both", snip.estimate, x, y, "m*x0", sigma=x, weight=x)
+        self.refuses("numbers is 'no'", snip.estimate, x, y, "m*x0", numbers="no")
 
     def test_any_array_will_do(self):
         want = self.model.rank(X, Y, FORMULAS, names=NAMES)
@@ -590,6 +632,38 @@ class Tests(unittest.TestCase):
                 break
         self.assertTrue(heard)
         self.assertEqual(self.model.embed_formulas(many).tobytes(), want.tobytes())
+
+    def test_an_interrupt_ends_a_search(self):
+        x = np.linspace(0.1, 6, 300)
+        y = np.sin(x * x) / x + 0.05 * np.cos(91 * x)
+        endless = snip.Regressor(max_time=300, threads=1)
+        for delay in (0.5, 1.0, 2.0):  # one that comes too early or too late is Python's own
+            timer = threading.Timer(delay, os.kill, (os.getpid(), signal.SIGINT))
+            begun = time.monotonic()
+            timer.start()
+            try:
+                endless.fit(x[:, None], y)
+            except KeyboardInterrupt:
+                break
+            finally:
+                timer.join()
+        else:
+            self.fail("no interrupt was heard")
+        self.assertLess(time.monotonic() - begun, 60)
+        self.assertFalse(hasattr(endless, "best_"))
+
+    def test_a_search_is_the_command(self):
+        found = snip.Regressor(max_time=None, max_evals=3000, threads=1).fit(X, Y)
+        got = command("fit", "table.csv", "--evals", "3000", "--threads", "1",
+                      "--no-space", "--json")
+        self.assertEqual(found.best_index_, got["selected"])
+        self.assertEqual(len(found.front_), len(got["front"]))
+        for mine, its in zip(found.front_, got["front"]):
+            self.assertEqual(mine.size, its["size"])
+            for key in ("loss_train", "loss_val", "r2_train", "r2_val", "bits"):
+                self.assertTrue(same(getattr(mine, key), its[key]), (key, mine, its))
+            for (value, error), other in zip(mine.constants, its["constants"]):
+                self.assertTrue(same(value, other["value"]) and same(error, other["error"]))
 
     def test_a_missing_library_is_an_import_error(self):
         for library, says in (("/nonexistent/libsnip.so", "cannot open"),

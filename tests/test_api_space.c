@@ -481,8 +481,8 @@ static json_t *command(const char *arguments)
 {
     char line[4 * PATH];
     const char *folder = getenv("SNIP_TEST_FOLDER");
-    snprintf(line, sizeof line, "cd '%s' && '%s' %s --json --model model.safetensors -q", folder,
-             getenv("SNIP_PROGRAM"), arguments);
+    snprintf(line, sizeof line, "cd '%s' && '%s' %s --json %s -q", folder, getenv("SNIP_PROGRAM"),
+             arguments, strncmp(arguments, "fit-constants", 13) ? "--model model.safetensors" : "");
     FILE *f = popen(line, "r");
     assert_non_null(f);
     json_error_t error;
@@ -521,6 +521,7 @@ static void same_ranking(const json_t *o, const snip_ranking *r, int first)
         same_number(c, "similarity", one->similarity);
         same_number(c, "loss_train", one->loss_train);
         same_number(c, "loss_val", one->loss_val);
+        same_number(c, "loss_cross", one->loss_cross);
         same_number(c, "r2_train", one->r2_train);
         same_number(c, "r2_val", one->r2_val);
         same_number(c, "complexity", (double)one->complexity);
@@ -542,6 +543,7 @@ static void rankings_are_the_commands(void **state)
         { "rank table.csv formulas", { 0 } },
         { "rank table.csv formulas --by loss --starts 1", { .order = SNIP_BY_LOSS, .starts = 1 } },
         { "rank table.csv formulas --by balance", { .order = SNIP_BY_BALANCE, .threads = 2 } },
+        { "rank table.csv formulas --by similarity", { .order = SNIP_BY_SIMILARITY } },
         { "rank table.csv formulas --as-given", { .keep_constants = 1 } },
     };
     char path[PATH];
@@ -682,7 +684,8 @@ static void a_library_is_searched(void **state)
     snip_ranking *r;
     snip_status st;
     assert_int_equal(snip_index_count(ix), 500);
-    const snip_rank_options given = { .keep_constants = 1 }, refit = { .order = SNIP_BY_BALANCE };
+    const snip_rank_options given = { .keep_constants = 1, .order = SNIP_BY_SIMILARITY },
+                            refit = { .order = SNIP_BY_BALANCE };
     json_t *o = command("find table.csv --index library.db -k 12");
     assert_int_equal(snip_find(&r, model, ix, &table, 12, &given, &st), SNIP_OK);
     assert_int_equal(snip_ranking_count(r), 12);
@@ -729,6 +732,95 @@ static void a_library_belongs_to_its_model(void **state)
     assert_non_null(strstr(st.msg, "another model"));
     snip_index_close(ix);
     snip_model_close(narrow);
+}
+
+/* A fitted law is the one that the command prints, to the last bit. */
+static void estimates_are_the_commands(void **state)
+{
+    (void)state;
+    static const snip_parameter some[] = { { "A", 2, 0, 0, 0 }, { "n", 0.4, 0.1, 0.9, 0 } };
+    static const snip_parameter fixed[] = { { "A", 3, 0, 0, 1 }, { "B", NAN, -1, INFINITY, 0 } };
+    static double sigma[ROWS];
+    for (int i = 0; i < ROWS; i++)
+        sigma[i] = 0.01;
+    static const struct {
+        const char *arguments, *formula;
+        snip_estimate_options options;
+    } cases[] = {
+        { "fit-constants table.csv 'A*u^n - 0.4*v' --param A=2,n=0.4 --bounds n=0.1:0.9",
+          "A*u^n - 0.4*v",
+          { .param = some, .params = 2 } },
+        { "fit-constants table.csv 'A*sqrt(u) + B*v' --fix A=3 --bounds B=-1: --level 0.9",
+          "A*sqrt(u) + B*v",
+          { .param = fixed, .params = 2, .level = 0.9 } },
+        { "fit-constants table.csv '2*sqrt(u) + 1*v + C' --numbers all",
+          "2*sqrt(u) + 1*v + C",
+          { .numbers = SNIP_NUMBERS_ALL } },
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        json_t *o = command(cases[i].arguments);
+        const json_t *list = json_object_get(o, "parameters");
+        snip_estimate *x;
+        snip_status st;
+        if (snip_estimate_law(&x, &table, cases[i].formula, &cases[i].options, &st) != SNIP_OK)
+            fail_msg("%s", st.msg);
+        const snip_quality *q = snip_estimate_quality(x);
+        size_t n = snip_estimate_count(x);
+        assert_int_equal(n, json_array_size(list));
+        for (size_t k = 0; k < n; k++) {
+            const json_t *want = json_array_get(list, k);
+            const snip_estimated *one = snip_estimate_at(x, k);
+            assert_string_equal(one->name, json_string_value(json_object_get(want, "name")));
+            assert_string_equal(one->state, json_string_value(json_object_get(want, "state")));
+            same_number(want, "estimate", one->value);
+            same_number(want, "std_error", one->error);
+            same_number(want, "low", one->low);
+            same_number(want, "high", one->high);
+            for (size_t j = 0; j < n; j++) {
+                const json_t *row = json_array_get(json_object_get(o, "correlations"), k);
+                const json_t *cell = json_array_get(row, j);
+                double got = snip_estimate_correlation(x, k, j);
+                assert_true(json_is_null(cell) ? isnan(got) : json_number_value(cell) == got);
+            }
+        }
+        same_formula(o, "equation", snip_estimate_formula(x));
+        same_number(o, "rows", (double)q->rows);
+        same_number(o, "degrees_of_freedom", (double)q->freedom);
+        same_number(o, "rss", q->rss);
+        same_number(o, "deviation", q->deviation);
+        same_number(o, "r2", q->r2);
+        same_number(o, "aic", q->aic);
+        same_number(o, "bic", q->bic);
+        assert_null(snip_estimate_at(x, n));
+        assert_true(isnan(snip_estimate_correlation(x, n, 0)));
+        snip_estimate_free(x);
+        json_decref(o);
+    }
+    snip_estimate_free(NULL);
+
+    static const snip_parameter unknown[] = { { "Z", 1, 0, 0, 0 } },
+                                outside[] = { { "A", 5, 0, 1, 0 } },
+                                no_value[] = { { "A", NAN, 0, 0, 1 } };
+    static const struct {
+        const char *formula, *says;
+        snip_code code;
+        snip_estimate_options options;
+    } wrong[] = {
+        { "A*u +", "", SNIP_SYNTAX, { 0 } },
+        { "A*u", "no parameter 'Z'", SNIP_FORMAT, { .param = unknown, .params = 1 } },
+        { "A*u", "outside its bounds", SNIP_FORMAT, { .param = outside, .params = 1 } },
+        { "A*u", "has no value", SNIP_FORMAT, { .param = no_value, .params = 1 } },
+        { "A*u", "not both", SNIP_FORMAT, { .weight = sigma, .sigma = sigma } },
+        { "A*u", "between 0 and 1", SNIP_FORMAT, { .level = 2 } },
+    };
+    for (size_t i = 0; i < COUNT(wrong); i++) {
+        snip_estimate *x = (snip_estimate *)&table;
+        snip_status st;
+        assert_int_equal(snip_estimate_law(&x, &table, wrong[i].formula, &wrong[i].options, &st),
+                         wrong[i].code);
+        assert_null(x);
+        assert_non_null(strstr(st.msg, wrong[i].says));
+    }
 }
 
 static void explanations_are_the_commands(void **state)
@@ -884,6 +976,7 @@ int main(void)
         cmocka_unit_test(threads_do_not_matter),
         cmocka_unit_test(a_library_is_searched),
         cmocka_unit_test(a_library_belongs_to_its_model),
+        cmocka_unit_test(estimates_are_the_commands),
         cmocka_unit_test(explanations_are_the_commands),
         cmocka_unit_test(explanations_of_few_and_bad),
         cmocka_unit_test(locales_do_not_matter),

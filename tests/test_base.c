@@ -11,10 +11,13 @@
 #include "base/file.h"
 #include "base/half.h"
 #include "base/isa.h"
+#include "base/limits.h"
+#include "base/numbers.h"
 #include "base/philox.h"
 #include "base/rng.h"
 #include "base/settings.h"
 #include "base/status.h"
+#include "base/streams.h"
 #include "base/text.h"
 
 static void arena_gives_back_what_it_gave(void **state)
@@ -279,6 +282,67 @@ static void files_are_written_whole_or_not_at_all(void **state)
     assert_int_equal(remove(folder), 0); /* nothing else was left */
 }
 
+/* Ranges of indexes do not meet, nor run out of their stream. */
+static void users_of_random_numbers_do_not_meet(void **state)
+{
+    (void)state;
+    for (int i = 0; i < STREAMS_USERS; i++) {
+        const streams_range *a = &streams_map[i];
+        assert_true(a->count > 0 && a->first + (a->count - 1) >= a->first);
+        for (int j = 0; j < i; j++) {
+            const streams_range *b = &streams_map[j];
+            if (a->stream == b->stream && a->part == b->part &&
+                a->first <= b->first + (b->count - 1) && b->first <= a->first + (a->count - 1))
+                fail_msg("%s and %s draw the same numbers", a->name, b->name);
+        }
+    }
+}
+
+/* Neighbouring seeds, indexes, parts and streams: 64 bits of each that are all different. */
+static void neighbours_draw_other_numbers(void **state)
+{
+    (void)state;
+    enum { STREAMS = 3 };
+    uint64_t seen[3 * 3 * 4 * STREAMS];
+    size_t n = 0;
+    for (uint64_t seed = 0; seed < 3; seed++)
+        for (uint64_t index = 0; index < 3; index++)
+            for (int part = RNG_FIRST; part <= RNG_OWN; part++)
+                for (int stream = 0; stream < STREAMS; stream++) {
+                    rng r;
+                    rng_init_part(&r, seed, (rng_stream)stream, index, (rng_part)part);
+                    seen[n] = rng_u64(&r);
+                    for (size_t k = 0; k < n; k++)
+                        assert_true(seen[k] != seen[n]);
+                    n++;
+                }
+    assert_int_equal(n, COUNT(seen));
+}
+
+static void columns_are_summed_up(void **state)
+{
+    double v[] = { 4, 1, 3, 2 }, huge[] = { 1.5e308, 1.5e308, 1.5e308 };
+    const int row[] = { 2, 0, 2 };
+    assert_true(numbers_mean(v, 4) == 2.5 && numbers_variance(v, 4) == 1.25);
+    assert_true(isfinite(numbers_mean(huge, 3)));
+    const double *at = numbers_at(v, row, 3, *state);
+    assert_true(at[0] == 3 && at[1] == 4 && at[2] == 3);
+    assert_true(numbers_median(v, 4) == 2.5 && v[0] == 1 && v[3] == 4);
+    assert_true(numbers_quantile(v, 4, 0) == 1 && numbers_quantile(v, 4, 1) == 4);
+    assert_true(numbers_quantile(v, 4, 0.25) == 1.75 && numbers_quantile(v, 1, 0.7) == 1);
+}
+
+static void limits_hold(void **state)
+{
+    (void)state;
+    snip_status st;
+    assert_int_equal(LIMITS_MESSAGE, sizeof st.msg);
+    assert_int_equal(limits_threads(3, 8), 3);
+    assert_int_equal(limits_threads(0, 8), 8);
+    assert_int_equal(limits_threads(0, 1000), LIMITS_THREADS);
+    assert_int_equal(limits_threads(1000, 8), LIMITS_THREADS);
+}
+
 /* One value of each kind, and a key that came later. */
 typedef struct some {
     int count, choice;
@@ -366,10 +430,14 @@ int main(void)
         cmocka_unit_test(philox_gives_known_answers),
         cmocka_unit_test(streams_differ_and_repeat),
         cmocka_unit_test(draws_are_uniform),
+        cmocka_unit_test(users_of_random_numbers_do_not_meet),
+        cmocka_unit_test(neighbours_draw_other_numbers),
         cmocka_unit_test(statistics_are_right),
         cmocka_unit_test(halves_round_to_nearest_even),
         cmocka_unit_test(files_are_written_whole_or_not_at_all),
         cmocka_unit_test(settings_are_read_by_name),
+        ARENA_TEST(columns_are_summed_up),
+        cmocka_unit_test(limits_hold),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

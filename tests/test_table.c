@@ -163,7 +163,10 @@ static void unused_columns_are_not_read(void **state)
 {
     const char *text = "id,a,\"c,d\",note,y\ns0,1,5,,7\ns1,2,6,x,8\ns2,nan,3,,9\n", **names;
     const double **x;
-    table_options how = { .columns = "\"c,d\", a", .need_target = 1, .drop_invalid = 1 };
+    const table_hints hints = { .columns = "the list" };
+    table_options how = {
+        .columns = "\"c,d\", a", .need_target = 1, .drop_invalid = 1, .hints = &hints
+    };
     table t;
     snip_status st;
     assert_int_equal(table_parse(&t, "t", text, strlen(text), &how, *state, &st), SNIP_OK);
@@ -172,12 +175,12 @@ static void unused_columns_are_not_read(void **state)
     assert_string_equal(names[0], "c,d");
     assert_true(x[0][1] == 6 && x[1][0] == 1 && t.column[4][1] == 8 && isnan(t.column[0][0]));
     static const char *const wrong[][2] = {
-        { NULL, "column 'id': 's0' is not a number (--columns names the inputs to use)" },
+        { NULL, "column 'id': 's0' is not a number (the list names the inputs to use)" },
         { "a,note", "no rows without missing cells" },
         { "a,id", "column 'id': 's0' is not a number" },
         { "a,z", "there is no input called 'z'" },
         { "a,y", "'y' is the target" },
-        { "a,a", "'a' is named twice" },
+        { "a,a", "the list: 'a' is named twice" },
         { "a,", "there is no input called ''" },
         { "", "there is no input called ''" },
         { "\"a", "quote without its end" },
@@ -191,6 +194,10 @@ static void unused_columns_are_not_read(void **state)
         if (!strstr(st.msg, wrong[i][1]))
             fail_msg("%zu: %s", i, st.msg);
     }
+    how.columns = NULL; /* without a name for it nothing is advised */
+    how.hints = NULL;
+    assert_int_equal(table_parse(&t, "t", text, strlen(text), &how, *state, &st), SNIP_FORMAT);
+    assert_null(strchr(st.msg, '('));
 }
 
 /* Writes bytes to a temporary file and returns its path, in a static buffer. */

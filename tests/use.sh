@@ -3,46 +3,16 @@
 # figures once more by NumPy. use.sh PROGRAM
 # A wrong call must give one line on standard error, exit 1 or 2, and leave no file.
 set -u
+here=$(realpath "$(dirname "$0")")
 snip=$(realpath "$1")
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 1
-passed=0 failed=0
-good() { passed=$((passed + 1)); }
-bad() { failed=$((failed + 1)); echo "FAILED: ${1:0:400}"; }
-python=/usr/bin/python3
-$python -c 'import numpy' 2>/dev/null || python=
-
-# runs ARGUMENTS...: it succeeds, without a word on standard error; what it prints is in `out`.
-runs() {
-    "$snip" "$@" >out 2>err </dev/null; local code=$?
-    if [ $code -ne 0 ]; then bad "$* exits $code: $(head -3 err)"
-    elif [ -s err ]; then bad "$* says $(head -3 err)"
-    else good; fi
-}
+. "$here/judge.sh"
+named=yes
 
 # same WHAT A B: two files are the same.
 same() { cmp -s "$2" "$3" && good || bad "$1"; }
-
-# refuses CODE PATTERN ARGUMENTS...: it fails that way, with one line that holds PATTERN.
-refuses() {
-    local want=$1 pattern=$2; shift 2
-    timeout 60 "$snip" "$@" >out 2>err </dev/null; local code=$?
-    if [ $code -ne "$want" ]; then bad "$* exits $code, expected $want: $(head -c 300 err)"
-    elif [ -s out ]; then bad "$* prints on standard output: $(head -c 100 out)"
-    elif [ "$(wc -l <err)" -ne 1 ]; then bad "$* says $(wc -l <err) lines: $(head -c 300 err)"
-    elif ! grep -q "^snip $1: " err; then bad "$* does not say who speaks: $(cat err)"
-    elif ! grep -q -- "$pattern" err; then bad "$* says '$(cat err)', expected '$pattern'"
-    elif compgen -G 'left*' >/dev/null; then bad "$* leaves $(echo left*)"; rm -f left*
-    else good; fi
-}
-
-# checks WHAT: the Python program on standard input finds nothing wrong.
-checks() {
-    if [ -z "$python" ]; then cat >/dev/null; echo "no NumPy here: $1 not checked"
-    elif $python - 2>wrong; then good
-    else bad "$1: $(tail -1 wrong)"; fi
-}
 
 "$snip" train --preset tiny --set statistics=yes --set points=0 --set layers=1 --set hidden=16 \
     --set d=16 --set heads=2 --set ff=16 --set latent=8 --set channels=2 --set levels=4 \
@@ -74,7 +44,7 @@ sed -i '$d' hof.csv # a quoted quote is no formula; it is for the refusals below
 # rank ------------------------------------------------------------------------------------------
 runs rank t.csv formulas.txt --format csv --by loss
 cp out want.csv
-[ "$(head -n 1 want.csv)" = "Complexity,Loss,Equation,Score,similarity,r2_train,r2_val,loss_val,model_size,constants,pareto,given" ] &&
+[ "$(head -n 1 want.csv)" = "Complexity,Loss,Equation,Score,similarity,r2_train,r2_val,loss_val,loss_cross,model_size,constants,pareto,given" ] &&
     good || bad "another head: $(head -n 1 want.csv)"
 [ "$(wc -l <want.csv)" -eq 13 ] && good || bad "$(wc -l <want.csv) lines"
 sed -n 2p want.csv | grep -q '1\*sin(a) + 1\*`speed \[m/s\]` + 1\*b^2"$' && good || bad "the truth does not win"
@@ -94,18 +64,22 @@ PY
 checks "the figures of the CSV file" <<'PY'
 import sys; sys.path.insert(0, ".")
 from recompute import *
-y = data["y"]
+y, fitted = data["y"], 0
 for r in csv.DictReader(open("want.csv")):
     v = values(r["Equation"])
     if not r["Loss"]:
         assert not np.isfinite(v).all(), r
         continue
-    # Which rows are held out is not told; both parts together are all rows.
-    both = (45*float(r["Loss"]) + 15*float(r["loss_val"]))/60
-    assert abs(both - np.mean((v - y)**2)) <= 1e-9*both, r
+    # Which rows are held out is not told; both parts together are all rows. They judge constants of
+    # 45 rows; those of the equation come from all 60, where nothing near them is better.
+    both, now = (45*float(r["Loss"]) + 15*float(r["loss_val"]))/60, np.mean((v - y)**2)
+    assert now <= both*(1 + 1e-9) + 1e-20, r
+    fitted += now < both*(1 - 1e-6)
+    assert float(r["loss_cross"]) > 0, r
     assert float(r["r2_train"]) <= 1 and r["pareto"] in "01" and int(r["model_size"]) > 0
     assert (r["Score"] != "") == (r["pareto"] == "1"), r
     assert r["similarity"] == "" or -1 <= float(r["similarity"]) <= 1
+assert fitted >= 6, fitted
 PY
 runs rank short.csv formulas.txt --format json --as-given
 cp out short.json
@@ -124,12 +98,19 @@ for c in o["candidates"]:
     assert (c["similarity"] is None) == ("no_similarity" in c)
 PY
 runs rank t.csv formulas.txt --json
+cp out usual.json
+runs rank t.csv formulas.txt --json --by balance
+same "balance is not the usual order" usual.json out
+runs rank t.csv formulas.txt --json --by similarity
 cp out a.json
-runs rank t.csv formulas.txt --format json --threads 2
+runs rank t.csv formulas.txt --format json --threads 2 --by similarity
 same "--json is not --format json" a.json out
 checks "the orders agree" <<'PY'
 import csv, json
 a = json.load(open("a.json"))["candidates"]
+u = json.load(open("usual.json"))["candidates"]
+assert [c["equation"] for c in u] != [c["equation"] for c in a]
+assert u[0]["given"].startswith("1*sin(a) + 1*`speed"), u[0]
 b = list(csv.DictReader(open("want.csv")))
 assert sorted(c["equation"] for c in a) == sorted(r["Equation"] for r in b)
 s = [c["similarity"] for c in a if c["similarity"] is not None]
@@ -169,7 +150,7 @@ runs rank t.csv formulas.txt --top 2
 { [ "$(grep -vc '^not shown\|^few rows: loss and front are judged by cross-validation in 10 parts' out)" -eq 3 ] && grep -q '^ *similarity *R2 train' out; } && good || bad "--top 2: $(cat out)"
 # The true law, but without a similarity: it comes last, and a table that ends before it says so.
 law='2.5*sin(a) + 0.01*`speed [m/s]` + b^2 + 0*floor(a)'
-runs rank t.csv --formula a --formula "$law" --as-given --top 1
+runs rank t.csv --formula a --formula "$law" --as-given --by similarity --top 1
 { [ "$(wc -l <out)" -eq 3 ] && tail -1 out | grep -q '^not shown: number 2, with the least loss .*floor(a)$'; } && good ||
     bad "the least loss is cut off in silence: $(cat out)"
 runs rank t.csv --formula a --formula "$law" --as-given --top 2
@@ -333,11 +314,16 @@ assert v["tried"] == 9 and v["folds"] == 10 and 0 <= v["p"] <= 1, v
 assert v["supported"] == (o["least_error"] is not None) == (v["p"] < .05 and v["edited_cross_loss"] < .95*v["cross_loss"])
 def agree(equation, errors):
     both = (45*errors["loss_train"] + 15*errors["loss_val"])/60
-    assert abs(both - np.mean((values(equation) - y)**2)) <= 1e-9*both, equation
-agree(o["equation"], o["errors"])
+    now = np.mean((values(equation) - y)**2)
+    return now, both
+def better(equation, errors): # constants of all rows, errors of those of 45
+    now, both = agree(equation, errors)
+    assert now < both*(1 - 1e-9) and now > .5*both, equation
+better(o["equation"], o["errors"])
 for e in o["edits"]:
-    agree(e["equation"], e["errors"])
-    agree(e["refitted_equation"], e["refitted_errors"])
+    now, both = agree(e["equation"], e["errors"])
+    assert abs(both - now) <= 1e-9*both, e
+    better(e["refitted_equation"], e["refitted_errors"])
     assert e["refitted_errors"]["loss_train"] <= e["errors"]["loss_train"]*(1 + 1e-9)
 assert o["nodes"][0]["part"] == o["equation"]
 for path, nodes in (("tree.svg", len(o["nodes"])), ("names.svg", None)):
@@ -582,5 +568,4 @@ if [ -e /dev/full ]; then
     done
 fi
 
-echo "$passed passed, $failed failed"
-[ $failed -eq 0 ]
+finish

@@ -3,6 +3,7 @@
  * Numbers in formulas have a decimal point whatever the program's locale is, so each call reads and
  * writes text under the C locale. */
 #include <locale.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -52,6 +53,22 @@ snip_code api_check_names(const char *const *names, size_t n, snip_status *st)
                                (size_t)(at[i] - names), *at[i]);
     free(at);
     return code;
+}
+
+snip_code api_check_table(const snip_table *t, snip_status *st)
+{
+    snip_code named = api_check_names(t->names, t->inputs, st);
+    if (named != SNIP_OK)
+        return named;
+    for (size_t j = 0; j < t->inputs; j++)
+        if (!t->x[j])
+            return status_fail(st, SNIP_FORMAT, j, "column %zu is NULL", j);
+    for (size_t j = 0; j <= t->inputs; j++)
+        for (size_t i = 0; i < t->rows; i++)
+            if (!isfinite(j < t->inputs ? t->x[j][i] : t->y[i]))
+                return status_fail(st, SNIP_FORMAT, i, "row %zu holds a value that is not finite",
+                                   i);
+    return SNIP_OK;
 }
 
 snip_expr *api_expr_new(const char *const *names, size_t n)

@@ -19,6 +19,10 @@ struct snip_model {
  * for `names` is fine. */
 snip_code api_check_names(const char *const *names, size_t n, snip_status *st);
 
+/* Fails with SNIP_FORMAT, st->pos being the column or row, where the table's names are not good, a
+ * column is NULL or a value is not finite. */
+snip_code api_check_table(const snip_table *t, snip_status *st);
+
 /* An empty handle that knows its variables' names. NULL when memory is out. */
 snip_expr *api_expr_new(const char *const *names, size_t n);
 

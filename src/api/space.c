@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/limits.h"
 #include "data/tokens.h"
 #include "api/api_int.h"
 #include "regress/explain.h"
@@ -38,8 +39,7 @@ static void clear(snip_status *st)
 
 int api_cores(int asked)
 {
-    int all = omp_get_max_threads();
-    return asked > 0 && asked <= 256 ? asked : all > 256 ? 256 : all;
+    return limits_threads(asked, omp_get_max_threads());
 }
 
 snip_code snip_model_open(snip_model **out, const char *path, snip_status *st)
@@ -150,17 +150,9 @@ snip_code api_table(regress_table *out, const snip_table *t, arena *a, snip_stat
 {
     if (!t->x || !t->y)
         return status_fail(st, SNIP_FORMAT, 0, "the table has no %s", t->x ? "target" : "columns");
-    snip_code named = api_check_names(t->names, t->inputs, st);
-    if (named != SNIP_OK)
-        return named;
-    for (size_t j = 0; j < t->inputs; j++)
-        if (!t->x[j])
-            return status_fail(st, SNIP_FORMAT, j, "column %zu is NULL", j);
-    for (size_t j = 0; j <= t->inputs; j++)
-        for (size_t i = 0; i < t->rows; i++)
-            if (!isfinite(j < t->inputs ? t->x[j][i] : t->y[i]))
-                return status_fail(st, SNIP_FORMAT, i, "row %zu holds a value that is not finite",
-                                   i);
+    snip_code checked = api_check_table(t, st);
+    if (checked != SNIP_OK)
+        return checked;
     const char **names = arena_array(a, t->inputs, sizeof *names);
     char *usual = arena_array(a, t->inputs, 8);
     if (!names || !usual)
@@ -258,6 +250,7 @@ static snip_code ranking_of(snip_ranking **out, const regress_candidate *c, size
                                    .no_similarity = why,
                                    .loss_train = c[i].errors.loss[0],
                                    .loss_val = c[i].errors.loss[1],
+                                   .loss_cross = c[i].errors.cross,
                                    .r2_train = c[i].errors.r2[0],
                                    .r2_val = c[i].errors.r2[1],
                                    .complexity = c[i].complexity,
@@ -278,9 +271,9 @@ static regress_rank_how rank_how(const snip_rank_options *o)
     static const snip_rank_options usual = { 0 };
     if (!o)
         o = &usual;
-    int order = o->order == SNIP_BY_LOSS      ? REGRESS_BY_LOSS
-                : o->order == SNIP_BY_BALANCE ? REGRESS_BY_BALANCE
-                                              : REGRESS_BY_SIMILARITY;
+    int order = o->order == SNIP_BY_LOSS         ? REGRESS_BY_LOSS
+                : o->order == SNIP_BY_SIMILARITY ? REGRESS_BY_SIMILARITY
+                                                 : REGRESS_BY_BALANCE;
     return (regress_rank_how){ .refit = !o->keep_constants,
                                .starts = o->starts,
                                .order = order,
@@ -400,7 +393,7 @@ static int fill_explanation(snip_explanation *x, const regress_explanation *from
                             const regress_problem *p, size_t edits)
 {
     size_t most = from->listed < edits ? from->listed : edits;
-    x->formula = api_expr_copy(from->e, &p->names);
+    x->formula = api_expr_copy(from->shown, &p->names);
     x->similarity = from->similarity;
     x->gain = arena_copy(x->a, from->gain, from->e.count * sizeof *x->gain);
     x->nodes = from->e.count;
@@ -411,7 +404,7 @@ static int fill_explanation(snip_explanation *x, const regress_explanation *from
         const regress_edit *e = &from->edit[x->count];
         snip_edit *to = &x->edit[x->count];
         *to = (snip_edit){ .node = e->node,
-                           .text = regress_edit_text(e, from->e, &p->names, x->a),
+                           .text = regress_edit_text(e, from->shown, &p->names, x->a),
                            .formula = api_expr_copy(e->fitted, &p->names),
                            .gain = e->gain,
                            .r2_train = e->errors.r2[0],

@@ -16,4 +16,18 @@ int isa_has(isa which);
 
 const char *isa_name(isa which);
 
+/* The variants of `name` by instruction set: name_generic, name_avx2, name_avx512, or &name_... for
+ * objects, to initialise an array of ISA_COUNT. */
+#ifdef SNIP_X86
+#define ISA_VARIANTS(name)                                                                         \
+    {                                                                                              \
+        [ISA_GENERIC] = name##_generic, [ISA_AVX2] = name##_avx2, [ISA_AVX512] = name##_avx512     \
+    }
+#else
+#define ISA_VARIANTS(name)                                                                         \
+    {                                                                                              \
+        [ISA_GENERIC] = name##_generic                                                             \
+    }
+#endif
+
 #endif

@@ -1,7 +1,8 @@
 /* ranks.h - the processes of one run, by MPI. The only door to it: mpi.h is seen by ranks.c alone.
  *
  *     ranks *r = ranks_start();          // NULL unless started by mpirun
- *     ranks_sum(r, grad, n);             // every rank has the sum
+ *     ranks_sum_begin(r, grad, n);       // when it has ended, every rank has the sum
+ *     ranks_wait(r);
  *     ranks_stop(r);
  *
  * A NULL handle is a single process: every call is then a plain copy or nothing. Without mpirun MPI

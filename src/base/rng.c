@@ -8,25 +8,24 @@
 
 static void fill(rng *r, uint64_t *out, size_t blocks)
 {
-    static philox_fill *const fills[ISA_COUNT] = {
-        philox_fill_generic,
-#ifdef SNIP_X86
-        philox_fill_avx2,
-        philox_fill_avx512,
-#endif
-    };
+    static philox_fill *const fills[ISA_COUNT] = ISA_VARIANTS(philox_fill);
     fills[isa_best()](out, blocks, r->block, r->stream, r->index_lo, r->index_hi, r->key0, r->key1);
     r->block += (uint32_t)blocks;
 }
 
 void rng_init(rng *r, uint64_t seed, rng_stream stream, uint64_t index)
 {
+    rng_init_part(r, seed, stream, index, RNG_FIRST);
+}
+
+void rng_init_part(rng *r, uint64_t seed, rng_stream stream, uint64_t index, rng_part part)
+{
     r->key0 = (uint32_t)seed;
     r->key1 = (uint32_t)(seed >> 32);
     r->stream = (uint32_t)stream;
     r->index_lo = (uint32_t)index;
     r->index_hi = (uint32_t)(index >> 32);
-    r->block = 0;
+    r->block = (uint32_t)part << 30;
     r->left = 0;
 }
 

@@ -12,20 +12,30 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The streams. Training never meets what evaluation draws, by construction. */
+/* The streams. Training never meets what evaluation draws, by construction. base/streams.h says who
+ * draws which indexes of them. */
 typedef enum rng_stream {
     RNG_TRAIN,      /* training samples */
     RNG_HELD_OUT,   /* evaluation targets: retrieval, geometry, edits */
     RNG_VALIDATION, /* the trainer's own quick checks */
     RNG_EDITS,      /* choices made while editing held-out targets */
     RNG_CORPUS,     /* points for the formulas of the corpora */
-    RNG_BENCH,      /* benchmarks */
+    RNG_BENCH,      /* benchmarks and tests */
     RNG_LIBRARY,    /* expression libraries */
     RNG_INIT,       /* the parameters that a model starts with */
     RNG_FIT,        /* starting points of constants */
-    RNG_ROWS,       /* the order of a user's rows: which are held out, which are shown */
-    RNG_SEARCH      /* choices of a search for formulas */
+    RNG_ROWS,       /* the order of a user's rows, and noise on the rows of an evaluation */
+    RNG_SEARCH,     /* choices of a search for formulas */
+    RNG_RESAMPLE    /* resamples of an evaluation, for its intervals */
 } rng_stream;
+
+/* An index has 2^32 blocks of numbers, in four parts: what is drawn of one never meets another. */
+typedef enum rng_part {
+    RNG_FIRST, /* rng_init's: SNIP's expressions, and all that has the index for itself */
+    RNG_LAW,   /* a short law (data/laws.h) */
+    RNG_ABOUT, /* choices about a training sample: its rows, noise, edits (train/batch.h) */
+    RNG_OWN,   /* one of a user's own formulas (data/own_laws.h) */
+} rng_part;
 
 enum { RNG_BUFFER = 32 };
 
@@ -37,6 +47,9 @@ typedef struct rng {
 } rng;
 
 void rng_init(rng *r, uint64_t seed, rng_stream stream, uint64_t index);
+
+/* The same for another part. */
+void rng_init_part(rng *r, uint64_t seed, rng_stream stream, uint64_t index, rng_part part);
 
 /* 64 random bits. */
 uint64_t rng_u64(rng *r);

@@ -266,6 +266,22 @@ static snip_code take_names(reader *r, table *out)
     return SNIP_OK;
 }
 
+static const table_hints *hints_of(const table_options *options)
+{
+    static const table_hints none = { 0 };
+    return options->hints ? options->hints : &none;
+}
+
+/* What to do about it, in brackets; or nothing where the caller has no such option. */
+static const char *advice(arena *a, const char *option, const char *does)
+{
+    text t = { .a = a };
+    if (option)
+        text_add(&t, " (%s%s)", option, does);
+    const char *made = text_end(&t);
+    return made ? made : "";
+}
+
 /* Appends the numbers of the current line to the columns that are used. */
 static snip_code take_row(reader *r, table *out, const char *used, const table_options *options)
 {
@@ -284,18 +300,18 @@ static snip_code take_row(reader *r, table *out, const char *used, const table_o
             return status_fail(
                 r->st, SNIP_FORMAT, 0, "%s: line %zu, column '%.40s': '%.*s' is not a number%s",
                 r->path, r->line, out->name[j], shown, c.s,
-                options->need_target && !options->columns ? " (--columns names the inputs to use)"
-                                                          : "");
+                options->need_target && !options->columns
+                    ? advice(r->a, hints_of(options)->columns, " names the inputs to use")
+                    : "");
         case CELL_INVALID:
             if (options->drop_invalid) {
                 out->dropped++;
                 return SNIP_OK;
             }
-            return status_fail(r->st, SNIP_FORMAT, 0,
-                               "%s: line %zu, column '%.40s': %s'%.*s' (--drop-nan leaves such "
-                               "rows out)",
-                               r->path, r->line, out->name[j],
-                               c.length ? "not a finite number: " : "empty cell ", shown, c.s);
+            return status_fail(
+                r->st, SNIP_FORMAT, 0, "%s: line %zu, column '%.40s': %s'%.*s'%s", r->path, r->line,
+                out->name[j], c.length ? "not a finite number: " : "empty cell ", shown, c.s,
+                advice(r->a, hints_of(options)->drop_invalid, " leaves such rows out"));
         case CELL_NUMBER:
             break;
         }
@@ -344,7 +360,10 @@ static snip_code find_inputs(const reader *r, table *out, char *used, const tabl
         memset(used, 1, out->columns);
         return SNIP_OK;
     }
-    reader list = { .path = "--columns", .line = 1, .delimiter = ',', .a = r->a, .st = r->st };
+    const char *option = hints_of(options)->columns;
+    reader list = {
+        .path = option ? option : "the inputs", .line = 1, .delimiter = ',', .a = r->a, .st = r->st
+    };
     snip_code code = split(&list, options->columns, options->columns + strlen(options->columns));
     if (code != SNIP_OK)
         return code;
@@ -356,12 +375,11 @@ static snip_code find_inputs(const reader *r, table *out, char *used, const tabl
             return status_fail(r->st, SNIP_FORMAT, 0, "%s: there is no input called '%.*s'",
                                r->path, shown, c.s);
         if (j == out->target)
-            return status_fail(
-                r->st, SNIP_FORMAT, 0,
-                "%s: '%.*s' is the target, so it is no input (--target names another)", r->path,
-                shown, c.s);
+            return status_fail(r->st, SNIP_FORMAT, 0,
+                               "%s: '%.*s' is the target, so it is no input%s", r->path, shown, c.s,
+                               advice(r->a, hints_of(options)->target, " names another"));
         if (used[j])
-            return status_fail(r->st, SNIP_FORMAT, 0, "--columns: '%.*s' is named twice", shown,
+            return status_fail(r->st, SNIP_FORMAT, 0, "%s: '%.*s' is named twice", list.path, shown,
                                c.s);
         used[j] = 1;
         out->input[out->inputs++] = j;
@@ -394,8 +412,9 @@ static snip_code make_columns(reader *r, table *out, const char *used, const tab
     uint64_t most = options->megabytes ? options->megabytes : TABLE_MEGABYTES;
     if (need > (double)most)
         return status_fail(r->st, SNIP_FORMAT, 0,
-                           "%s: the table takes %.0f MB of memory, more than %llu (--max-table)",
-                           r->path, ceil(need), (unsigned long long)most);
+                           "%s: the table takes %.0f MB of memory, more than %llu%s", r->path,
+                           ceil(need), (unsigned long long)most,
+                           advice(r->a, hints_of(options)->megabytes, ""));
     out->column = arena_array(r->a, out->columns, sizeof *out->column);
     double *nothing = unused ? arena_array(r->a, room, sizeof *nothing) : NULL;
     if (!out->column || (unused && !nothing))
@@ -552,7 +571,8 @@ snip_code table_text(char **out, size_t *size, const char *path, const table_opt
                      arena *a, snip_status *st)
 {
     uint64_t most = options && options->megabytes ? options->megabytes : TABLE_MEGABYTES;
-    return file_read_most(out, size, path, (size_t)most << 20, "--max-table", a, st);
+    return file_read_most(out, size, path, (size_t)most << 20,
+                          options ? hints_of(options)->megabytes : NULL, a, st);
 }
 
 snip_code table_read(table *out, const char *path, const table_options *options, arena *a,

@@ -14,6 +14,12 @@
 #include "base/arena.h"
 #include "base/status.h"
 
+/* What a caller calls the settings below, for messages that say how to go on: "--columns". NULL:
+ * nothing is said. */
+typedef struct table_hints {
+    const char *columns, *target, *drop_invalid, *megabytes;
+} table_hints;
+
 typedef struct table_options {
     const char *target;  /* name of the target column; NULL: "target" if there is one */
     const char *columns; /* names of the inputs, as a line of CSV; NULL: all but the target */
@@ -23,6 +29,7 @@ typedef struct table_options {
     int names_only;      /* look at the header, and read no rows */
     const size_t *take;  /* the columns that are inputs, `takes` of them, in place of `columns` */
     size_t takes;
+    const table_hints *hints; /* NULL: none */
 } table_options;
 
 typedef struct table {

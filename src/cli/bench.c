@@ -60,6 +60,11 @@ static json_t *run_embed(const request *q, snip_status *st)
     return bench_embed(q->preset, q->stage, q->batch, q->threads, q->seconds, q->model, st);
 }
 
+static json_t *run_cure(const request *q, snip_status *st)
+{
+    return bench_cure(q->model, q->threads, st);
+}
+
 static const struct {
     const char *name;
     json_t *(*run)(const request *q, snip_status *st);
@@ -67,7 +72,8 @@ static const struct {
 } benches[] = { { "gen", run_gen, 0 },           { "eval", run_eval, 0 },
                 { "train", run_train, 0 },       { "rank", run_rank, 0 },
                 { "find", run_find, 0 },         { "embed", run_embed, 0 },
-                { "fit-eval", run_fit_eval, 0 }, { "batch", run_batch, 1 } };
+                { "fit-eval", run_fit_eval, 0 }, { "batch", run_batch, 1 },
+                { "cure", run_cure, 1 } };
 enum { BENCHES = sizeof benches / sizeof *benches };
 
 /* Runs one benchmark and prints its figures. */
@@ -75,6 +81,8 @@ static int run(const cli_command *self, int i, const request *q, int json)
 {
     if (benches[i].run == run_batch && !q->out)
         return cli_fail(self, CLI_MISUSED, "batch wants --out FILE");
+    if (benches[i].run == run_cure && !q->model)
+        return cli_fail(self, CLI_MISUSED, "cure wants --model FILE");
     snip_status st;
     status_nomem(&st);
     json_t *figures = benches[i].run(q, &st);
@@ -130,7 +138,7 @@ static int command(const cli_command *self, int argc, char **argv)
           .kind = CLI_COUNT,
           .to = &threads,
           .value = "T",
-          .high = 256,
+          .high = LIMITS_THREADS,
           .help = "train, rank, find, batch: cores; 0: all" },
         { .name = "out",
           .kind = CLI_TEXT,
@@ -187,14 +195,15 @@ static int command(const cli_command *self, int argc, char **argv)
 const cli_command cli_bench_command = {
     .name = "bench",
     .summary = "measure the speed of a part on this machine",
-    .arguments = "[gen|eval|train|rank|find|embed|batch] [options]",
+    .arguments = "[gen|eval|train|rank|find|embed|batch|cure] [options]",
     .about =
         "gen: accepted samples per second on one core, tokens included, by part. eval: nanoseconds "
         "per node and point, beside a plain loop over the C library's functions in the same run. "
         "train: a training step by part, beside this machine's rate on the same matrix products. "
         "rank: all pairs ranked in both directions, beside the products alone. find: the 20 "
         "nearest of many vectors, beside reading the same bytes. batch: writes a training batch, "
-        "weights and their loss to a file, for other implementations of the step.",
+        "weights and their loss to a file, for other implementations of the step. cure: how often "
+        "snip explain --model's list and verdict undo a planted error, constants refitted.",
     .examples =
         "snip bench gen\n"
         "snip bench eval --json\n"

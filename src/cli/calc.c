@@ -7,7 +7,7 @@
 static int command(const cli_command *self, int argc, char **argv)
 {
     int json = 0, code;
-    table_options how = { 0 };
+    table_options how = { .hints = &cli_table_hints };
     const cli_option options[] = {
         { .name = "target",
           .kind = CLI_TEXT,

@@ -14,6 +14,11 @@
 #include "base/file.h"
 #include "base/text.h"
 
+const table_hints cli_table_hints = { .columns = "--columns",
+                                      .target = "--target",
+                                      .drop_invalid = "--drop-nan",
+                                      .megabytes = "--max-table" };
+
 int cli_fail(const cli_command *self, int exit_code, const char *format, ...)
 {
     char line[512];
@@ -252,7 +257,7 @@ size_t cli_address_space(void)
 
 int cli_threads(uint64_t asked)
 {
-    int all = omp_get_max_threads(), most = asked ? (int)asked : all > 256 ? 256 : all;
+    int all = omp_get_max_threads(), most = limits_threads((int)asked, all);
     return cli_address_space() < SPACE + (size_t)most * SPACE_EACH ? 1 : most;
 }
 

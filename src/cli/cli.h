@@ -11,6 +11,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "base/limits.h"
 #include "base/rng.h"
 #include "base/table.h"
 #include "base/text.h"
@@ -121,8 +122,8 @@ int cli_can_write(const cli_command *self, const char *path);
 /* The memory that this process may address (ulimit -v), in bytes; SIZE_MAX: no limit. */
 size_t cli_address_space(void);
 
-/* How many threads to use when `asked` are wanted: all cores for 0, but no more than 256, and one
- * where memory is short. */
+/* How many threads to use when `asked` are wanted: all cores for 0, but no more than
+ * LIMITS_THREADS, and one where memory is short. */
 int cli_threads(uint64_t asked);
 
 /* From now on Ctrl-C, SIGTERM and SIGHUP set what this points to, so that work can stop in good
@@ -147,6 +148,9 @@ const volatile sig_atomic_t *cli_stop_on_signals(void);
         .name = "max-table", .kind = CLI_COUNT, .to = &(options)->megabytes, .value = "MB",        \
         .help = "refuse a table that takes more memory; 0: 1024", .high = 1 << 24                  \
     }
+
+/* What the options for tables are called, for messages of table_read. */
+extern const table_hints cli_table_hints;
 
 /* Says on standard error what reading a table in this way left out or made up. */
 void cli_table_notes(const cli_command *self, const table *t, const table_options *how);

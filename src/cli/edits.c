@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/numbers.h"
+#include "base/streams.h"
 #include "cli/cli.h"
 #include "data/edits.h"
 #include "data/gen.h"
@@ -21,13 +23,9 @@ typedef struct setting {
 /* Root mean square of a - b over the standard deviation of a. */
 static double distance(const double *a, const double *b, size_t n)
 {
-    double mean = 0, variance = 0, square = 0;
+    double mean = numbers_mean(a, n), variance = numbers_variance(a, n), square = 0;
     for (size_t i = 0; i < n; i++)
-        mean += a[i] / (double)n;
-    for (size_t i = 0; i < n; i++) {
-        variance += (a[i] - mean) * (a[i] - mean) / (double)n;
         square += (a[i] - b[i]) * (a[i] - b[i]) / (double)n;
-    }
     /* a constant varies by rounding only */
     return sqrt(square) / (sqrt(variance) > 1e-12 * fabs(mean) ? sqrt(variance) : 1);
 }
@@ -61,7 +59,7 @@ static int load_setting(const cli_command *self, setting *s, const char *formula
                    0;
         int clusters = 0, uniform = 0;
         rng r;
-        rng_init(&r, seed, RNG_EDITS, 0);
+        streams_rng(&r, seed, STREAMS_SHOWN_POINTS, 0);
         double *values = arena_array(a, dim * points, sizeof *values);
         s->x = arena_array(a, dim, sizeof *s->x);
         if (!values || !s->x ||
@@ -114,7 +112,7 @@ static int list_edits(const cli_command *self, const setting *s, int family, uin
         if (family != DATA_FAMILIES && family != f)
             continue;
         rng r;
-        rng_init(&r, seed, RNG_EDITS, 1 + (uint64_t)f);
+        streams_rng(&r, seed, STREAMS_SHOWN_EDITS, (uint64_t)f);
         json_t *list = json_array();
         size_t n =
             data_edits_evaluation(kept, s->e, (data_family)f, most, s->x, s->rows, s->y, &r, a);
@@ -188,7 +186,7 @@ static int command(const cli_command *self, int argc, char **argv)
     families[DATA_FAMILIES + 1] = NULL;
     int family = DATA_FAMILIES, json = 0, pool = 0, code;
     const char *file = NULL;
-    table_options how = { 0 };
+    table_options how = { .hints = &cli_table_hints };
     uint64_t most = DATA_VARIANTS_MAX, seed = 0, points = DATA_POINTS, targets = 128;
     const cli_option options[] = {
         { .name = "family",

@@ -421,7 +421,7 @@ static int command(const cli_command *self, int argc, char **argv)
           .kind = CLI_COUNT,
           .to = &q.threads,
           .value = "T",
-          .high = 256,
+          .high = LIMITS_THREADS,
           .help = "0: all cores" },
         { .name = "measures",
           .kind = CLI_FLAG,

@@ -31,7 +31,7 @@ static void print_node(const regress_explanation *x, const regress_problem *p, s
                        char *indent, int last, int coloured, arena *a)
 {
     char buf[48];
-    const expr_node *n = &x->e.node[i];
+    const expr_node *n = &x->shown.node[i];
     size_t depth = strlen(indent);
     const char *name = regress_node_label(x, i, &p->names, buf);
     const char *branch = i == 0 ? "" : last ? "`- " : "|- ";
@@ -47,7 +47,7 @@ static void print_node(const regress_explanation *x, const regress_problem *p, s
         bar[BAR] = 0;
         printf(" %+.4f %s", x->gain[i], bar);
         if (s > .5) {
-            const char *what = regress_edit_text(&x->edit[x->best[i]], x->e, &p->names, a);
+            const char *what = regress_edit_text(&x->edit[x->best[i]], x->shown, &p->names, a);
             printf(" %s", what ? what : "");
         }
     }
@@ -78,14 +78,14 @@ static const char *judged_on(const regress_problem *p)
     return p->rows > p->train ? "the rows held out" : "all rows";
 }
 
-static void print_edit(const regress_explanation *x, size_t k, const cli_task *task)
+static void print_edit(const regress_explanation *x, const regress_edit *e, const cli_task *task)
 {
     char b[2][32];
-    const regress_edit *e = &x->edit[k];
     const regress_problem *p = &task->p;
     int part = p->rows > p->train;
-    const char *what = regress_edit_text(e, x->e, &p->names, task->a);
-    printf("%+9.4f %9s %9s  %s\n", e->gain, cli_short_number(b[0], e->errors.r2[part]),
+    const char *what = regress_edit_text(e, x->shown, &p->names, task->a);
+    printf("%+9.4f %9s %9s  %s\n", isnan(e->gain) ? 0 : e->gain,
+           cli_short_number(b[0], e->errors.r2[part]),
            cli_short_number(b[1], isnan(e->refitted.cross) ? e->refitted.r2[part]
                                                            : r2_cross(e->refitted.cross, p)),
            what ? what : "");
@@ -120,13 +120,14 @@ static void print_verdict(const regress_explanation *x, const cli_task *task)
     if (v->best == (size_t)-1)
         return;
     char b[2][32];
-    const char *what = regress_edit_text(&x->edit[v->best], x->e, &task->p.names, task->a);
+    const char *what = regress_edit_text(x->verdict, x->shown, &task->p.names, task->a);
     double less = 100 * (1 - v->cross[1] / v->cross[0]);
     if (v->supported)
         printf(
             "verdict     %s\n            lowers the cross-validated error by %s %% (p %s for the "
-            "best of %zu edits)\n",
-            what ? what : "an edit", percent(b[0], less), chance(b[1], v->p), v->tried);
+            "best of %zu %s)\n",
+            what ? what : "an edit", percent(b[0], less), chance(b[1], v->p), v->tried,
+            x->verdict->two ? "edits, single and in pairs" : "edits");
     else if (less > 0)
         printf("verdict     no edit is supported by the data: the best of %zu lowers the "
                "cross-validated\n            error by %s %% (p %s): %s\n",
@@ -142,7 +143,7 @@ static void print_explanation(const regress_explanation *x, const cli_task *task
 {
     char b[2][32], indent[512] = "";
     const regress_problem *p = &task->p;
-    const char *text = expr_print(x->e, SNIP_INFIX, &p->names, 5, task->a);
+    const char *text = expr_print(x->shown, SNIP_INFIX, &p->names, 5, task->a);
     printf("formula     %s\n", text ? text : "");
     printf("similarity  %.4f\nR2          %s on %zu rows, %s on %zu held out\n", x->similarity,
            cli_short_number(b[0], x->errors.r2[0]), p->train,
@@ -158,7 +159,11 @@ static void print_explanation(const regress_explanation *x, const cli_task *task
                                       : ", before and after a refit");
     printf("%9s %9s %9s  %s\n", "gain", "R2", "R2 refit", "edit");
     for (size_t k = 0; k < x->listed && k < top; k++)
-        print_edit(x, k, task);
+        print_edit(x, &x->edit[k], task);
+    if (x->pairs)
+        printf("\nTwo edits at once with the least error of %zu:\n", x->pairs_tried);
+    for (size_t k = 0; k < x->pairs && k < top; k++)
+        print_edit(x, &x->pair[k], task);
     if (!x->evidence.supported)
         return;
     text = expr_print(x->evidence.fitted, SNIP_INFIX, &p->names, 5, task->a);
@@ -279,7 +284,10 @@ const cli_command cli_explain_command = {
     .about = "Edits every part of the formula in turn (another operator, operands swapped or "
              "dropped, a function around it, another variable) and shows how much the agreement "
              "with the table in the shared space would gain: a tree with the gain of each part's "
-             "best edit, then the best edits with their real errors before and after a refit.",
+             "best edit, then the best edits with their real errors before and after a "
+             "refit. Of short formulas two parts at once are edited as well, where single edits "
+             "do not explain the table. Constants printed come from all rows; rows held out only "
+             "judge.",
     .examples = "snip explain data.csv 'a*cos(b) + 1.5'\n"
                 "snip explain data.csv @formula.txt --svg formula.svg\n",
     .run = command,

@@ -243,6 +243,7 @@ static int read_table(request *q, const char *path, regress_table *out)
     const double **x;
     cli_task *task = &q->task;
     task->table.need_target = 1;
+    task->table.hints = &cli_table_hints;
     if (!(task->a = arena_new(0)))
         return cli_fail(q->self, 0, "out of memory");
     if (table_read(&t, path, &task->table, task->a, &st) != SNIP_OK)

@@ -104,7 +104,9 @@ static size_t column_called(const table *t, const char *name)
 static int read_head(request *q)
 {
     snip_status st;
-    const table_options how = { .names_only = 1, .megabytes = q->table.megabytes };
+    const table_options how = { .names_only = 1,
+                                .megabytes = q->table.megabytes,
+                                .hints = &cli_table_hints };
     if (table_text(&q->content, &q->size, q->path, &how, q->a, &st) != SNIP_OK ||
         table_parse(&q->head, q->path, q->content, q->size, &how, q->a, &st) != SNIP_OK)
         return cli_fail(q->self, 0, "%s", st.msg);
@@ -333,7 +335,8 @@ static int read_rows(request *q)
                                 .drop_invalid = q->table.drop_invalid,
                                 .megabytes = q->table.megabytes,
                                 .take = take,
-                                .takes = n + (size_t)apart };
+                                .takes = n + (size_t)apart,
+                                .hints = &cli_table_hints };
     if (table_parse(&t, q->path, q->content, q->size, &how, q->a, &st) != SNIP_OK)
         return cli_fail(q->self, 0, "%s", st.msg);
     if (!q->quiet)

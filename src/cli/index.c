@@ -330,7 +330,7 @@ static int command(const cli_command *self, int argc, char **argv)
           .kind = CLI_COUNT,
           .to = &threads,
           .value = "T",
-          .high = 256,
+          .high = LIMITS_THREADS,
           .help = "build, add: 0: all cores" },
         { .name = "check",
           .kind = CLI_FLAG,

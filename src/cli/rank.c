@@ -51,7 +51,7 @@ static int command(const cli_command *self, int argc, char **argv)
     cli_task task = { 0 };
     cli_list given = { 0 };
     cli_ranking show = { .starts = 4 };
-    regress_rank_how how = { 0 };
+    regress_rank_how how = { .order = REGRESS_BY_BALANCE };
     const cli_option options[] = {
         { .name = "formula",
           .kind = CLI_LIST,
@@ -66,7 +66,7 @@ static int command(const cli_command *self, int argc, char **argv)
           .kind = CLI_CHOICE,
           .to = &how.order,
           .value = "ORDER",
-          .help = "similarity, loss (below 100 rows cross-validated) or balance",
+          .help = "balance (error and size together), loss or similarity",
           .choices = regress_order_names },
         { .name = "skip-bad",
           .kind = CLI_FLAG,
@@ -110,15 +110,17 @@ const cli_command cli_rank_command = {
     .name = "rank",
     .summary = "order candidate formulas for a table",
     .arguments = "TABLE [FORMULAS] [options]",
-    .about = "Refits the constants of every candidate on three quarters of the rows, holds the "
-             "rest out, and orders the candidates by how well they agree with the table in the "
-             "shared space, with the real errors beside. FORMULAS is a file with a formula a line, "
-             "or a hall of fame as PySR writes it; - is standard input. Variables are the table's "
-             "column names, or x0, x1, ... in order. `front` marks formulas than which nothing "
-             "simpler is better on the rows held out. Whole exponents (x^2, x^3.0) are part of the "
-             "form and not refitted; x^2.1 is. No constant is added: sqrt(x) keeps its scale, "
-             "1.0*sqrt(x) is fitted. Tables of fewer than 100 rows are judged by cross-validation. "
-             "Formulas with as many constants as rows, or more, come last by balance.",
+    .about =
+        "Refits the constants of every candidate on three quarters of the rows, judges them "
+        "by the rest, and orders the candidates by error and size together (--by similarity: "
+        "by the agreement with the table in the shared space). The constants printed are then "
+        "fitted to all rows; rows held out only judge. FORMULAS is a file with a formula a line, "
+        "or a hall of fame as PySR writes it; - is standard input. Variables are the table's "
+        "column names, or x0, x1, ... in order. `front` marks formulas than which nothing "
+        "simpler is better on the rows held out. Whole exponents (x^2, x^3.0) are part of the "
+        "form and not refitted; x^2.1 is. No constant is added: sqrt(x) keeps its scale, "
+        "1.0*sqrt(x) is fitted. Tables of fewer than 100 rows are judged by cross-validation. "
+        "Formulas with as many constants as rows, or more, come last by balance.",
     .examples = "snip rank data.csv formulas.txt\n"
                 "snip rank data.csv --formula 'a*sin(b)' --formula 'a*b + 1.5'\n"
                 "snip rank data.csv hall_of_fame.csv --format csv --out ranked.csv\n"

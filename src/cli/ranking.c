@@ -175,17 +175,17 @@ static void put_quoted(FILE *f, const char *s)
 static void as_csv(FILE *f, const regress_candidate *c, size_t n, const cli_task *task)
 {
     fprintf(f,
-            "Complexity,Loss,Equation,Score,similarity,r2_train,r2_val,loss_val,model_size,"
-            "constants,pareto,given%s\n",
+            "Complexity,Loss,Equation,Score,similarity,r2_train,r2_val,loss_val,loss_cross,"
+            "model_size,constants,pareto,given%s\n",
             named(c, n) ? ",name,field" : "");
     for (size_t i = 0; i < n; i++) {
-        char b[6][32];
+        char b[7][32];
         fprintf(f, "%zu,%s,", c[i].complexity, cell(b[0], c[i].errors.loss[0]));
         put_quoted(f, formula(&c[i], SNIP_SYMPY, &task->p.names, 0, task->a));
-        fprintf(f, ",%s,%s,%s,%s,%s,%zu,%zu,%d,", cell(b[1], c[i].score),
+        fprintf(f, ",%s,%s,%s,%s,%s,%s,%zu,%zu,%d,", cell(b[1], c[i].score),
                 cell(b[2], c[i].similarity), cell(b[3], c[i].errors.r2[0]),
-                cell(b[4], c[i].errors.r2[1]), cell(b[5], c[i].errors.loss[1]), c[i].size,
-                c[i].constants, c[i].front);
+                cell(b[4], c[i].errors.r2[1]), cell(b[5], c[i].errors.loss[1]),
+                cell(b[6], c[i].errors.cross), c[i].size, c[i].constants, c[i].front);
         put_quoted(f, c[i].text ? c[i].text : "");
         if (c[i].name) {
             fputc(',', f);

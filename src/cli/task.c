@@ -48,6 +48,7 @@ int cli_task_table(const cli_command *self, cli_task *task, const char *path)
     const char **names;
     const double **x;
     task->table.need_target = 1;
+    task->table.hints = &cli_table_hints;
     if (table_read(&t, path, &task->table, task->a, &st) != SNIP_OK)
         return cli_fail(self, 0, "%s", st.msg);
     if (t.columns < 2)

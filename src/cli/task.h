@@ -32,7 +32,7 @@ typedef struct cli_task {
           .to = &(task)->threads,                                                                  \
           .value = "T",                                                                            \
           .help = "cores; 0: all",                                                                 \
-          .high = 256 },                                                                           \
+          .high = LIMITS_THREADS },                                                                \
     {                                                                                              \
         .name = "quiet", .short_name = 'q', .kind = CLI_FLAG, .to = &(task)->quiet,                \
         .help = "no notes on standard error"                                                       \

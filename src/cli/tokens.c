@@ -129,10 +129,11 @@ static int command(const cli_command *self, int argc, char **argv)
     e = form ? as_form.core : e;
     if ((form ? data_tokens_form(&t, e, v, a, &st) : data_tokens_make(&t, e, v, a, &st)) !=
         SNIP_OK) {
+        int foreign = 0; /* an operator without a word may have a rewriting */
+        for (size_t i = 0; i < e.count; i++)
+            foreign |= e.node[i].op >= EXPR_VOCABULARY_END;
         cli_fail(self, CLI_FAILED, "%s%s", st.msg,
-                 normal || strncmp(st.msg, "operator", 8) != 0
-                     ? ""
-                     : " (--normal rewrites what it can)");
+                 foreign && !normal ? " (--normal rewrites what it can)" : "");
         goto done;
     }
     const char *prefix = expr_print(e, SNIP_PREFIX, NULL, 0, a);

@@ -206,7 +206,7 @@ static int run(const cli_command *self, int argc, char **argv, arena *a)
           .kind = CLI_COUNT,
           .to = &threads,
           .value = "T",
-          .high = 256,
+          .high = LIMITS_THREADS,
           .help = "0: all cores" },
         { .name = "set",
           .kind = CLI_LIST,
@@ -236,7 +236,10 @@ static int run(const cli_command *self, int argc, char **argv, arena *a)
                           .check_pairs = pairs,
                           .memory = read_bytes(memory),
                           .threads = cli_threads(threads) };
-    train_start start = { .resume = resume, .overwrite = overwrite };
+    train_start start = { .resume = resume,
+                          .overwrite = overwrite,
+                          .taken = "; --resume goes on with it, --overwrite starts anew",
+                          .taken_model = "; --overwrite replaces it" };
     if (overwrite && resume)
         return cli_fail(self, CLI_MISUSED, "--overwrite starts anew, --resume goes on with a run");
     start.any_warmup = warmup == 0;

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/streams.h"
 #include "data/tokens.h"
 
 extern const char data_embedded_feynman[], data_embedded_classic[], data_embedded_strogatz[];
@@ -362,7 +363,7 @@ snip_code data_formula_sample(const data_corpus *c, size_t index, data_sampling 
 {
     const data_formula *f = &c->formula[index];
     rng r;
-    rng_init(&r, seed, RNG_CORPUS, index);
+    streams_rng(&r, seed, STREAMS_CORPUS_POINTS, index);
     double **columns = NULL;
     snip_code code;
     *rows = points;

@@ -2,6 +2,7 @@
  */
 #include <math.h>
 
+#include "base/numbers.h"
 #include "data/gen.h"
 #include "data/tokens.h"
 #include "expr/vec.h"
@@ -11,17 +12,14 @@
 const double *data_noisy(const double *y, size_t n, double level, rng *r, arena *a)
 {
     size_t pairs = (n + 1) / 2;
-    double *g = arena_array(a, 2 * pairs, sizeof *g), mean = 0, square = 0;
+    double *g = arena_array(a, 2 * pairs, sizeof *g);
     if (!g)
         return NULL;
     rng_fill_uniform(r, g, 2 * pairs);
     expr_vec_best()->gauss(g, pairs);
+    double deviation = sqrt(numbers_variance(y, n));
     for (size_t i = 0; i < n; i++)
-        mean += y[i] / (double)n;
-    for (size_t i = 0; i < n; i++)
-        square += (y[i] - mean) * (y[i] - mean) / (double)n;
-    for (size_t i = 0; i < n; i++)
-        g[i] = y[i] + (level > 0 ? level * sqrt(square) * g[i] : 0);
+        g[i] = y[i] + (level > 0 ? level * deviation * g[i] : 0);
     return data_values_fit(g, n) ? g : y; /* beyond the tokens: as it was */
 }
 

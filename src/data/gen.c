@@ -214,13 +214,7 @@ void data_draft_init(data_draft *d, const data_gen *gen, uint64_t seed, rng_stre
 int data_points_draw(rng *r, int dim, size_t n, double *x, size_t stride, int *clusters,
                      int *uniform, arena *tmp)
 {
-    static data_points_function *const draws[ISA_COUNT] = {
-        data_points_draw_generic,
-#ifdef SNIP_X86
-        data_points_draw_avx2,
-        data_points_draw_avx512,
-#endif
-    };
+    static data_points_function *const draws[ISA_COUNT] = ISA_VARIANTS(data_points_draw);
     return draws[isa_best()](r, dim, n, x, stride, clusters, uniform, tmp);
 }
 

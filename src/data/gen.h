@@ -21,9 +21,6 @@ enum {
     DATA_POINTS_MAX = 100000
 };
 
-/* The held-out samples that the evaluation edits: far behind the pairs of its retrieval. */
-#define DATA_TARGETS_FROM ((uint64_t)1 << 40)
-
 /* Values beyond this have no float token with room for rounding; SNIP rejects them. */
 #define DATA_VALUE_MAX 1e103
 

@@ -488,10 +488,7 @@ snip_code data_law_draw(data_sample *out, data_law *law, const data_gen *gen, ui
     t.w.vec = expr_vec_best();
     t.w.a = a;
     t.w.n = gen->points;
-    /* The SNIP generator draws from block 0 on, choices about a sample from block 1 << 31 on
-     * (train/batch.c); a law from halfway between them. */
-    rng_init(&t.w.r, seed, stream, index);
-    t.w.r.block = 1u << 30;
+    rng_init_part(&t.w.r, seed, stream, index, RNG_LAW);
     /* The number of inputs is kept while attempts are repeated, so that it is as drawn. */
     int dim = draw_dim(&t.w, gen->dims);
     arena_pos mark = arena_mark(a);

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <xxhash.h>
 
+#include "base/streams.h"
 #include "data/laws_int.h"
 
 /* name=low:high. Returns 0 if it is none; ends the name in place. */
@@ -78,7 +79,8 @@ snip_code data_own_laws_read(data_own_laws *out, char *text, arena *a, snip_stat
         data_sample s;
         const data_own_laws one = { .count = 1, .law = law };
         arena_pos mark = arena_mark(a);
-        code = data_own_law_draw(&s, &one, &gen, 0, RNG_TRAIN, number, a);
+        code = data_own_law_draw(&s, &one, &gen, 0, streams_map[STREAMS_OWN_FORMULAS].stream,
+                                 streams_index(STREAMS_OWN_FORMULAS, number), a);
         arena_reset(a, mark);
         if (code == SNIP_UNSUPPORTED)
             return status_fail(st, SNIP_FORMAT, 0,
@@ -95,9 +97,8 @@ snip_code data_own_laws_read(data_own_laws *out, char *text, arena *a, snip_stat
 snip_code data_own_law_draw(data_sample *out, const data_own_laws *own, const data_gen *gen,
                             uint64_t seed, rng_stream stream, uint64_t index, arena *a)
 {
-    rng r; /* behind the choices about a sample (train/batch.c) and those of laws */
-    rng_init(&r, seed, stream, index);
-    r.block = 3u << 30;
+    rng r;
+    rng_init_part(&r, seed, stream, index, RNG_OWN);
     const data_own_law *law = &own->law[rng_below(&r, (uint32_t)own->count)];
     return law_of_formula(out, law->e, law->dim, law->low, law->high, gen->points, &r, a);
 }

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/numbers.h"
 #include "data/tokens.h"
 
 enum {
@@ -52,27 +53,6 @@ typedef struct record {
     double mean[DATA_DIMS_MAX], deviation[DATA_DIMS_MAX];
     double correlation; /* mean of |r| over pairs of columns */
 } record;
-
-static int compare(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-double data_quantile(const double *sorted, size_t n, double q)
-{
-    double at = q * (double)(n - 1);
-    size_t i = (size_t)at;
-    if (i + 1 >= n)
-        return sorted[n - 1];
-    return sorted[i] + (at - (double)i) * (sorted[i + 1] - sorted[i]);
-}
-
-double data_median(double *v, size_t n)
-{
-    qsort(v, n, sizeof *v, compare);
-    return data_quantile(v, n, 0.5);
-}
 
 static int bin_of(double v, double width, int first, int bins)
 {
@@ -131,7 +111,7 @@ static void count_values(tally *t, record *rec, const data_sample *s, double *sc
     t->y_points += (long)n;
     rec->y_two[0] = log10(scratch[0]);
     rec->y_two[1] = log10(scratch[1]);
-    rec->y_median = log10(data_median(scratch, n));
+    rec->y_median = log10(numbers_median(scratch, n));
     rec->y_max = log10(scratch[n - 1]);
 }
 
@@ -264,9 +244,9 @@ static json_t *histogram_json(const record *rec, size_t count, size_t offset)
 static json_t *quantiles_json(double *v, size_t n)
 {
     json_t *list = json_array();
-    qsort(v, n, sizeof *v, compare);
+    numbers_sort(v, n);
     for (int k = 0; n && k < QUANTILES; k++)
-        json_array_append_new(list, json_real(data_quantile(v, n, k / (QUANTILES - 1.0))));
+        json_array_append_new(list, json_real(numbers_quantile(v, n, k / (QUANTILES - 1.0))));
     return list;
 }
 

@@ -23,10 +23,4 @@ typedef struct data_stats {
 snip_code data_stats_gather(data_stats *out, const data_gen *gen, uint64_t seed, rng_stream stream,
                             size_t count, progress *progress, arena *a);
 
-/* The q-quantile of n sorted values, interpolated between neighbours. */
-double data_quantile(const double *sorted, size_t n, double q);
-
-/* The median of v[0..n), which is sorted on the way. */
-double data_median(double *v, size_t n);
-
 #endif

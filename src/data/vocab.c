@@ -1,6 +1,7 @@
 /* vocab.c - see vocab.h. */
 #include "data/vocab.h"
 
+#include <assert.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,13 +21,14 @@ enum { WORD = 16, FLOATS = 2 + 2 * DATA_EXPONENT_MAX + 1 + 10000, SYMBOLS_MAX = 
 
 typedef struct word_list {
     const char **word;
-    int count;
+    int count, most;
     char *room; /* WORD bytes per word still to come */
 } word_list;
 
 __attribute__((format(printf, 2, 3))) static void add_word(word_list *l, const char *format, ...)
 {
     va_list args;
+    assert(l->count < l->most);
     va_start(args, format);
     vsnprintf(l->room, WORD, format, args);
     va_end(args);
@@ -46,7 +48,8 @@ static void sort_from(word_list *l, int first)
 
 static int open_list(word_list *l, int most, arena *a)
 {
-    *l = (word_list){ .word = arena_array(a, (size_t)most, sizeof *l->word),
+    *l = (word_list){ .most = most,
+                      .word = arena_array(a, (size_t)most, sizeof *l->word),
                       .room = arena_array(a, (size_t)most, WORD) };
     if (!l->word || !l->room)
         return 0;

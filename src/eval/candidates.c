@@ -3,6 +3,7 @@
  * only the shared space decides. See suites.h. */
 #include <math.h>
 
+#include "base/streams.h"
 #include "data/edits.h"
 #include "data/gen.h"
 #include "eval/cases.h"
@@ -45,7 +46,7 @@ static size_t edited(expr *out, const eval_case *c, uint64_t seed, arena *a)
     out[n++] = c->e;
     if (!y || expr_eval(c->e, x, c->p.rows, y, a) == (size_t)-1)
         return 0;
-    rng_init(&r, seed, RNG_EDITS, 0);
+    streams_rng(&r, seed, STREAMS_CANDIDATE_EDITS, 0);
     for (int family = 0; family < DATA_FAMILIES; family++) {
         size_t kept =
             data_edits_evaluation(v, c->e, (data_family)family, EDITS, x, c->p.rows, y, &r, a);
@@ -66,7 +67,8 @@ static size_t drawn(expr *out, const eval_case *c, uint64_t seed, size_t index, 
     out[n++] = c->e;
     for (size_t k = 0; k < RANDOM; k++) {
         data_sample s;
-        if (data_sample_draw(&s, &gen, seed, RNG_BENCH, (index + 1) * RANDOM + k, a) != SNIP_OK ||
+        if (data_sample_draw(&s, &gen, seed, RNG_BENCH,
+                             streams_index(STREAMS_CANDIDATES, index * RANDOM + k), a) != SNIP_OK ||
             regress_problem_restore(&out[n++], s.e, ~(regress_inputs)0, &c->p, a, NULL) != SNIP_OK)
             return 0;
     }

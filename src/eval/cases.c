@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/streams.h"
 #include "data/corpora.h"
 #include "data/gen.h"
 
@@ -60,7 +61,7 @@ static int add_generated(eval_case *c, size_t *n, size_t i, uint64_t seed, arena
     static const char *const names[] = { "x0", "x1", "x2", "x3", "x4" };
     const data_gen gen = { .dims = INPUTS, .points = DATA_POINTS };
     data_sample s;
-    if (data_sample_draw(&s, &gen, seed, RNG_BENCH, i, a) != SNIP_OK)
+    if (data_sample_draw(&s, &gen, seed, RNG_BENCH, streams_index(STREAMS_CASES, i), a) != SNIP_OK)
         return 0;
     const regress_table table = { (size_t)s.dim, s.points, names, s.x, s.y };
     c[*n].source = "generated";

@@ -115,7 +115,8 @@ static snip_code add_formula(collection *all, const data_corpus *c, size_t i, ui
                         .dim = (int)n,
                         .rows = rows,
                         .y = y,
-                        .id = ((uint64_t)1 << 32) + all->count,
+                        .id = all->count,
+                        .of_corpus = 1,
                         .readings = VIEWS };
     for (int k = 0; k < VIEWS; k++) {
         text label = { .a = a };

@@ -4,7 +4,7 @@
  */
 #include <math.h>
 
-#include "base/rng.h"
+#include "base/streams.h"
 #include "eval/cases.h"
 #include "regress/explain.h"
 
@@ -48,7 +48,7 @@ static int plant(regress_edit *out, const eval_case *c, uint64_t seed, size_t in
     for (size_t i = 0; i < n; i++)
         if (edit[i].kind == REGRESS_EXCHANGE)
             edit[kept++] = edit[i];
-    rng_init(&r, seed, RNG_BENCH, index);
+    streams_rng(&r, seed, STREAMS_PLANTED, index);
     while (kept) {
         size_t k = rng_below(&r, (uint32_t)kept);
         if (tells(edit[k].e, &c->p, a)) {

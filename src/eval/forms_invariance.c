@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/numbers.h"
 #include "base/text.h"
 #include "eval/forms.h"
 
@@ -141,12 +142,7 @@ static expr spelled(expr e, int change, arena *a)
 
 static double deviation(const double *v, size_t n)
 {
-    double mean = 0, sum = 0;
-    for (size_t i = 0; i < n; i++)
-        mean += v[i] / (double)n;
-    for (size_t i = 0; i < n; i++)
-        sum += (v[i] - mean) * (v[i] - mean) / (double)n;
-    return sqrt(sum);
+    return sqrt(numbers_variance(v, n));
 }
 
 /* Every x_j of e replaced: by factor * x_j, or by the columns counted from the other end. */

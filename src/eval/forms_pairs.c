@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/streams.h"
 #include "base/text.h"
 #include "data/laws.h"
 #include "data/tokens.h"
@@ -290,7 +291,7 @@ static expr changed(expr e, const size_t *constant, size_t n, rng *r, arena *a)
 static snip_code draw_family(family *f, int law, size_t index, const forms_context *c, arena *a)
 {
     const data_gen gen = { .dims = DATA_DIMS_MAX, .points = DATA_POINTS };
-    uint64_t from = DATA_TARGETS_FROM + ((uint64_t)1 << 20) + index;
+    uint64_t from = streams_index(law ? STREAMS_COPIED_LAWS : STREAMS_COPIES, index);
     snip_code code = law ? data_law_draw(&f->s, NULL, &gen, c->how->seed, RNG_HELD_OUT, from, a)
                          : data_sample_draw(&f->s, &gen, c->how->seed, RNG_HELD_OUT, from, a);
     if (code != SNIP_OK)

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/numbers.h"
+#include "base/streams.h"
 #include "base/text.h"
 #include "data/corpora.h"
 #include "data/laws.h"
@@ -18,9 +20,6 @@ enum {
     FLIPS = 4,        /* one sign in so many turns where constants are drawn */
     NODES_MAX = 150   /* of a core: what is longer has no place in the model's 200 words */
 };
-
-/* Laws of this suite come from far behind the pairs of the retrieval. */
-#define POOL_FROM (DATA_TARGETS_FROM + ((uint64_t)1 << 30))
 
 const forms_condition forms_conditions[FORMS_CONDITIONS] = {
     { "rows200", FORMS_TABLE, 0 },
@@ -37,12 +36,12 @@ void forms_batch(const forms_context *c)
 
 static uint64_t place_of(forms_draws what, uint64_t index)
 {
-    return ((uint64_t)1 << 36) + ((uint64_t)what << 32) + index;
+    return ((uint64_t)what << 32) + index;
 }
 
 void forms_rng(rng *r, const eval_how *how, forms_draws what, uint64_t index)
 {
-    rng_init(r, how->seed, RNG_EDITS, place_of(what, index));
+    streams_rng(r, how->seed, STREAMS_FORMS, place_of(what, index));
 }
 
 /* Rivals -------------------------------------------------------------------------------------- */
@@ -67,9 +66,14 @@ static snip_code add_rival(forms_set *set, expr e, int dim, const double *const 
     return SNIP_OK;
 }
 
-static rng_stream stream_of(forms_draws what)
+/* Draws law i for a user of held-out laws, or for the other one where this is for a choice between
+ * methods. */
+static snip_code draw_law(data_sample *s, data_law *law, const data_gen *gen, forms_draws what,
+                          streams_user held_out, streams_user validation, uint64_t i, uint64_t seed,
+                          arena *a)
 {
-    return what == FORMS_DRAW_VALIDATION ? RNG_VALIDATION : RNG_HELD_OUT;
+    streams_user user = what == FORMS_DRAW_VALIDATION ? validation : held_out;
+    return data_law_draw(s, law, gen, seed, streams_map[user].stream, streams_index(user, i), a);
 }
 
 static snip_code add_laws(forms_set *set, const eval_how *how, arena *a)
@@ -79,7 +83,8 @@ static snip_code add_laws(forms_set *set, const eval_how *how, arena *a)
     for (uint64_t i = 0; i < POOL && code == SNIP_OK; i++) {
         data_sample s;
         data_law law;
-        code = data_law_draw(&s, &law, &gen, how->seed, stream_of(set->what), POOL_FROM + i, a);
+        code = draw_law(&s, &law, &gen, set->what, STREAMS_RIVALS, STREAMS_CHECK_RIVALS, i,
+                        how->seed, a);
         if (code == SNIP_OK)
             code = add_rival(set, law.e, law.dim, law.x, law.points, a);
     }
@@ -358,8 +363,8 @@ static snip_code draw_truth(forms_problem *p, const forms_set *set, const eval_h
         p->dim = (int)f->names.count;
     } else {
         const data_gen gen = { .dims = DATA_LAW_DIMS, .points = FORMS_POINTS };
-        code = data_law_draw(&s, &law, &gen, how->seed, stream_of(set->what),
-                             DATA_TARGETS_FROM + p->index, a);
+        code = draw_law(&s, &law, &gen, set->what, STREAMS_PROBLEMS, STREAMS_CHECK_PROBLEMS,
+                        p->index, how->seed, a);
         if (code == SNIP_OK) {
             p->truth = law.e;
             p->dim = law.dim;
@@ -414,7 +419,7 @@ snip_code forms_table(regress_problem *out, const forms_problem *p, int conditio
                                                       "x5", "x6", "x7", "x8", "x9" };
     const forms_condition *c = &forms_conditions[condition];
     rng r;
-    rng_init(&r, how->seed, RNG_ROWS, place_of(p->set, p->index));
+    streams_rng(&r, how->seed, STREAMS_FORMS_NOISE, place_of(p->set, p->index));
     const double *y = data_noisy(p->y, FORMS_TABLE, c->noise, &r, a);
     if (!y)
         return SNIP_NOMEM;
@@ -425,11 +430,7 @@ snip_code forms_table(regress_problem *out, const forms_problem *p, int conditio
 /* a + b * core for the best a and b; 0 and 1 where there are none. */
 static void best_line(double *a, double *b, const double *v, const double *y, size_t n)
 {
-    double mean = 0, mean_y = 0, vv = 0, vy = 0;
-    for (size_t i = 0; i < n; i++) {
-        mean += v[i] / (double)n;
-        mean_y += y[i] / (double)n;
-    }
+    double mean = numbers_mean(v, n), mean_y = numbers_mean(y, n), vv = 0, vy = 0;
     for (size_t i = 0; i < n; i++) {
         vv += (v[i] - mean) * (v[i] - mean);
         vy += (v[i] - mean) * (y[i] - mean_y);
@@ -485,13 +486,11 @@ snip_code forms_fit(expr *out, expr core, const regress_problem *p, int starts, 
 double forms_digits(expr e, const forms_problem *p, arena *tmp)
 {
     const double *x[DATA_DIMS_MAX], *y = p->y + FORMS_TABLE;
-    double v[FORMS_JUDGE], mean = 0, all = 0, left = 0;
+    double v[FORMS_JUDGE], mean = numbers_mean(y, FORMS_JUDGE), all = 0, left = 0;
     for (int j = 0; j < p->dim; j++)
         x[j] = p->x[j] + FORMS_TABLE;
     if (expr_eval(e, x, FORMS_JUDGE, v, tmp) == (size_t)-1)
         return NAN;
-    for (size_t i = 0; i < FORMS_JUDGE; i++)
-        mean += y[i] / FORMS_JUDGE;
     for (size_t i = 0; i < FORMS_JUDGE; i++) {
         all += (y[i] - mean) * (y[i] - mean);
         left += (v[i] - y[i]) * (v[i] - y[i]);
@@ -503,14 +502,11 @@ double forms_digits(expr e, const forms_problem *p, arena *tmp)
 double forms_correlation(expr e, const double *const *x, const double *y, size_t rows, arena *tmp)
 {
     arena_pos mark = arena_mark(tmp);
-    double *v = arena_array(tmp, rows, sizeof *v), mean = 0, mean_y = 0, vv = 0, yy = 0, vy = 0;
+    double *v = arena_array(tmp, rows, sizeof *v), vv = 0, yy = 0, vy = 0;
     size_t finite = v ? expr_eval(e, x, rows, v, tmp) : (size_t)-1;
     if (finite == (size_t)-1)
         return -1;
-    for (size_t i = 0; i < rows; i++) {
-        mean += v[i] / (double)rows;
-        mean_y += y[i] / (double)rows;
-    }
+    double mean = numbers_mean(v, rows), mean_y = numbers_mean(y, rows);
     for (size_t i = 0; i < rows; i++) {
         vv += (v[i] - mean) * (v[i] - mean);
         yy += (y[i] - mean_y) * (y[i] - mean_y);

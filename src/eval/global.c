@@ -5,19 +5,12 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/numbers.h"
+#include "base/streams.h"
 #include "data/gen.h"
 #include "eval/suites.h"
 
 enum { BATCH = 512 };
-
-/* A column at the chosen rows. */
-static double *column(const double *v, const int *chosen, size_t rows, arena *a)
-{
-    double *out = arena_array(a, rows, sizeof *out);
-    for (size_t i = 0; i < rows && out; i++)
-        out[i] = v[chosen[i]];
-    return out;
-}
 
 /* The sample with noise on y and with some of its rows only, if asked. Returns 0 when memory is
  * out. */
@@ -29,7 +22,7 @@ static int disturb(data_sample *s, const eval_how *how, uint64_t index, arena *a
     int *chosen = arena_array(a, n, sizeof *chosen);
     const double **x = arena_array(a, (size_t)s->dim, sizeof *x);
     rng r;
-    rng_init(&r, how->seed, RNG_ROWS, index);
+    streams_rng(&r, how->seed, STREAMS_PAIRS_NOISE, index);
     const double *y = data_noisy(s->y, n, how->noise, &r, a);
     if (!chosen || !x || !y)
         return 0;
@@ -37,10 +30,10 @@ static int disturb(data_sample *s, const eval_how *how, uint64_t index, arena *a
         chosen[i] = (int)i;
     rng_shuffle(&r, chosen, (int)n);
     for (int j = 0; j < s->dim; j++)
-        if (!(x[j] = column(s->x[j], chosen, rows, a)))
+        if (!(x[j] = numbers_at(s->x[j], chosen, rows, a)))
             return 0;
     s->x = x;
-    s->y = column(y, chosen, rows, a);
+    s->y = numbers_at(y, chosen, rows, a);
     s->points = rows;
     return s->y != NULL;
 }

@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/numbers.h"
+#include "base/streams.h"
 #include "base/text.h"
 #include "data/gen.h"
 #include "eval/suites.h"
@@ -16,7 +18,8 @@ static snip_code draw_target(eval_target *out, uint64_t seed, size_t i, arena *a
 {
     const data_gen gen = { .dims = DATA_DIMS_MAX, .points = DATA_POINTS };
     data_sample s;
-    if (data_sample_draw(&s, &gen, seed, RNG_HELD_OUT, DATA_TARGETS_FROM + i, a) != SNIP_OK)
+    if (data_sample_draw(&s, &gen, seed, RNG_HELD_OUT, streams_index(STREAMS_TARGETS, i), a) !=
+        SNIP_OK)
         return status_nomem(st);
     *out = (eval_target){ .e = s.e,
                           .x = s.x,
@@ -41,12 +44,7 @@ snip_code eval_targets(eval_target **out, const eval_how *how, arena *a, snip_st
 
 static int varies(const double *y, size_t n)
 {
-    double mean = 0, square = 0;
-    for (size_t i = 0; i < n; i++)
-        mean += y[i] / (double)n;
-    for (size_t i = 0; i < n; i++)
-        square += (y[i] - mean) * (y[i] - mean) / (double)n;
-    return square >= variance_least;
+    return numbers_variance(y, n) >= variance_least;
 }
 
 expr eval_as_read(const eval_target *t, int reading, expr e, arena *a)
@@ -189,7 +187,8 @@ static int fill_pool(pool *p, const model_space *s, const eval_target *t, size_t
 {
     size_t most = subtrees && how->subtree_variants ? how->subtree_variants : DATA_VARIANTS_MAX;
     rng r;
-    rng_init(&r, how->seed, RNG_EDITS, t->id * 2 + (uint64_t)(subtrees != 0));
+    streams_rng(&r, how->seed, t->of_corpus ? STREAMS_CORPUS_EDITS : STREAMS_TARGET_EDITS,
+                t->id * 2 + (uint64_t)(subtrees != 0));
     *p = (pool){ 0 };
     if (!subtrees)
         return add_part(p, s, t, target, MODEL_WHOLE, most, &r, a);
@@ -339,12 +338,6 @@ static json_t *mean_of(const eval_scores *s, const int wanted[DATA_FAMILIES], ui
     return o;
 }
 
-static int by_value(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /* Mean and median of the numbers of variants, over targets that have any. */
 static json_t *variants_json(const double *variants, size_t n, size_t *targets)
 {
@@ -356,10 +349,8 @@ static json_t *variants_json(const double *variants, size_t n, size_t *targets)
             sum += variants[i];
         }
     size_t k = *targets;
-    if (k) {
-        qsort(kept, k, sizeof *kept, by_value);
-        median = (kept[(k - 1) / 2] + kept[k / 2]) / 2;
-    }
+    if (k)
+        median = numbers_median(kept, k);
     free(kept);
     return k ? json_pack("{s:f,s:f}", "mean", sum / (double)k, "median", median)
              : json_pack("{s:n,s:n}", "mean", "median");

@@ -6,7 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/rng.h"
+#include "base/numbers.h"
+#include "base/streams.h"
 #include "model/space.h"
 #include "nn/nn.h"
 
@@ -175,12 +176,6 @@ int eval_places_turned(uint32_t *above_f, uint32_t *above_y, const float *symbol
 
 /* Bootstrap ----------------------------------------------------------------------------------- */
 
-static int by_value(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /* The middle 95 % of resampled figures, of which some may be NaN. */
 static void interval(eval_figure *f, double *sample, size_t n)
 {
@@ -191,7 +186,7 @@ static void interval(eval_figure *f, double *sample, size_t n)
     f->lo = f->hi = NAN;
     if (kept < 2)
         return;
-    qsort(sample, kept, sizeof *sample, by_value);
+    numbers_sort(sample, kept);
     f->lo = sample[(size_t)(0.025 * (double)(kept - 1))];
     f->hi = sample[(size_t)ceil(0.975 * (double)(kept - 1))];
 }
@@ -239,7 +234,7 @@ int eval_retrieval_of(eval_retrieval *out, const uint32_t *rank, size_t n, uint6
             continue;
         }
         rng r;
-        rng_init(&r, seed, RNG_BENCH, (uint64_t)b);
+        streams_rng(&r, seed, STREAMS_RESAMPLES, (uint64_t)b);
         for (size_t i = 0; i < n; i++)
             times[rng_below(&r, (uint32_t)n)]++;
         double sum[RETRIEVAL_MEANS] = { 0 };
@@ -333,7 +328,7 @@ eval_figure eval_bootstrap(eval_statistic *f, const void *context, size_t units,
     uint32_t *times = malloc((units + 1) * sizeof *times);
     for (int k = 0; k < EVAL_RESAMPLES && sample && times && units; k++) {
         rng r;
-        rng_init(&r, seed, RNG_BENCH, (uint64_t)k);
+        streams_rng(&r, seed, STREAMS_RESAMPLES, (uint64_t)k);
         memset(times, 0, units * sizeof *times);
         for (size_t u = 0; u < units; u++)
             times[rng_below(&r, (uint32_t)units)]++;

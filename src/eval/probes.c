@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/streams.h"
 #include "base/text.h"
 #include "data/gen.h"
 #include "data/points.h"
@@ -123,7 +124,7 @@ static snip_code consequences(json_t **out, model_space *s, const eval_how *how,
     for (size_t i = 0; i < n && code == SNIP_OK; i++) {
         data_variant v[DATA_VARIANTS_MAX]; /* their behaviour is another: that is checked */
         rng r;
-        rng_init(&r, how->seed, RNG_EDITS, ((uint64_t)1 << 33) + i);
+        streams_rng(&r, how->seed, STREAMS_COMMUTED, i);
         size_t node = draw_commutative(t[i].e, &r);
         size_t k = data_edits_evaluation(v, t[i].e, DATA_OPERAND_REORDERING, DATA_VARIANTS_MAX,
                                          t[i].x, t[i].rows, t[i].y, &r, a);
@@ -309,7 +310,7 @@ static snip_code rewritings(json_t **out, model_space *s, const eval_how *how, a
             size_t count = 0;
             expr part[3];
             rng r;
-            rng_init(&r, how->seed, RNG_EDITS, ((uint64_t)1 << 34) + (uint64_t)(k * CASES + c));
+            streams_rng(&r, how->seed, STREAMS_IDENTITIES, (uint64_t)(k * CASES + c));
             for (int j = 0; j < PROBE_DIM; j++)
                 x[j] = values + j * DATA_POINTS;
             if (!data_points_draw(&r, PROBE_DIM, DATA_POINTS, values, DATA_POINTS, &clusters,

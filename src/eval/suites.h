@@ -58,7 +58,8 @@ typedef struct eval_target {
     int dim;
     size_t rows;
     const double *y;
-    uint64_t id; /* chooses its random numbers */
+    uint64_t id;   /* chooses its random numbers, */
+    int of_corpus; /* and so does where it is from */
 } eval_target;
 
 /* e, which is t's expression or an edit of it, as the symbolic encoder reads it. In `a`; node is

@@ -11,21 +11,12 @@
 
 enum { BLOCK = 256 }; /* rows at a time: slots of 2 KB stay in the first-level cache */
 
-extern const expr_vec expr_vec_generic;
-#ifdef SNIP_X86
-extern const expr_vec expr_vec_avx2, expr_vec_avx512;
-#endif
+extern const expr_vec expr_vec_generic, expr_vec_avx2, expr_vec_avx512;
 
 const expr_vec *expr_vec_for(isa which)
 {
-#ifdef SNIP_X86
-    if (which == ISA_AVX512)
-        return &expr_vec_avx512;
-    if (which == ISA_AVX2)
-        return &expr_vec_avx2;
-#endif
-    (void)which;
-    return &expr_vec_generic;
+    static const expr_vec *const tables[ISA_COUNT] = ISA_VARIANTS(&expr_vec);
+    return tables[which];
 }
 
 const expr_vec *expr_vec_best(void)

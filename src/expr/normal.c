@@ -8,6 +8,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "base/limits.h"
 #include "expr/expr_int.h"
 #include "expr/vec.h"
 
@@ -25,7 +26,7 @@ typedef struct rewriter {
 __attribute__((format(printf, 2, 3))) static int refuse(rewriter *w, const char *format, ...)
 {
     if (w->code == SNIP_OK) {
-        char msg[160];
+        char msg[LIMITS_MESSAGE];
         va_list args;
         va_start(args, format);
         vsnprintf(msg, sizeof msg, format, args);

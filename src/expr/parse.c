@@ -17,6 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/limits.h"
 #include "expr/expr_int.h"
 
 /* The names met where every name may be a variable. */
@@ -41,7 +42,7 @@ __attribute__((format(printf, 3, 4))) static int fail_at(parser *p, size_t pos, 
                                                          ...)
 {
     if (!p->failed) { /* the first failure is the one to report */
-        char msg[240];
+        char msg[LIMITS_MESSAGE];
         va_list args;
         va_start(args, format);
         vsnprintf(msg, sizeof msg, format, args);
@@ -725,7 +726,7 @@ static snip_code parse_infix(expr *out, parser *p)
                                     : fail_at(p, p->pos, "expected an operator");
     }
     if (root < 0)
-        return p->st ? p->st->code : SNIP_SYNTAX;
+        return p->st->code;
     return expr_pool_flatten(out, &p->pool, root, p->a, p->st);
 }
 
@@ -794,7 +795,7 @@ static snip_code parse_prefix(expr *out, parser *p)
         pos++;
     }
     if (p->failed)
-        return p->st ? p->st->code : SNIP_SYNTAX;
+        return p->st->code;
     out->node = arena_array(p->a, p->pool.count, sizeof *out->node);
     if (!out->node)
         return status_nomem(p->st);

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <xxhash.h>
 
+#include "base/streams.h"
 #include "expr/vec.h"
 
 enum { NO_NUMBER = 0x7ff80000 };
@@ -15,7 +16,7 @@ void library_points_draw(library_points *out)
     enum { ALL = DATA_DIMS_MAX * LIBRARY_POINTS };
     double normal[ALL];
     rng r;
-    rng_init(&r, 0, RNG_LIBRARY, UINT64_MAX); /* an index that no sample has */
+    streams_rng(&r, 0, STREAMS_BEHAVIOUR_POINTS, 0);
     rng_fill_uniform(&r, normal, ALL);
     expr_vec_best()->gauss(normal, ALL / 2);
     for (int i = 0; i < DATA_DIMS_MAX; i++)

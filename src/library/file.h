@@ -1,7 +1,7 @@
 /* file.h - a library of formulas with their vectors, on disk: built once, searched often.
  *
  *     library_how how = { .count = 1000000, .gen = { 10, 200 }, .threads = 2 };
- *     library_build("lib.db", model, &how, &built, &st);     // goes on where it was stopped
+ *     library_build(&built, "lib.db", model, &how, &st);     // goes on where it was stopped
  *
  *     library_file *ix;
  *     if (library_open(&ix, "lib.db", model, &st) == SNIP_OK) {

@@ -590,7 +590,7 @@ static double rows_that_tell(const regress_candidate *c, const regress_problem *
     arena_pos mark = arena_mark(tmp);
     double n = (double)p->rows, second = 0, fourth = 0;
     double *y = arena_array(tmp, p->rows, sizeof *y);
-    if (y && expr_eval(c->fitted, (const double *const *)p->x, p->rows, y, tmp) == p->rows) {
+    if (y && expr_eval(c->trained, (const double *const *)p->x, p->rows, y, tmp) == p->rows) {
         double root = sqrt(p->variance[0]);
         for (size_t i = 0; i < p->rows; i++) {
             double r = (y[i] - p->y[i]) / root;
@@ -619,8 +619,8 @@ snip_code library_textbook_find(regress_candidate **out, size_t *found, const re
     *found = 0;
     if (p->dim > LIBRARY_LAW_INPUTS)
         return status_fail(st, SNIP_UNSUPPORTED, 0,
-                           "the table has %zu inputs, laws are tried with up to %d; choose with "
-                           "--columns",
+                           "the table has %zu inputs, laws are tried with up to %d; choose among "
+                           "them",
                            p->dim, LIBRARY_LAW_INPUTS);
     regress_candidate *c = *out = arena_zero(a, book->count * sizeof *c);
     double *loss = arena_array(a, book->count, sizeof *loss);

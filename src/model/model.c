@@ -1,17 +1,18 @@
 /* model.c - see model.h. */
 #include "model/model.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "base/rng.h"
+#include "base/streams.h"
 #include "expr/vec.h"
 #include "model/summary.h"
 #include "nn/nn.h"
 
-enum { TENSORS_MAX = 64 + 64 * 40 };
+enum { TENSORS_MAX = 64 + 64 * 40 }; /* at most 64 layers (config.c) with 40 in both encoders */
 
 /* Adds a tensor and returns where it starts. A tensor is a line where it is used, so what it has
  * stands there: size, start, and a name in printf's way. */
@@ -19,6 +20,7 @@ __attribute__((format(printf, 7, 8))) static size_t add(model *m, size_t rows, s
                                                         model_init init, float scale, long zero_row,
                                                         const char *format, ...)
 {
+    assert(m->tensors < TENSORS_MAX);
     model_tensor *t = &m->tensor[m->tensors++];
     va_list args;
     *t = (model_tensor){ .offset = m->size,
@@ -199,7 +201,7 @@ void model_start(model *m, uint64_t seed)
         float *w = m->w + t->offset;
         size_t n = model_tensor_size(t);
         rng r;
-        rng_init(&r, seed, RNG_INIT, k);
+        streams_rng(&r, seed, STREAMS_TENSORS, k);
         switch (t->init) {
         case MODEL_NORMAL:
         case MODEL_UNIFORM:

@@ -1,6 +1,6 @@
 /* space.h - formulas, parts of formulas and tables as unit vectors of a model's shared space.
  *
- *     model_space *s = model_space_new(m, stage_uses_tree, threads);
+ *     model_space *s = model_space_new(m, tree, threads);
  *     const model_words_how how = model_space_reads(s, MODEL_EXACT);
  *     model_words w;
  *     if (model_words_make(&w, e, &how, a, NULL, &st) == SNIP_OK) {    // or st.msg says why not

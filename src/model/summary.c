@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/numbers.h"
 #include "expr/vec.h"
 #include "nn/kernels.h"
 
@@ -130,30 +131,13 @@ static void add_shapes(model_columns *c, const double *x, int input, double *tmp
 #undef COLUMN
 }
 
-static int by_value(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-/* The value below which a share of the sorted values lies, between two of them in proportion. */
-static double quantile(const double *sorted, size_t n, double share)
-{
-    double at = share * (double)(n - 1);
-    size_t below = (size_t)at;
-    if (below + 1 >= n)
-        return sorted[n - 1];
-    double part = at - (double)below;
-    return sorted[below] * (1 - part) + sorted[below + 1] * part;
-}
-
 static void make_bins(model_columns *c, const double *x, int input, double *sorted)
 {
     double edge[MODEL_BINS - 1];
     memcpy(sorted, x, c->rows * sizeof *sorted);
-    qsort(sorted, c->rows, sizeof *sorted, by_value);
+    numbers_sort(sorted, c->rows);
     for (int b = 0; b < MODEL_BINS - 1; b++)
-        edge[b] = quantile(sorted, c->rows, (b + 1.0) / MODEL_BINS);
+        edge[b] = numbers_quantile(sorted, c->rows, (b + 1.0) / MODEL_BINS);
     for (size_t r = 0; r < c->rows; r++) {
         int b = 0;
         while (b < MODEL_BINS - 1 && x[r] > edge[b])
@@ -237,7 +221,7 @@ static void describe_y(shape_of_y *s, const double *y, size_t n, int form, doubl
 {
     double sum = 0, square = 0, positive = 0;
     memcpy(sorted, y, n * sizeof *sorted);
-    qsort(sorted, n, sizeof *sorted, by_value);
+    numbers_sort(sorted, n);
     for (size_t r = 0; r < n; r++) {
         sum += y[r] / (double)n;
         positive += y[r] > (form ? rounding : 0);
@@ -248,14 +232,14 @@ static void describe_y(shape_of_y *s, const double *y, size_t n, int form, doubl
     s->deviation = form ? square > 0.5 : sqrt(square);
     s->least = sorted[0];
     s->most = sorted[n - 1];
-    s->median = quantile(sorted, n, 0.5);
+    s->median = numbers_quantile(sorted, n, 0.5);
     s->positive = positive / (double)n;
-    s->q5 = quantile(sorted, n, 0.05);
-    s->q25 = quantile(sorted, n, 0.25);
-    s->q75 = quantile(sorted, n, 0.75);
-    s->q95 = quantile(sorted, n, 0.95);
+    s->q5 = numbers_quantile(sorted, n, 0.05);
+    s->q25 = numbers_quantile(sorted, n, 0.25);
+    s->q75 = numbers_quantile(sorted, n, 0.75);
+    s->q95 = numbers_quantile(sorted, n, 0.95);
     for (int q = 0; q < MODEL_QUANTILES; q++)
-        s->quantile[q] = quantile(sorted, n, (q + 0.5) / MODEL_QUANTILES);
+        s->quantile[q] = numbers_quantile(sorted, n, (q + 0.5) / MODEL_QUANTILES);
     /* Distances from the median grow from the middle of the sorted values to both ends: walk
      * outwards until half of them are behind us. */
     size_t right = n / 2, left = right;

@@ -4,7 +4,7 @@
  *     model_summary s;
  *     model_summary_new(&s, dim, 12, a);
  *     model_columns *c = model_columns_new(x, dim, rows, tmp);    // once per X
- *     model_summary_make(&s, c, y, tmp);                          // once per y
+ *     model_summary_make(&s, c, y, 0, tmp);                       // once per y
  *
  * Statistics are of all rows, so the encoder's work does not grow with them. All numbers are of the
  * order of 1, whatever the units of y. */

@@ -8,25 +8,12 @@
 #include "base/isa.h"
 #include "nn/nn.h"
 
-extern const nn_kernels nn_kernels_generic;
-#ifdef SNIP_X86
-extern const nn_kernels nn_kernels_avx2, nn_kernels_avx512;
-#endif
+extern const nn_kernels nn_kernels_generic, nn_kernels_avx2, nn_kernels_avx512;
 
 const nn_kernels *nn_kernels_for(isa which)
 {
-#ifdef SNIP_X86
-    switch (which) {
-    case ISA_AVX512:
-        return &nn_kernels_avx512;
-    case ISA_AVX2:
-        return &nn_kernels_avx2;
-    default:
-        break;
-    }
-#endif
-    (void)which;
-    return &nn_kernels_generic;
+    static const nn_kernels *const tables[ISA_COUNT] = ISA_VARIANTS(&nn_kernels);
+    return tables[which];
 }
 
 const nn_kernels *nn_kernels_best(void)

@@ -12,7 +12,7 @@
 #include <xmmintrin.h>
 #endif
 
-#include "base/rng.h"
+#include "base/streams.h"
 #include "expr/vec.h"
 #include "regress/box.h"
 #include "regress/levenberg.h"
@@ -383,7 +383,7 @@ static int start(problem *p, workspace *w, const double *given, int index, uint6
 {
     rng r;
     size_t n = p->free.count;
-    rng_init(&r, seed, RNG_FIT, (uint64_t)index);
+    streams_rng(&r, seed, STREAMS_FIT_STARTS, (uint64_t)index);
     for (int k = 0; k < (index == 0 ? 1 : DRAWS) && !p->no_memory; k++) {
         int drawn = index > 1 || (index == 1 && k > 0);
         if (drawn)
@@ -476,18 +476,25 @@ static void mark_changed(expr out, expr e)
             out.node[i].integer = 0;
 }
 
+size_t regress_lead(expr e, size_t i)
+{
+    if (e.node[i].op != EXPR_ADD && e.node[i].op != EXPR_SUB)
+        return e.count;
+    size_t lead = expr_child(e, i, 1);
+    while (e.node[lead].op == EXPR_MUL || e.node[lead].op == EXPR_DIV)
+        lead++;
+    return lead;
+}
+
 /* Terms whose leading constant was fitted and came out negative change their sign: a - -2.5*b is
  * a + 2.5*b, to the last bit. */
 static void turn_signs(expr out, expr e)
 {
     for (size_t i = 0; i < e.count; i++) {
-        expr_node *n = &out.node[i];
-        if (n->op != EXPR_ADD && n->op != EXPR_SUB)
+        size_t lead = regress_lead(out, i);
+        if (lead == out.count)
             continue;
-        size_t lead = expr_child(out, i, 1);
-        while (out.node[lead].op == EXPR_MUL || out.node[lead].op == EXPR_DIV)
-            lead++;
-        expr_node *c = &out.node[lead];
+        expr_node *n = &out.node[i], *c = &out.node[lead];
         if (c->op == EXPR_NUMBER && c->value < 0 && c->value != e.node[lead].value) {
             c->value = -c->value;
             n->op = n->op == EXPR_ADD ? EXPR_SUB : EXPR_ADD;

@@ -66,4 +66,8 @@ snip_code regress_fit_constants(expr *out, regress_fit *result, expr e, const do
                                 const double *y, size_t rows, int starts, uint64_t seed, arena *a,
                                 snip_status *st);
 
+/* Where the second term of a sum or difference at node i begins: at the first factor of it. e.count
+ * where node i is neither. */
+size_t regress_lead(expr e, size_t i);
+
 #endif

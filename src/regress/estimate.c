@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/rng.h"
+#include "base/streams.h"
 #include "regress/estimate_int.h"
 
 static const double AS_GOOD = 1e-3; /* of rss: with fewer parameters it may be more by this */
@@ -248,7 +248,7 @@ snip_code regress_validate_law(regress_validation *out, const regress_law *law,
     for (size_t i = 0; i < d->rows; i++)
         order[i] = (int)i;
     rng r;
-    rng_init(&r, how->seed, RNG_ROWS, 0);
+    streams_rng(&r, how->seed, STREAMS_ROWS_HELD_OUT, 0);
     rng_shuffle(&r, order, (int)d->rows);
     size_t held = (size_t)(share * (double)d->rows + .5), parts = share > 0 ? 1 : folds;
     if (share > 0 && (held == 0 || held == d->rows))

@@ -2,8 +2,9 @@
  *
  *     regress_estimate r;
  *     const regress_estimate_data d = { .x = x, .y = y, .rows = rows };
- *     if (regress_estimate_law(&r, &law, &d, &(regress_estimate_how){ .level = .95 }, a, &st) ==
- * SNIP_OK) printf("%g +- %g\n", r.param[0].value, r.param[0].error);
+ *     const regress_estimate_how how = { .level = .95 };
+ *     if (regress_estimate_law(&r, &law, &d, &how, a, &st) == SNIP_OK)
+ *         printf("%g +- %g\n", r.param[0].value, r.param[0].error);
  *
  * Least squares on all rows. The covariance of the parameters is s^2 (J'WJ)^-1 with the derivatives
  * J at the estimates, the rows' weights W and the residual variance s^2, by a QR factorisation of J

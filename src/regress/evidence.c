@@ -195,13 +195,15 @@ static size_t rows_of(expr e, const regress_tried *tried, size_t n, const regres
 }
 
 snip_code regress_evidence_weigh(regress_evidence *out, expr e, const regress_tried *tried,
-                                 size_t n, const regress_problem *p, int starts, int threads,
-                                 arena *a, snip_status *st)
+                                 size_t n, size_t from, const regress_problem *p, int starts,
+                                 int threads, arena *a, snip_status *st)
 {
     size_t rows = rows_of(e, tried, n, p);
     contender first = { .place = 0 }, *c = arena_zero(a, (n + 1) * sizeof *c);
-    *out =
-        (regress_evidence){ .tried = n, .best = (size_t)-1, .p = 1, .folds = regress_folds(rows) };
+    from = from > n ? from : n;
+    *out = (regress_evidence){
+        .tried = from, .best = (size_t)-1, .p = 1, .folds = regress_folds(rows)
+    };
     out->cross[0] = out->cross[1] = NAN;
     if (!c)
         return status_nomem(st);
@@ -224,7 +226,8 @@ snip_code regress_evidence_weigh(regress_evidence *out, expr e, const regress_tr
     const double least = 1e-20 * p->variance[0];
     out->cross[0] = fmax(out->cross[0], least);
     for (size_t i = 0; i < finalists; i++) {
-        double p_all = fmin(1, (double)n * chance(&first, &c[i], tried[c[i].place].nested, rows));
+        double p_all =
+            fmin(1, (double)from * chance(&first, &c[i], tried[c[i].place].nested, rows));
         double cross = fmax(c[i].cross, least);
         int supported = p_all < CHANCE && cross < LESS * out->cross[0];
         if (!isfinite(c[i].rss) || !isfinite(cross))

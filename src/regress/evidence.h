@@ -19,7 +19,7 @@ typedef struct regress_tried {
 } regress_tried;
 
 typedef struct regress_evidence {
-    size_t tried;    /* formulas compared with the first one */
+    size_t tried;    /* formulas compared with the first one, or that those were chosen from */
     size_t best;     /* the one with the best evidence; (size_t)-1: none is finite */
     int supported;   /* both judges are for it */
     int folds;       /* of the cross-validation */
@@ -28,12 +28,13 @@ typedef struct regress_evidence {
     expr fitted;     /* the best one, its constants fitted to all rows */
 } regress_evidence;
 
-/* Judges tried[0..n) against e. Fits begin at the constants as they are; e's takes `starts` more,
- * so that no edit is praised for a better search. Where there are more than REGRESS_FIT_ROWS rows,
- * the first of their order are taken. The same with any number of threads. */
+/* Judges tried[0..n) against e. They are the best of `from`, which the test counts; 0: of n. Fits
+ * begin at the constants as they are; e's takes `starts` more, so that no edit is praised for a
+ * better search. Where there are more than REGRESS_FIT_ROWS rows, the first of their order are
+ * taken. The same with any number of threads. */
 snip_code regress_evidence_weigh(regress_evidence *out, expr e, const regress_tried *tried,
-                                 size_t n, const regress_problem *p, int starts, int threads,
-                                 arena *a, snip_status *st);
+                                 size_t n, size_t from, const regress_problem *p, int starts,
+                                 int threads, arena *a, snip_status *st);
 
 /* The parts that a table of so many rows is cross-validated in. */
 int regress_folds(size_t rows);

@@ -8,6 +8,7 @@
 
 #include "base/text.h"
 #include "regress/constants.h"
+#include "regress/pairs.h"
 
 /* What a node may become: the model's own operators. */
 static const uint8_t unary[] = { EXPR_ABS,    EXPR_INV,  EXPR_SQRT, EXPR_LOG,    EXPR_EXP,
@@ -191,7 +192,7 @@ static char *shortened(expr e, const expr_names *names, arena *a)
     return s;
 }
 
-const char *regress_edit_text(const regress_edit *edit, expr e, const expr_names *names, arena *a)
+static const char *single_text(const regress_edit *edit, expr e, const expr_names *names, arena *a)
 {
     const expr_node *n = &e.node[edit->node];
     text t = { .a = a };
@@ -225,6 +226,21 @@ const char *regress_edit_text(const regress_edit *edit, expr e, const expr_names
         break;
     }
     return text_end(&t);
+}
+
+const char *regress_edit_text(const regress_edit *edit, expr e, const expr_names *names, arena *a)
+{
+    e = edit->base.count ? edit->base : e;
+    const char *first = single_text(edit, e, names, a);
+    if (!edit->two || !first)
+        return first;
+    const regress_edit second = { .node = edit->second_node,
+                                  .kind = edit->second_kind,
+                                  .to = edit->second_to };
+    text t = { .a = a };
+    const char *other = single_text(&second, e, names, a);
+    text_add(&t, "%s; %s", first, other ? other : "");
+    return other ? text_end(&t) : NULL;
 }
 
 /* Whether values differ by more than rounding. */
@@ -392,6 +408,7 @@ static snip_code try_edits(regress_explanation *x, const regress_problem *p,
                 !(isnan(edit->refitted.loss[0]) && !isnan(c[i].errors.loss[0])))
                 continue;
             edit->fitted = c[i].fitted;
+            edit->trained = c[i].trained;
             edit->refitted = c[i].errors;
             edit->judged = regress_judged(&edit->refitted, p);
         }
@@ -441,8 +458,92 @@ static snip_code weigh(regress_explanation *x, const regress_candidate *fitted,
     for (size_t i = 0; i < x->listed; i++)
         tried[i] =
             (regress_tried){ .e = x->edit[i].fitted, .nested = x->edit[i].kind == REGRESS_FREE };
-    return regress_evidence_weigh(&x->evidence, fitted->fitted, tried, x->listed, p,
-                                  how->starts > STARTS ? how->starts : STARTS, how->threads, a, st);
+    snip_code code =
+        regress_evidence_weigh(&x->evidence, fitted->fitted, tried, x->listed, 0, p,
+                               how->starts > STARTS ? how->starts : STARTS, how->threads, a, st);
+    if (code == SNIP_OK && x->evidence.best != (size_t)-1)
+        x->verdict = &x->edit[x->evidence.best];
+    return code;
+}
+
+static int by_judged(const void *left, const void *right)
+{
+    const regress_edit *a = left, *b = right;
+    return a->judged != b->judged ? (a->judged < b->judged ? -1 : 1) : by_gain(a, b);
+}
+
+/* Errors and cosines of the pairs, as single edits have them. */
+static snip_code measure_pairs(regress_explanation *x, const regress_problem *p,
+                               const model_opened *t, const regress_explain_how *what, arena *a,
+                               snip_status *st)
+{
+    size_t n = x->pairs;
+    regress_candidate *c = arena_zero(a, (n + 1) * sizeof *c);
+    expr *e = arena_array(a, n + 1, sizeof *e);
+    double *similarity = arena_array(a, n + 1, sizeof *similarity);
+    const char **why = arena_zero(a, (n + 1) * sizeof *why);
+    if (!c || !e || !similarity || !why)
+        return status_nomem(st);
+    for (size_t i = 0; i < n; i++) {
+        c[i] = (regress_candidate){ .e = x->pair[i].e, .place = i };
+        e[i] = x->pair[i].e;
+    }
+    const regress_rank_how how = { .refit = 1,
+                                   .order = REGRESS_BY_LOSS,
+                                   .starts = what->starts,
+                                   .parts = 1,
+                                   .threads = what->threads };
+    snip_code code = regress_rank(c, n, p, NULL, &how, a, st);
+    if (code == SNIP_OK)
+        code = regress_similarities(similarity, why, e, n, p, t, what->threads, a, st);
+    for (size_t i = 0; i < n && code == SNIP_OK; i++) {
+        regress_edit *edit = &x->pair[c[i].place];
+        edit->errors = c[i].given;
+        edit->refitted = c[i].errors;
+        edit->fitted = c[i].fitted;
+        edit->trained = c[i].trained;
+        edit->judged = regress_judged(&c[i].errors, p);
+        edit->similarity = similarity[c[i].place];
+        edit->gain = edit->similarity - x->similarity;
+    }
+    qsort(x->pair, n, sizeof *x->pair, by_judged);
+    return code;
+}
+
+/* Two edits at once, against what single edits came to. */
+static snip_code try_pairs(regress_explanation *x, expr given, const regress_candidate *whole,
+                           const regress_problem *p, const model_opened *t,
+                           const regress_explain_how *how, arena *a, snip_status *st)
+{
+    enum { FINALISTS = 16, STARTS = 4 };
+    const double rest = 1e-12 * p->variance[0]; /* less is nothing to explain */
+    const regress_evidence *v = &x->evidence;
+    regress_evidence both;
+    regress_tried tried[FINALISTS];
+    if (v->best == (size_t)-1 || !how->all || v->cross[v->supported] <= rest)
+        return SNIP_OK;
+    /* What was given may have constants that the others can replace, but at places of their own:
+     * a*cos(x)*b is one edit from a*cos(x) + b. */
+    int same = same_structure(x->e, given);
+    snip_code code =
+        regress_pairs(&x->pair, &x->pairs, &x->pairs_tried, FINALISTS, same ? x->e : given,
+                      same ? given : (expr){ 0 }, !same, p, how->threads, a, st);
+    if (code != SNIP_OK || x->pairs == 0)
+        return code;
+    for (size_t i = 0; i < x->pairs && !same; i++)
+        x->pair[i].base = given;
+    if ((code = measure_pairs(x, p, t, how, a, st)) != SNIP_OK)
+        return code;
+    for (size_t i = 0; i < x->pairs; i++)
+        tried[i] = (regress_tried){ .e = x->pair[i].fitted };
+    code = regress_evidence_weigh(&both, v->supported ? v->fitted : whole->fitted, tried, x->pairs,
+                                  x->pairs_tried + x->edits, p, STARTS, how->threads, a, st);
+    if (code == SNIP_OK && both.best != (size_t)-1 && both.supported) {
+        both.cross[0] = v->cross[0]; /* the formula's own, whatever the pair was held against */
+        x->evidence = both;
+        x->verdict = &x->pair[both.best];
+    }
+    return code;
 }
 
 snip_code regress_explain(regress_explanation *out, expr e, const regress_problem *p,
@@ -462,7 +563,9 @@ snip_code regress_explain(regress_explanation *out, expr e, const regress_proble
     snip_code code = regress_rank(&whole, 1, p, NULL, &first, a, st);
     if (code != SNIP_OK)
         return code;
-    x.e = how->refit ? whole.fitted : e;
+    x.shown = how->refit ? whole.fitted : e;
+    /* Other rows may turn the sign of a term; then the answer's tree is explained. */
+    x.e = how->refit && same_structure(whole.trained, whole.fitted) ? whole.trained : x.shown;
     x.errors = how->refit ? whole.errors : whole.given;
     if (isnan(x.errors.loss[0]))
         return status_fail(st, SNIP_UNSUPPORTED, 0,
@@ -492,6 +595,8 @@ snip_code regress_explain(regress_explanation *out, expr e, const regress_proble
     }
     if (code == SNIP_OK)
         code = weigh(&x, &whole, p, how, a, st);
+    if (code == SNIP_OK)
+        code = try_pairs(&x, e, &whole, p, t, how, a, st);
     *out = x;
     return code;
 }

@@ -6,8 +6,11 @@
  * finite in all rows that constants are fitted on, or have the same values there (but for a freed
  * exponent), are left out. The gain of an edit is the rise of the cosine between formula and table;
  * that of a node is the best among its edits. A freed exponent has none: its values are the same
- * until it is fitted. What is a verdict on the formula is weighed in
- * evidence.h. */
+ * until it is fitted. What is a verdict on the formula is weighed in evidence.h.
+ *
+ * Where the formula is short, and no edit is supported by the data or one that is leaves something
+ * open, two edits at once are tried (pairs.h). They are weighed against the formula, or against the
+ * supported edit, and charged with the number of all pairs that were looked at. */
 #ifndef REGRESS_EXPLAIN_H
 #define REGRESS_EXPLAIN_H
 
@@ -27,26 +30,38 @@ typedef enum regress_edit_kind {
 typedef struct regress_edit {
     size_t node; /* of the explained formula */
     regress_edit_kind kind;
-    int to; /* the new operator or variable, the operand that stays */
-    expr e; /* the edited formula */
+    int to;  /* the new operator or variable, the operand that stays */
+    int two; /* there is a second edit, at a node further on, of the same formula: */
+    size_t second_node;
+    regress_edit_kind second_kind;
+    int second_to;
+    expr base; /* of pairs: the formula that the nodes are of, as it was given, where that has
+                * another structure than the one explained; else empty */
+    expr e;    /* the edited formula */
     expr
         given; /* the same edit of the formula as it was given; empty if it has another structure */
     double similarity, gain;
-    expr fitted;                     /* of the listed edits: with constants refitted */
+    expr fitted;                     /* of the listed edits: with constants refitted to all rows */
+    expr trained;                    /* and to the training rows: the errors are of these */
     regress_errors errors, refitted; /* of the listed edits: errors before and after */
     double judged;                   /* of the listed edits: the error that they are ordered by */
 } regress_edit;
 
 typedef struct regress_explanation {
-    expr e; /* the formula explained: constants refitted, unless told not to */
+    expr e;     /* the formula explained: constants refitted to the training rows, unless told not
+                 * to; what is edited and judged */
+    expr shown; /* the same, node by node, with constants of all rows: what is printed */
     double similarity;
     regress_errors errors;
     double *gain; /* per node; NaN where there is nothing to edit */
     size_t *best; /* per node: its best edit's place in edit[], or (size_t)-1 */
     regress_edit
         *edit; /* those refitted, the least error first; the others, the largest gain first */
-    size_t edits, listed;      /* all; those at the front that were refitted */
-    regress_evidence evidence; /* on the edits refitted; `best` is a place in edit[] */
+    size_t edits, listed; /* all; those at the front that were refitted */
+    regress_edit *pair;   /* two edits at once, or one of `base`, refitted, the least error first */
+    size_t pairs, pairs_tried;   /* those; all that were looked at */
+    regress_evidence evidence;   /* on the edits refitted, or on the pairs where one is supported */
+    const regress_edit *verdict; /* the edit or pair that `evidence` has as best; NULL: none */
 } regress_explanation;
 
 typedef struct regress_explain_how {

@@ -16,12 +16,14 @@ static json_t *errors_json(const regress_errors *e)
                      text_json_real(e->r2[1]), "loss_cross", text_json_real(e->cross));
 }
 
-static json_t *edit_json(const regress_explanation *x, size_t k, const regress_problem *p, arena *a)
+static json_t *edit_json(const regress_explanation *x, const regress_edit *e,
+                         const regress_problem *p, arena *a)
 {
-    const regress_edit *e = &x->edit[k];
-    const char *what = regress_edit_text(e, x->e, &p->names, a);
-    return json_pack("{s:I,s:o,s:f,s:o,s:o,s:o,s:o}", "node", (json_int_t)e->node, "edit",
-                     text_json(what ? what : ""), "gain", isnan(e->gain) ? 0 : e->gain, "equation",
+    const char *what = regress_edit_text(e, x->shown, &p->names, a);
+    json_t *second = e->two ? json_integer((json_int_t)e->second_node) : json_null();
+    return json_pack("{s:I,s:o,s:o,s:f,s:o,s:o,s:o,s:o}", "node", (json_int_t)e->node,
+                     "second_node", second, "edit", text_json(what ? what : ""), "gain",
+                     isnan(e->gain) ? 0 : e->gain, "equation",
                      regress_formula_json(e->e, &p->names, a), "errors", errors_json(&e->errors),
                      "refitted_equation", regress_formula_json(e->fitted, &p->names, a),
                      "refitted_errors", errors_json(&e->refitted));
@@ -35,25 +37,27 @@ static json_t *evidence_json(const regress_explanation *x, const regress_problem
     return json_pack("{s:b,s:I,s:i,s:o,s:o,s:o,s:o,s:o}", "supported", v->supported, "tried",
                      (json_int_t)v->tried, "folds", v->folds, "cross_loss",
                      text_json_real(v->cross[0]), "edited_cross_loss", text_json_real(v->cross[1]),
-                     "p", text_json_real(v->p), "edit", edit_json(x, v->best, p, a), "equation",
+                     "p", text_json_real(v->p), "edit", edit_json(x, x->verdict, p, a), "equation",
                      regress_formula_json(v->fitted, &p->names, a));
 }
 
 json_t *regress_explanation_json(const regress_explanation *x, const regress_problem *p, size_t top,
                                  const char *model, arena *a)
 {
-    json_t *nodes = json_array(), *edits = json_array();
-    size_t best = x->evidence.supported ? x->evidence.best : (size_t)-1;
+    json_t *nodes = json_array(), *edits = json_array(), *pairs = json_array();
     for (size_t i = 0; i < x->e.count; i++)
         json_array_append_new(nodes,
                               json_pack("{s:I,s:o,s:o}", "node", (json_int_t)i, "part",
-                                        regress_formula_json(expr_sub(x->e, i), &p->names, a),
+                                        regress_formula_json(expr_sub(x->shown, i), &p->names, a),
                                         "gain", text_json_real(x->gain[i])));
     for (size_t k = 0; k < x->listed && k < top; k++)
-        json_array_append_new(edits, edit_json(x, k, p, a));
-    return json_pack("{s:o,s:f,s:o,s:o,s:o,s:o,s:o,s:s}", "equation",
-                     regress_formula_json(x->e, &p->names, a), "similarity", x->similarity,
-                     "errors", errors_json(&x->errors), "nodes", nodes, "edits", edits,
-                     "least_error", best == (size_t)-1 ? json_null() : edit_json(x, best, p, a),
+        json_array_append_new(edits, edit_json(x, &x->edit[k], p, a));
+    for (size_t k = 0; k < x->pairs && k < top; k++)
+        json_array_append_new(pairs, edit_json(x, &x->pair[k], p, a));
+    return json_pack("{s:o,s:f,s:o,s:o,s:o,s:o,s:I,s:o,s:o,s:s}", "equation",
+                     regress_formula_json(x->shown, &p->names, a), "similarity", x->similarity,
+                     "errors", errors_json(&x->errors), "nodes", nodes, "edits", edits, "pairs",
+                     pairs, "pairs_tried", (json_int_t)x->pairs_tried, "least_error",
+                     x->evidence.supported ? edit_json(x, x->verdict, p, a) : json_null(),
                      "evidence", evidence_json(x, p, a), "model", model);
 }

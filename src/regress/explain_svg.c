@@ -7,7 +7,7 @@
 const char *regress_node_label(const regress_explanation *x, size_t i, const expr_names *names,
                                char buf[48])
 {
-    const expr_node *n = &x->e.node[i];
+    const expr_node *n = &x->shown.node[i];
     if (n->op == EXPR_NUMBER)
         snprintf(buf, 48, "%.5g", n->value);
     else if (n->op == EXPR_VARIABLE && n->var < names->count)
@@ -54,19 +54,25 @@ static void put_colour(text *t, double s)
     text_add(t, "#%02x%02x%02x", r, g, b);
 }
 
-/* A node: its sign in a box, below it what its best edit gains, under the pointer that edit. */
+/* A node: its sign in a box, below it what its best edit gains, under the pointer that edit. Where
+ * the verdict is about the node, the box is bold and the verdict is under the pointer. */
 static void put_node(text *t, const regress_explanation *x, const regress_problem *p, size_t i,
                      const place *at)
 {
     char buf[48];
     int y = EDGE + DOWN * at->depth;
     const regress_edit *best = x->best[i] == (size_t)-1 ? NULL : &x->edit[x->best[i]];
-    page_element(t, "<g><title>", best ? regress_edit_text(best, x->e, &p->names, t->a) : NULL,
+    const regress_edit *v = x->evidence.supported && !x->verdict->base.count ? x->verdict : NULL;
+    int judged = v && (v->node == i || (v->two && v->second_node == i));
+    page_element(t, "<g><title>",
+                 best || judged ? regress_edit_text(judged ? v : best, x->shown, &p->names, t->a)
+                                : NULL,
                  "</title>");
     text_add(t, "<rect x=\"%.1f\" y=\"%d\" width=\"64\" height=\"26\" rx=\"13\" fill=\"",
              at->x - 32, y - 13);
     put_colour(t, regress_gain_share(x, i));
-    text_add(t, "\" stroke=\"#555\"/><text x=\"%.1f\" y=\"%d\" font-size=\"13\">", at->x, y + 5);
+    text_add(t, "\" stroke=\"#555\"%s/><text x=\"%.1f\" y=\"%d\" font-size=\"13\">",
+             judged ? " stroke-width=\"3\"" : "", at->x, y + 5);
     page_element(t, "", regress_node_label(x, i, &p->names, buf), "</text>");
     if (!isnan(x->gain[i]))
         text_add(t,
@@ -86,7 +92,7 @@ void regress_explanation_svg(text *t, const regress_explanation *x, const regres
     }
     arrange(at, x->e, 0, 0, &leaves);
     page_svg_file(t, 2 * EDGE + ACROSS * (leaves - 1), 2 * EDGE + DOWN * expr_depth(x->e),
-                  " text-anchor=\"middle\"", expr_print(x->e, SNIP_INFIX, &p->names, 5, t->a),
+                  " text-anchor=\"middle\"", expr_print(x->shown, SNIP_INFIX, &p->names, 5, t->a),
                   NULL);
     for (size_t i = 0; i < x->e.count; i++)
         for (int k = 0; k < expr_ops[x->e.node[i].op].arity; k++) {

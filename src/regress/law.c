@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "regress/constants.h"
 
 static size_t find(const expr_names *names, const char *name)
 {
@@ -159,13 +160,9 @@ static void turn_signs(expr out, const regress_law *law)
 {
     for (size_t i = 0; i < out.count; i++) {
         expr_node *n = &out.node[i];
-        if (n->op != EXPR_ADD && n->op != EXPR_SUB)
-            continue;
-        size_t lead = expr_child(out, i, 1);
-        while (out.node[lead].op == EXPR_MUL || out.node[lead].op == EXPR_DIV)
-            lead++;
-        if (law->e.node[lead].op == EXPR_VARIABLE && out.node[lead].op == EXPR_NUMBER &&
-            out.node[lead].value < 0) {
+        size_t lead = regress_lead(out, i);
+        if (lead < out.count && law->e.node[lead].op == EXPR_VARIABLE &&
+            out.node[lead].op == EXPR_NUMBER && out.node[lead].value < 0) {
             out.node[lead].value = -out.node[lead].value;
             n->op = n->op == EXPR_ADD ? EXPR_SUB : EXPR_ADD;
         }

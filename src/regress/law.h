@@ -1,8 +1,10 @@
 /* law.h - a formula with inputs and parameters: b1*(1 - exp(-b2*x)), where x is a column.
  *
  *     regress_law law;
- *     if (regress_law_parse(&law, "b1*(1 - exp(-b2*x))", &columns, NULL, REGRESS_NUMBERS_DECIMAL,
- * a, &st) == SNIP_OK) law.param[regress_law_find(&law, "b2")].start = 1e-4;
+ *     const char *formula = "b1*(1 - exp(-b2*x))";
+ *     regress_numbers decimal = REGRESS_NUMBERS_DECIMAL;
+ *     if (regress_law_parse(&law, formula, &columns, NULL, decimal, a, &st) == SNIP_OK)
+ *         law.param[regress_law_find(&law, "b2")].start = 1e-4;
  */
 #ifndef REGRESS_LAW_H
 #define REGRESS_LAW_H

@@ -5,31 +5,25 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/rng.h"
+#include "base/numbers.h"
+#include "base/streams.h"
 #include "data/gen.h"
 
 enum { DRAWS = 4 }; /* of rows for the table's vector, where there are more than it takes */
 
-/* The rows' order: drawn, so that the rows held out are like the others. */
-static int *order(size_t rows, uint64_t seed, arena *a)
+/* An order of the rows, drawn: that of a problem, so that the rows held out are like the others, or
+ * one of the draws from the rest. */
+static int *order(size_t rows, uint64_t seed, streams_user user, uint64_t index, arena *a)
 {
     int *at = arena_array(a, rows, sizeof *at);
     for (size_t i = 0; i < rows && at; i++)
         at[i] = (int)i;
     if (at) {
         rng r;
-        rng_init(&r, seed, RNG_ROWS, 0);
+        streams_rng(&r, seed, user, index);
         rng_shuffle(&r, at, (int)rows);
     }
     return at;
-}
-
-static const double *permuted(const double *v, const int *at, size_t rows, arena *a)
-{
-    double *out = arena_array(a, rows, sizeof *out);
-    for (size_t i = 0; i < rows && out; i++)
-        out[i] = v[at[i]];
-    return out;
 }
 
 /* Exact where all values are the same, so that they have no variance. */
@@ -166,19 +160,19 @@ static snip_code make(regress_problem *out, const regress_table *t, size_t train
                            "the target's squares are too large: take another unit");
     regress_problem p = { .dim = t->dim, .rows = t->rows, .train = train, .seed = seed };
     p.fit = p.train < REGRESS_FIT_ROWS ? p.train : REGRESS_FIT_ROWS;
-    const int *at = order(t->rows, seed, a);
+    const int *at = order(t->rows, seed, STREAMS_ROWS_HELD_OUT, 0, a);
     p.x = arena_array(a, t->dim, sizeof *p.x);
     p.standard = arena_array(a, t->dim, sizeof *p.standard);
     double *numbers = arena_array(a, 4 * t->dim, sizeof *numbers);
     if (!at || !p.x || !p.standard || !numbers || !copy_names(&p, t, a) ||
-        !(p.y = permuted(t->y, at, t->rows, a)))
+        !(p.y = numbers_at(t->y, at, t->rows, a)))
         return status_nomem(st);
     p.mean = numbers;
     p.deviation = numbers + t->dim;
     p.low = numbers + 2 * t->dim;
     p.high = numbers + 3 * t->dim;
     for (size_t j = 0; j < t->dim; j++)
-        if (!(p.x[j] = permuted(t->x[j], at, t->rows, a)) || !standardise(&p, j, a))
+        if (!(p.x[j] = numbers_at(t->x[j], at, t->rows, a)) || !standardise(&p, j, a))
             return status_nomem(st);
     if (!sort_inputs(&p, a))
         return status_nomem(st);
@@ -276,14 +270,14 @@ static int draw_rows(model_item *item, const regress_problem *p, regress_inputs 
                      regress_view view, size_t take, int k, arena *a)
 {
     const double **x = arena_array(a, p->dim, sizeof *x);
-    const int *at = order(p->train, p->seed + (uint64_t)k + 1, a);
+    const int *at = order(p->train, p->seed, STREAMS_ROW_DRAWS, (uint64_t)k, a);
     if (!x || !at)
         return 0;
     int whole = take == p->train, dim = 0;
     for (size_t i = 0; i < p->dim; i++) {
         size_t j = p->order[i];
         if (inputs >> j & 1 &&
-            !(x[dim++] = whole ? p->standard[j] : permuted(p->standard[j], at, take, a)))
+            !(x[dim++] = whole ? p->standard[j] : numbers_at(p->standard[j], at, take, a)))
             return 0;
     }
     double *y = arena_array(a, take, sizeof *y);
@@ -301,7 +295,7 @@ snip_code regress_problem_embed(const regress_problem *p, regress_inputs inputs,
     int dim = __builtin_popcount(inputs & (((regress_inputs)1 << p->dim) - 1));
     if (dim > config->dims)
         return status_fail(st, SNIP_UNSUPPORTED, 0,
-                           "the table has %d inputs and the model reads %d; choose with --columns",
+                           "the table has %d inputs and the model reads %d; choose among them",
                            dim, config->dims);
     if (view != REGRESS_EXACT && !config->forms)
         return status_fail(st, SNIP_UNSUPPORTED, 0, "the model was not trained to read forms");

@@ -275,7 +275,22 @@ static snip_code structure(expr *out, expr e, const regress_problem *p, arena *a
     return code;
 }
 
-/* Fits `e`, a structure of the candidate's formula. */
+/* The answer: the constants of all rows, from those of the training rows on. As many rows as the
+ * fit takes; they are in random order. */
+static snip_code finish(regress_candidate *c, const regress_problem *p, arena *keep,
+                        snip_status *st)
+{
+    size_t most = c->constants ? REGRESS_FIT_JACOBIAN_MAX / c->constants : 0;
+    size_t rows = p->rows < most ? p->rows : most;
+    regress_fit fit;
+    c->fitted = c->trained;
+    if (rows <= c->fitted_rows || !isfinite(regress_judged(&c->errors, p)))
+        return SNIP_OK;
+    return regress_fit_constants(&c->fitted, &fit, c->trained, (const double *const *)p->x, p->y,
+                                 rows, 1, p->seed, keep, st);
+}
+
+/* Fits `e`, a structure of the candidate's formula, and judges it. */
 static snip_code refit(regress_candidate *c, expr e, const regress_problem *p,
                        const regress_rank_how *how, arena *keep, snip_status *st)
 {
@@ -285,19 +300,19 @@ static snip_code refit(regress_candidate *c, expr e, const regress_problem *p,
     if (!count_constants(&n, e, keep))
         return status_nomem(st);
     size_t rows = rows_to_fit(n, p);
-    c->fitted = e;
-    snip_code code = n ? regress_fit_constants(&c->fitted, &fit, e, (const double *const *)p->x,
+    c->trained = e;
+    snip_code code = n ? regress_fit_constants(&c->trained, &fit, e, (const double *const *)p->x,
                                                p->y, rows, starts, p->seed, keep, st)
                        : SNIP_OK;
     if (code == SNIP_UNSUPPORTED) { /* too much to fit: judged as given */
-        c->fitted = c->e;
+        c->trained = c->e;
         fit = (regress_fit){ 0 };
     } else if (code != SNIP_OK)
         return code;
     c->constants = fit.constants;
     c->fitted_rows = fit.constants ? rows : 0;
     c->errors = c->given; /* known where nothing was fitted */
-    if (c->fitted.node != c->e.node && !regress_problem_errors(&c->errors, c->fitted, p, keep))
+    if (c->trained.node != c->e.node && !regress_problem_errors(&c->errors, c->trained, p, keep))
         return status_nomem(st);
     /* With few rows one split is a matter of luck. From the given constants: they know no row. */
     if (p->rows < REGRESS_FEW_ROWS &&
@@ -313,7 +328,7 @@ static snip_code refit(regress_candidate *c, expr e, const regress_problem *p,
 static snip_code judge(regress_candidate *c, const regress_problem *p, const regress_rank_how *how,
                        arena *keep, snip_status *st)
 {
-    c->fitted = c->e;
+    c->fitted = c->trained = c->e;
     c->similarity = NAN;
     c->why = NULL;
     c->constants = c->fitted_rows = 0;
@@ -330,6 +345,8 @@ static snip_code judge(regress_candidate *c, const regress_problem *p, const reg
         if (code == SNIP_OK && e.node != c->e.node && !isnan(c->given.loss[0]) &&
             !(c->errors.loss[0] <= c->given.loss[0] * (1 + slack) + least))
             code = refit(c, c->e, p, how, keep, st);
+        if (code == SNIP_OK)
+            code = finish(c, p, keep, st);
         if (code != SNIP_OK)
             return code;
     }
@@ -360,9 +377,10 @@ static snip_code judge_all(regress_candidate *c, size_t n, const regress_problem
         }
     }
     for (size_t i = 0; i < n && failed.code == SNIP_OK; i++) {
-        c[i].fitted.node = arena_copy(a, c[i].fitted.node, c[i].fitted.count * sizeof(expr_node));
-        if (!c[i].fitted.node)
-            status_nomem(&failed);
+        expr *e[] = { &c[i].fitted, &c[i].trained };
+        for (int k = 0; k < 2; k++)
+            if (!(e[k]->node = arena_copy(a, e[k]->node, e[k]->count * sizeof(expr_node))))
+                status_nomem(&failed);
     }
     arenas_free(keep, threads);
     if (failed.code != SNIP_OK && st)
@@ -498,7 +516,10 @@ char *regress_shown(const regress_candidate *c, snip_format format, const regres
                     int *digits, arena *a)
 {
     enum { FEWEST = 3, USUAL = 5, ALL = 17 };
-    if (!isfinite(c->errors.loss[0])) { /* nothing to hold on to */
+    regress_errors own;
+    if (!regress_problem_errors(&own, c->fitted, p, a))
+        return NULL;
+    if (!isfinite(own.loss[0])) { /* nothing to hold on to */
         *digits = USUAL;
         return expr_print(c->fitted, format, &p->names, USUAL, a);
     }
@@ -512,7 +533,7 @@ char *regress_shown(const regress_candidate *c, snip_format format, const regres
             code = SNIP_NOMEM;
         if (code == SNIP_NOMEM)
             return NULL;
-        if (code == SNIP_OK && same_losses(&c->errors, &errors, p))
+        if (code == SNIP_OK && same_losses(&own, &errors, p))
             return text;
         arena_reset(a, mark);
     }

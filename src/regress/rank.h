@@ -25,14 +25,16 @@ typedef struct regress_candidate {
     size_t place;          /* the caller's own: where it stood */
     const char *name;      /* of the law that it is; NULL: it is none of the list */
     const char *field;     /* where that law belongs; NULL with the name */
-    expr fitted;           /* with the constants that suit the training rows best; where e has more
-                            * constants than it needs, in its canonical structure (expr_canonical) */
+    expr fitted;           /* the answer: with the constants that suit all rows best; where e has
+                            * more constants than it needs, in its canonical structure
+                            * (expr_canonical) */
+    expr trained;          /* what is judged: the same with constants of the training rows alone */
     size_t constants;      /* that can be fitted */
-    size_t fitted_rows;    /* that they were fitted on; 0: they were not */
+    size_t fitted_rows;    /* that those judged were fitted on; 0: they were not */
     double similarity;     /* of the fitted formula and the table, -1 .. 1; NaN if it has none */
     const char *why;       /* it has none, or NULL */
     regress_errors given;  /* errors of e */
-    regress_errors errors; /* of the fitted formula */
+    regress_errors errors; /* of `trained`, so that the rows held out had no part in it */
     size_t complexity;     /* nodes of the fitted formula */
     size_t size;           /* the same as SRBench counts: sympy's nodes */
     int front;             /* nothing simpler is better on the rows held out */
@@ -57,7 +59,7 @@ snip_code regress_rank(regress_candidate *c, size_t n, const regress_problem *p,
 int regress_saturated(const regress_candidate *c);
 
 /* The fitted formula as text with the fewest digits, three at least, with which it is the formula
- * that was judged: read back, its losses differ by at most 1 % (differences below 1e-16 of y's
+ * that was fitted: read back, its losses differ by at most 1 % (differences below 1e-16 of y's
  * variance do not count). *digits is their number; where it is beyond REGRESS_DIGITS_MANY, the
  * formula lives on the cancellation of large terms. In `a`; NULL when memory is out. */
 enum { REGRESS_DIGITS_MANY = 12 };

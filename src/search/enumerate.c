@@ -3,7 +3,7 @@
  *
  * Parts (parts.h) are made in the order of their weight, each operator over all parts so far; what
  * behaves like a part that is there already is dropped. Each new one is held against y and against
- * transforms of y (targets.h). Then the two ends meet: if g(y) = f*h, then g(y)/f looks like some
+ * transforms of y (target.h). Then the two ends meet: if g(y) = f*h, then g(y)/f looks like some
  * part h, which the index of the parts finds at once. So n parts decide on n^2 formulas. On clean
  * data a meeting is exact; on noisy data many are near, and the best of them are tried.
  *
@@ -14,7 +14,7 @@
 
 #include "search/build.h"
 #include "search/parts.h"
-#include "search/targets.h"
+#include "search/target.h"
 #include "search/values.h"
 
 enum {
@@ -22,26 +22,30 @@ enum {
     BLOCK = 2000,      /* pairs of a job in a round */
     MEET_BLOCK = 1500, /* parts of a job in a round of meetings */
     PAIR_OPS = 5,      /* of two parts: sum, difference, product, two ratios */
-    BEST = 16,         /* formulas kept of each target, between offers */
+    BEST = 48,         /* formulas kept of each target, between offers */
     OFFER_EACH = 3,    /* of them, offered of each target */
     OFFER_ALL = 24,    /* and of all targets together */
     OFFER_OPEN = 6,    /* and with free numbers inside */
     OFFER_BLOCK = 3,   /* formulas of a job that offers */
-    MEETINGS = 48,     /* near parts that are looked at */
+    MEETINGS = 64,     /* near parts that are looked at */
     COLUMNS_MAX = 10,  /* of a view with more, those that go with y most closely */
     PARTS_ROOT = 1000000,
     PARTS_DERIVED = 60000,
     FIRST_MEETING = 1000, /* parts at which the ends meet for the first time */
+    NEARLY_MAX = 60000,   /* parts up to which near meetings are as quick as exact ones */
     MEETING_GROWTH = 4,   /* and again whenever there are so many times more */
     LEVEL_MAX = 16
 };
 
 #define SHARE_ROOT    0.18 /* of the budget */
 #define SHARE_DERIVED 0.03
+#define LARGE_TERM    30.0  /* a term of a sum may be so many times as large as the target */
 #define PERFECT       1e-10 /* 1 - r^2 on a few rows that is offered at once */
 #define HOPELESS      0.7   /* and that is not offered at all */
 
-static const double tolerances[] = { 1e-5, 2.5e-3 };
+/* How near a part must be to meet: on clean data, and where y has noise of up to about 2 %. */
+#define MEET_EXACTLY 1e-5
+#define MEET_NEARLY  3e-3
 
 /* The operators of one operand, in the order in which they are tried. */
 static const struct {
@@ -77,7 +81,7 @@ typedef struct hit {
     part q;
     double c; /* not 0: q.a + c * q.b, or - q.a + c * q.b where q.op is EXPR_SUB */
     double loss;
-    search_target target;
+    target_kind target;
     int offered;
 } hit;
 
@@ -98,7 +102,7 @@ enum { SEGMENTS_MAX = 128 };
 /* A new part of a job. */
 typedef struct made {
     part q;
-    float loss[SEARCH_TARGETS];
+    float loss[TARGET_KINDS];
     float value[SEARCH_FEW];
 } made;
 
@@ -111,11 +115,12 @@ typedef struct work {
     size_t column[COLUMNS_MAX], columns;
     int repeats; /* columns that a part may have more than once */
     /* Targets: values on the few rows, centred and of length 1; and samples for a closer look. */
-    int has[SEARCH_TARGETS];
-    double raw[SEARCH_TARGETS][SEARCH_FEW];
-    double unit[SEARCH_TARGETS][SEARCH_FEW];
-    search_view view[SEARCH_TARGETS];
-    search_sample *some[SEARCH_TARGETS];
+    int has[TARGET_KINDS];
+    double raw[TARGET_KINDS][SEARCH_FEW];
+    double unit[TARGET_KINDS][SEARCH_FEW];
+    double length[TARGET_KINDS]; /* of the raw values */
+    search_view view[TARGET_KINDS];
+    search_sample *some[TARGET_KINDS];
     /* The level that is being made. */
     segment segment[SEGMENTS_MAX];
     size_t segments, candidates, next;
@@ -123,10 +128,10 @@ typedef struct work {
     size_t weight;
     made *made[JOBS];
     size_t made_count[JOBS];
-    best_list best[SEARCH_TARGETS];
+    best_list best[TARGET_KINDS];
     /* Meetings. */
     parts_index index;
-    search_target target;
+    target_kind target;
     size_t met;        /* parts that were looked at */
     size_t met_before; /* parts whose products were met to this tolerance before */
     best_list meeting[JOBS];
@@ -198,7 +203,7 @@ static snip_code offer_best(work *w, hit *h, size_t n, snip_status *st)
 {
     search *s = w->s;
     arena_pos mark = arena_mark(w->a);
-    size_t each[SEARCH_TARGETS] = { 0 }, kept = 0;
+    size_t each[TARGET_KINDS] = { 0 }, kept = 0;
     hit *out = arena_array(w->a, n + 1, sizeof *out);
     arena *tmp = arena_new(0);
     if (!out || !tmp) {
@@ -231,9 +236,9 @@ static snip_code offer_best(work *w, hit *h, size_t n, snip_status *st)
 /* Offers what was found since the last time: all of it, or only what is perfect. */
 static snip_code offer_lists(work *w, int perfect, snip_status *st)
 {
-    hit all[SEARCH_TARGETS * BEST];
+    hit all[TARGET_KINDS * BEST];
     size_t n = 0;
-    for (size_t g = 0; g < SEARCH_TARGETS; g++) {
+    for (size_t g = 0; g < TARGET_KINDS; g++) {
         best_list *l = &w->best[g];
         for (size_t k = 0; k < l->count; k++)
             if (!l->at[k].offered && (!perfect || l->at[k].loss < PERFECT)) {
@@ -267,7 +272,7 @@ static void take(work *w, size_t job, part *q, const double *value)
     mean /= (double)p->rows;
     double size = square - (double)p->rows * mean * mean;
     int any = 0;
-    for (size_t g = 0; g < SEARCH_TARGETS; g++) {
+    for (size_t g = 0; g < TARGET_KINDS; g++) {
         m->loss[g] = 1;
         if (!w->has[g])
             continue;
@@ -300,7 +305,8 @@ static int makes_sense(const segment *g, const part *of)
         return variable || sum || (of->flags & PART_FUNCTION && !product && of->op != EXPR_INV);
     case EXPR_POW2:
     case EXPR_POW3:
-        return of->op != EXPR_SQRT && (!product || of->weight <= 3);
+        return of->op != EXPR_SQRT && of->op != EXPR_POW2 && of->op != EXPR_POW3 &&
+               (!product || of->weight <= 3);
     case EXPR_EXP: /* exp(1 + u) is a factor times exp(u) */
     case EXPR_SIN:
     case EXPR_COS:
@@ -409,10 +415,10 @@ static void merge(work *w)
             const made *m = &w->made[k][i];
             if (w->p.count < w->p.max && !parts_add(&w->p, &m->q, m->value))
                 continue;
-            for (size_t g = 0; g < SEARCH_TARGETS; g++)
+            for (size_t g = 0; g < TARGET_KINDS; g++)
                 if (w->has[g] && m->loss[g] < HOPELESS)
                     best_add(&w->best[g],
-                             &(hit){ .q = m->q, .loss = m->loss[g], .target = (search_target)g });
+                             &(hit){ .q = m->q, .loss = m->loss[g], .target = (target_kind)g });
         }
         w->made_count[k] = 0;
     }
@@ -521,25 +527,53 @@ static void wanted(double *t, way how, const double *y, const double *f, size_t 
         }
 }
 
-static void meet_one(work *w, best_list *out, size_t f, const double *value, const double *y,
-                     search_target g, way how)
+/* What the formula of f and h leaves of the target; c is the factor of h in a sum. */
+static double met_loss(const work *w, target_kind g, way how, const double *f, const float *h,
+                       double c)
+{
+    double u[SEARCH_FEW];
+    for (size_t i = 0; i < w->p.rows; i++)
+        switch (how) {
+        case PRODUCT:
+            u[i] = f[i] * (double)h[i];
+            break;
+        case RATIO:
+            u[i] = f[i] / (double)h[i];
+            break;
+        case TURNED_RATIO:
+            u[i] = (double)h[i] / f[i];
+            break;
+        case SUM:
+            u[i] = f[i] + c * (double)h[i];
+            break;
+        default:
+            u[i] = c * (double)h[i] - f[i];
+        }
+    return w->p.vec->unexplained(u, w->unit[g], w->p.rows);
+}
+
+static void meet_one(work *w, best_list *out, size_t f, const double *value, target_kind g, way how)
 {
     const parts *p = &w->p;
     double t[SEARCH_FEW];
     uint32_t near[MEETINGS];
     part q = { .op = 0 };
-    wanted(t, how, y, value, p->rows);
+    /* Beside a large term the target itself is lost. */
+    if (how >= SUM && fabsf(p->at[f].length) > LARGE_TERM * w->length[g])
+        return;
+    wanted(t, how, w->raw[g], value, p->rows);
     if (!parts_measure(&q, p, t))
         return;
     size_t n = parts_near(near, MEETINGS, &w->index, &q);
     for (size_t k = 0; k < n; k++) {
         size_t h = near[k];
         const float *v = p->value + h * p->rows;
-        double with = 0, size = (double)p->at[h].length * p->at[h].length;
-        for (size_t i = 0; i < p->rows; i++)
-            with += t[i] * (double)v[i];
-        double loss = fmax(0, 1 - with * with / ((double)q.length * q.length * size));
-        if (out->count == BEST && loss >= out->at[BEST - 1].loss)
+        /* Keys that agree make the ratio of the lengths the factor. */
+        double c = (double)q.length / (double)p->at[h].length, loss;
+        if (how >= SUM && fabsf(p->at[h].length) * fabs(c) > LARGE_TERM * w->length[g])
+            continue;
+        loss = met_loss(w, g, how, value, v, c);
+        if (!(loss < HOPELESS) || (out->count == BEST && loss >= out->at[BEST - 1].loss))
             continue;
         hit found = { .loss = loss, .target = g };
         found.q.weight = (uint8_t)(p->at[f].weight + p->at[h].weight + 1);
@@ -550,7 +584,7 @@ static void meet_one(work *w, best_list *out, size_t f, const double *value, con
                      : how == SUM          ? EXPR_ADD
                                            : EXPR_SUB;
         if (how >= SUM)
-            found.c = with / size;
+            found.c = c;
         best_add(out, &found);
     }
 }
@@ -564,9 +598,8 @@ static void meet(search_job *j, void *context)
     last = last < p->count ? last : p->count;
     w->meeting[j->index].count = 0;
     /* 1/y = f*h is y = (1/f)/h, and exp(y) = f*h a sum of logarithms. */
-    search_target g = w->target;
-    int products =
-        g != SEARCH_TARGET_INVERSE && g != SEARCH_TARGET_INVERSE_SQUARE && g != SEARCH_TARGET_EXP;
+    target_kind g = w->target;
+    int products = g != TARGET_INVERSE && g != TARGET_INVERSE_SQUARE && g != TARGET_EXP;
     for (size_t f = first; f < last; f++) {
         if (f % 16 == 0 && search_job_over(j))
             return;
@@ -574,7 +607,7 @@ static void meet(search_job *j, void *context)
         /* Of a product with a part that is not new, the other one is: it finds the first. */
         for (int how = products && f >= w->met_before ? 0 : SUM; how < WAYS; how++) {
             search_count(j, 1);
-            meet_one(w, &w->meeting[j->index], f, value, w->raw[g], g, (way)how);
+            meet_one(w, &w->meeting[j->index], f, value, g, (way)how);
         }
     }
 }
@@ -583,9 +616,8 @@ static void meet(search_job *j, void *context)
 static snip_code meet_all(work *w, double tolerance, double until, snip_status *st)
 {
     /* Those first that people need most often. */
-    static const search_target order[] = { SEARCH_TARGET_SAME,    SEARCH_TARGET_SQUARE,
-                                           SEARCH_TARGET_INVERSE, SEARCH_TARGET_LOG,
-                                           SEARCH_TARGET_EXP,     SEARCH_TARGET_INVERSE_SQUARE };
+    static const target_kind order[] = { TARGET_SAME, TARGET_SQUARE, TARGET_INVERSE,
+                                         TARGET_LOG,  TARGET_EXP,    TARGET_INVERSE_SQUARE };
     arena_pos mark = arena_mark(w->a);
     snip_code code = SNIP_OK;
     if (!parts_index_make(&w->index, &w->p, tolerance, w->a))
@@ -634,7 +666,7 @@ static void choose_columns(work *w)
     size_t dim = v->dim < SEARCH_INPUTS_MAX ? v->dim : SEARCH_INPUTS_MAX, count;
     const search_entry *front = search_front(w->s, &count);
     for (size_t j = 0; j < dim; j++) {
-        loss[j] = goes_with(v->x[j], w->some[SEARCH_TARGET_SAME]);
+        loss[j] = goes_with(v->x[j], w->some[TARGET_SAME]);
         if (v->depth > 0)
             continue;
         for (size_t k = 0; k < count; k++) /* a formula of the front vouches for its inputs */
@@ -654,24 +686,29 @@ static void choose_columns(work *w)
 
 static int prepare_targets(work *w)
 {
-    const search_view *v = w->v;
-    for (size_t g = 0; g < SEARCH_TARGETS; g++) {
-        double *y = arena_array(w->a, v->rows, sizeof *y), mean = 0, size = 0;
+    target t[TARGETS_MAX];
+    size_t count, rows = w->p.rows;
+    if (!targets_make(t, &count, w->s, w->v, w->a))
+        return 0;
+    for (size_t k = 0; k < count; k++) {
+        size_t g = t[k].which;
+        const double *y = t[k].view.y;
+        double mean = 0, size = 0;
+        w->view[g] = t[k].view;
         w->some[g] = arena_array(w->a, 1, sizeof *w->some[g]);
-        if (!y || !w->some[g])
+        if (!w->some[g])
             return 0;
-        if (!search_target_values(y, (search_target)g, w->s, v->y, v->rows) ||
-            !search_sample_make(w->some[g], v->x, y, v->rows))
+        if (!search_sample_make(w->some[g], w->v->x, y, w->v->rows))
             continue;
-        if (!search_target_view(&w->view[g], (search_target)g, w->s, v, y, w->a))
-            return 0;
-        for (size_t i = 0; i < w->p.rows; i++) {
+        for (size_t i = 0; i < rows; i++) {
             w->raw[g][i] = y[i];
-            mean += y[i] / (double)w->p.rows;
+            mean += y[i] / (double)rows;
+            w->length[g] += y[i] * y[i];
         }
-        for (size_t i = 0; i < w->p.rows; i++)
+        w->length[g] = sqrt(w->length[g]);
+        for (size_t i = 0; i < rows; i++)
             size += (y[i] - mean) * (y[i] - mean);
-        for (size_t i = 0; i < w->p.rows; i++)
+        for (size_t i = 0; i < rows; i++)
             w->unit[g][i] = (y[i] - mean) / sqrt(size);
         w->has[g] = size > 0;
     }
@@ -708,7 +745,7 @@ static snip_code enumerate(work *w, snip_status *st)
     double begun = search_spent(w->s);
     double half = begun + 0.5 * (w->until - begun);
     snip_code code = SNIP_OK;
-    size_t meet_at = FIRST_MEETING, met = 0;
+    size_t meet_at = FIRST_MEETING, met = 0, nearly = 0;
     for (size_t weight = 2; weight <= LEVEL_MAX && code == SNIP_OK && !stage_over(w); weight++) {
         int last = w->p.count == w->p.max; /* nothing is kept any more */
         code = make_level(w, weight, half, st);
@@ -716,14 +753,19 @@ static snip_code enumerate(work *w, snip_status *st)
             w->met_before = met;
             met = w->p.count;
             meet_at = MEETING_GROWTH * met;
-            code = meet_all(w, tolerances[0], half, st);
+            nearly = met <= NEARLY_MAX ? met : nearly;
+            code = meet_all(w, nearly == met ? MEET_NEARLY : MEET_EXACTLY, half, st);
         }
         if (last || search_spent(w->s) >= half)
             break;
     }
-    for (size_t k = met == w->p.count; k < 2 && code == SNIP_OK && !stage_over(w); k++) {
-        w->met_before = k == 0 ? met : 0;
-        code = meet_all(w, tolerances[k], w->until, st);
+    if (code == SNIP_OK && met < w->p.count && !stage_over(w)) {
+        w->met_before = met;
+        code = meet_all(w, MEET_EXACTLY, w->until, st);
+    }
+    if (code == SNIP_OK && nearly < w->p.count && !stage_over(w)) {
+        w->met_before = nearly;
+        code = meet_all(w, MEET_NEARLY, w->until, st);
     }
     return code;
 }
@@ -739,7 +781,7 @@ snip_code search_enumerate(search *s, const search_view *v, snip_status *st)
     size_t memory = (s->how->memory ? s->how->memory : (size_t)1 << 30) / 2;
     size_t rows = v->rows < SEARCH_FEW ? v->rows : SEARCH_FEW;
     size_t most = v->depth == 0 ? PARTS_ROOT : PARTS_DERIVED;
-    size_t each = sizeof(part) + rows * sizeof(float) + 4 * sizeof(uint32_t) + 12;
+    size_t each = sizeof(part) + rows * sizeof(float) + 4 * sizeof(uint32_t) + 40;
     size_t max = memory / each < most ? memory / each : most;
     w->s = s;
     w->v = v;
@@ -751,7 +793,7 @@ snip_code search_enumerate(search *s, const search_view *v, snip_status *st)
     snip_code code = SNIP_OK;
     if (!good) {
         code = status_nomem(st);
-    } else if (w->has[SEARCH_TARGET_SAME]) {
+    } else if (w->has[TARGET_SAME]) {
         choose_columns(w);
         w->repeats = w->columns <= 3 ? (int)w->columns : 1;
         first_parts(w);

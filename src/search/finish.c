@@ -27,7 +27,7 @@ enum { SNAPS_MAX = 6, SNAP_CONSTANTS_MAX = 12, DIGITS_MIN = 3, DIGITS_MAX = 17, 
 #define EXACT              1e-20 /* a loss below is rounding: it may grow, but stays below */
 #define NEARLY_EXACT       1e-9
 #define OUTLIER_DEVIATIONS 6
-#define GRACE              0.2 /* seconds for clean constants where no time is left */
+#define GRACE              0.1 /* seconds for clean constants where no time is left */
 
 /* A formula on its way. */
 typedef struct draft {

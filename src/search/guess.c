@@ -54,7 +54,7 @@ static const char *note_of(const search *s, const fate *f)
     if (n[TOO_LONG] + n[NO_VALUE] > 1)
         snprintf(others, sizeof others, " (and %zu more guesses)", n[TOO_LONG] + n[NO_VALUE] - 1);
     if (which == TOO_LONG)
-        snprintf(to, ROOM, "guess %zu%s was left out: longer than %zu nodes, see --max-size",
+        snprintf(to, ROOM, "guess %zu%s was left out: longer than %zu nodes",
                  first[which], others, s->max_size);
     else
         snprintf(to, ROOM,

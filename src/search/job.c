@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/streams.h"
 #include "expr/vec.h"
 #include "regress/constants.h"
 #include "search/archive.h"
@@ -85,7 +86,7 @@ snip_code search_round(search *s, size_t jobs, uint64_t quota, void (*run)(searc
     int good = 1;
     for (size_t k = 0; k < jobs; k++) {
         job[k] = (search_job){ .s = s, .index = k, .quota = quota };
-        rng_init(&job[k].random, s->how->seed, RNG_SEARCH, s->rounds << 16 | k);
+        streams_rng(&job[k].random, s->how->seed, STREAMS_SEARCH_JOBS, s->rounds << 16 | k);
         good &= (job[k].a = arena_new(0)) != NULL;
         good &= (job[k].tmp = arena_new(0)) != NULL;
     }

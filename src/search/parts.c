@@ -5,10 +5,12 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/streams.h"
 #include "search/build.h"
 
 #define CELL     (1.0 / 4096) /* of the hash table */
 #define SAME     4e-6         /* keys of equal parts differ by less: values are kept as floats */
+#define EQUAL    1e-5         /* the same for what was computed in two ways */
 #define LARGE    1e12
 #define SMALL    1e-12
 #define CONSTANT 1e-9 /* the variance of a constant, relative to its square */
@@ -34,7 +36,7 @@ int parts_make(parts *p, size_t rows, size_t max, arena *a)
     if (p->max < 64)
         return 0;
     /* Directions without a mean: most functions are near to a constant, and differ in the rest. */
-    rng_init(&r, 0, RNG_SEARCH, 1);
+    streams_rng(&r, 0, STREAMS_SEARCH_PARTS, 0);
     for (size_t k = 0; k < PARTS_KEYS; k++) {
         double *d = p->project + k * rows, mean = 0, size = 0;
         for (size_t i = 0; i < rows; i++) {
@@ -63,9 +65,8 @@ int parts_measure(part *q, const parts *p, const double *value)
             double v = value[i];
             sum[l] += v;
             square[l] += v * v;
-            key[0][l] += v * d[i];
-            key[1][l] += v * d[n + i];
-            key[2][l] += v * d[2 * n + i];
+            for (size_t k = 0; k < PARTS_KEYS; k++)
+                key[k][l] += v * d[k * n + i];
         }
     for (size_t i = whole; i < n; i++) {
         sum[0] += value[i];
@@ -94,7 +95,7 @@ int parts_measure(part *q, const parts *p, const double *value)
 static uint64_t cell_hash(const int *cell)
 {
     uint64_t h = 0;
-    for (size_t k = 0; k < PARTS_KEYS; k++) {
+    for (size_t k = 0; k < PARTS_CELL; k++) {
         h = (h ^ (uint64_t)(uint32_t)cell[k]) * UINT64_C(0x9e3779b97f4a7c15);
         h ^= h >> 29;
     }
@@ -104,9 +105,9 @@ static uint64_t cell_hash(const int *cell)
 /* The cells that a point within the tolerance of the key may be in; returns how many, up to 8. */
 static size_t cells_around(uint64_t *hash, const float *key, double tolerance, double width)
 {
-    int low[PARTS_KEYS], high[PARTS_KEYS], cell[PARTS_KEYS];
+    int low[PARTS_CELL], high[PARTS_CELL], cell[PARTS_CELL];
     size_t n = 0;
-    for (size_t k = 0; k < PARTS_KEYS; k++) {
+    for (size_t k = 0; k < PARTS_CELL; k++) {
         low[k] = (int)floor((key[k] - tolerance) / width);
         high[k] = (int)floor((key[k] + tolerance) / width);
     }
@@ -119,8 +120,10 @@ static size_t cells_around(uint64_t *hash, const float *key, double tolerance, d
 
 static int keys_within(const float *p, const float *q, double tolerance)
 {
-    return fabsf(p[0] - q[0]) <= tolerance && fabsf(p[1] - q[1]) <= tolerance &&
-           fabsf(p[2] - q[2]) <= tolerance;
+    for (size_t k = 0; k < PARTS_KEYS; k++)
+        if (!(fabsf(p[k] - q[k]) <= tolerance))
+            return 0;
+    return 1;
 }
 
 ptrdiff_t parts_find(const parts *p, const part *q)
@@ -250,7 +253,8 @@ int parts_index_make(parts_index *out, const parts *p, double tolerance, arena *
     out->start = arena_zero(a, (out->buckets + 1) * sizeof *out->start);
     out->place = arena_array(a, p->count, sizeof *out->place);
     uint32_t *bucket = arena_array(a, p->count, sizeof *bucket);
-    if (!out->start || !out->place || !bucket)
+    out->key = arena_array(a, p->count, sizeof *out->key);
+    if (!out->start || !out->place || !out->key || !bucket)
         return 0;
     for (size_t i = 0; i < p->count; i++) {
         uint64_t hash[8];
@@ -260,8 +264,11 @@ int parts_index_make(parts_index *out, const parts *p, double tolerance, arena *
     }
     for (size_t k = 0; k < out->buckets; k++)
         out->start[k + 1] += out->start[k];
-    for (size_t i = 0; i < p->count; i++)
-        out->place[out->start[bucket[i]]++] = (uint32_t)i;
+    for (size_t i = 0; i < p->count; i++) {
+        size_t at = out->start[bucket[i]]++;
+        out->place[at] = (uint32_t)i;
+        memcpy(out->key[at], p->at[i].key, sizeof *out->key);
+    }
     memmove(out->start + 1, out->start, out->buckets * sizeof *out->start);
     out->start[0] = 0;
     return 1;
@@ -270,12 +277,17 @@ int parts_index_make(parts_index *out, const parts *p, double tolerance, arena *
 size_t parts_near(uint32_t *out, size_t max, const parts_index *x, const part *q)
 {
     uint64_t hash[8];
-    size_t n = cells_around(hash, q->key, x->tolerance, x->width), found = 0;
+    size_t n = cells_around(hash, q->key, x->tolerance, x->width), found = 0, equal = 0;
     for (size_t k = 0; k < n; k++) {
         size_t at = (size_t)(hash[k] >> 20) & (x->buckets - 1);
-        for (size_t i = x->start[at]; i < x->start[at + 1] && found < max; i++)
-            if (keys_within(x->p->at[x->place[i]].key, q->key, x->tolerance))
+        for (size_t i = x->start[at]; i < x->start[at + 1]; i++) {
+            if (!keys_within(x->key[i], q->key, found < max ? x->tolerance : EQUAL))
+                continue;
+            if (found < max)
                 out[found++] = x->place[i];
+            else if (equal < max) /* rather than one that is only near */
+                out[equal++] = x->place[i];
+        }
     }
     return found;
 }

@@ -4,16 +4,17 @@
  * by a factor are one: the whole is fitted with a factor, and products take it along. Shifts do
  * matter inside of functions and products, so x and 1 + x are two.
  *
- * Whether a part is new is told by three numbers: its values as a vector of length 1, projected on
- * three fixed random directions. A hash table over small cells of these finds equal ones, and an
- * index over larger cells finds near ones: what a target over a part looks like, say. */
+ * Whether a part is new is told by six numbers: its values as a vector of length 1, projected on
+ * six fixed random directions. A hash table over small cells of the first three finds equal ones,
+ * and an index over larger cells finds near ones: what a target over a part looks like, say. Noise
+ * hardly moves a projection: its own share of y over the root of the rows. */
 #ifndef SEARCH_PARTS_H
 #define SEARCH_PARTS_H
 
 #include "expr/vec.h"
 #include "search/search_int.h"
 
-enum { PARTS_KEYS = 3, PARTS_WEIGHT_MAX = 40, PARTS_FACTORS = 4 };
+enum { PARTS_KEYS = 6, PARTS_CELL = 3, PARTS_FACTORS = 4 };
 
 /* Factors that an argument of a function may have. */
 extern const double parts_factor[PARTS_FACTORS];
@@ -75,12 +76,14 @@ typedef struct parts_index {
     double tolerance, width;
     uint32_t *start; /* of each bucket, in `place` */
     uint32_t *place;
+    float (*key)[PARTS_KEYS]; /* in the order of `place` */
     size_t buckets;
 } parts_index;
 
 int parts_index_make(parts_index *out, const parts *p, double tolerance, arena *a);
 
-/* Up to `max` parts whose keys are within the tolerance of q's. */
+/* Up to `max` parts whose keys are within the tolerance of q's; equal ones are always among them.
+ */
 size_t parts_near(uint32_t *out, size_t max, const parts_index *x, const part *q);
 
 #endif

@@ -1,5 +1,6 @@
 /* prepare.c - the user's table as a search sees it: a sample of rows, some of them held out,
  * columns of moderate size, and how much of y is noise at most. */
+#include "base/streams.h"
 #include "search/prepare.h"
 
 #include <math.h>
@@ -24,7 +25,7 @@ static snip_code sample(regress_table *out, const regress_table *t, uint64_t see
         return status_nomem(st);
     for (size_t i = 0; i < t->rows; i++)
         row[i] = i;
-    rng_init(&r, seed, RNG_SEARCH, UINT64_MAX);
+    streams_rng(&r, seed, STREAMS_SEARCH_ROWS, 0);
     for (size_t i = 0; i < rows; i++) { /* the first `rows` steps of a shuffle */
         size_t k = i + rng_u64(&r) % (t->rows - i), other = row[k];
         row[k] = row[i];

@@ -21,6 +21,7 @@
     X(GUESS, "guess")         /* the user's own formulas */                                        \
     X(CLOSED, "closed")       /* constant, line, power law, exponential, polynomials */            \
     X(PRODUCTS, "products")   /* sums of few products, under transforms of the target */           \
+    X(TEXTBOOK, "textbook")   /* the named laws, fitted to the table */                            \
     X(ENUMERATE, "enumerate") /* all small formulas that behave differently */                     \
     X(REDUCE, "reduce")       /* symmetries and separable parts make smaller problems */           \
     X(SPACE, "space")         /* forms whose vectors are near to the table's */                    \

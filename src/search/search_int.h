@@ -173,7 +173,7 @@ int search_view_derive(search_view *out, const search *s, const search_view *v, 
 /* ---- the stages, one file each ---- */
 
 typedef snip_code search_stage_run(search *s, const search_view *v, snip_status *st);
-search_stage_run search_guess, search_closed, search_products, search_enumerate, search_reduce,
-    search_space, search_evolve;
+search_stage_run search_guess, search_closed, search_products, search_textbook, search_enumerate,
+    search_reduce, search_space, search_evolve;
 
 #endif

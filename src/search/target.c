@@ -31,18 +31,18 @@ static const struct {
     expr_op back[2];
     int one_sign;     /* the way back has one sign: y must, too */
     double low, high; /* where y must lie */
-} transforms[] = {
-    { same, { EXPR_NUMBER, EXPR_NUMBER }, 0, -INFINITY, INFINITY },
-    { reciprocal, { EXPR_INV, EXPR_NUMBER }, 0, -INFINITY, INFINITY },
-    { square, { EXPR_SQRT, EXPR_NUMBER }, 1, -INFINITY, INFINITY },
-    { log, { EXPR_EXP, EXPR_NUMBER }, 1, -INFINITY, INFINITY },
-    { sqrt, { EXPR_POW2, EXPR_NUMBER }, 1, -INFINITY, INFINITY },
-    { square_below, { EXPR_SQRT, EXPR_INV }, 1, -INFINITY, INFINITY },
-    { exp, { EXPR_LOG, EXPR_NUMBER }, 0, -30, 30 },
-    { sin, { EXPR_ARCSIN, EXPR_NUMBER }, 0, -M_PI_2, M_PI_2 },
-    { cos, { EXPR_ARCCOS, EXPR_NUMBER }, 0, 0, M_PI },
-    { tan, { EXPR_ARCTAN, EXPR_NUMBER }, 0, -1.57, 1.57 },
-    { atanh, { EXPR_TANH, EXPR_NUMBER }, 0, -0.9999999, 0.9999999 },
+} transforms[TARGET_KINDS] = {
+    [TARGET_SAME] = { same, { EXPR_NUMBER, EXPR_NUMBER }, 0, -INFINITY, INFINITY },
+    [TARGET_INVERSE] = { reciprocal, { EXPR_INV, EXPR_NUMBER }, 0, -INFINITY, INFINITY },
+    [TARGET_SQUARE] = { square, { EXPR_SQRT, EXPR_NUMBER }, 1, -INFINITY, INFINITY },
+    [TARGET_LOG] = { log, { EXPR_EXP, EXPR_NUMBER }, 1, -INFINITY, INFINITY },
+    [TARGET_ROOT] = { sqrt, { EXPR_POW2, EXPR_NUMBER }, 1, -INFINITY, INFINITY },
+    [TARGET_INVERSE_SQUARE] = { square_below, { EXPR_SQRT, EXPR_INV }, 1, -INFINITY, INFINITY },
+    [TARGET_EXP] = { exp, { EXPR_LOG, EXPR_NUMBER }, 0, -30, 30 },
+    [TARGET_SIN] = { sin, { EXPR_ARCSIN, EXPR_NUMBER }, 0, -M_PI_2, M_PI_2 },
+    [TARGET_COS] = { cos, { EXPR_ARCCOS, EXPR_NUMBER }, 0, 0, M_PI },
+    [TARGET_TAN] = { tan, { EXPR_ARCTAN, EXPR_NUMBER }, 0, -1.57, 1.57 },
+    [TARGET_ARCTANH] = { atanh, { EXPR_TANH, EXPR_NUMBER }, 0, -0.9999999, 0.9999999 },
 };
 
 static int may_go_back(const search *s, const expr_op *back)
@@ -98,7 +98,7 @@ static int make_target(target *out, const search *s, const search_view *v, size_
 int targets_make(target *out, size_t *count, const search *s, const search_view *v, arena *a)
 {
     *count = 0;
-    for (size_t k = 0; k < sizeof transforms / sizeof *transforms; k++) {
+    for (size_t k = 0; k < TARGET_KINDS; k++) {
         if (!may_go_back(s, transforms[k].back))
             continue;
         int made = make_target(&out[*count], s, v, k, a);

@@ -6,10 +6,26 @@
 
 enum { TARGETS_MAX = 12, TARGETS_PLAIN = 4 }; /* the first are y, 1/y, y^2, log y: the usual ones */
 
+/* The transforms, in their order. */
+typedef enum target_kind {
+    TARGET_SAME,
+    TARGET_INVERSE,
+    TARGET_SQUARE,
+    TARGET_LOG,
+    TARGET_ROOT,
+    TARGET_INVERSE_SQUARE,
+    TARGET_EXP,
+    TARGET_SIN,
+    TARGET_COS,
+    TARGET_TAN,
+    TARGET_ARCTANH,
+    TARGET_KINDS
+} target_kind;
+
 typedef struct target {
     search_view view;
     head_rows rows;
-    size_t which; /* 0 for y itself */
+    size_t which; /* a target_kind */
     expr back;    /* from its values to those of y, variable 0 for the former; none for y itself */
     double sign;  /* of y where the transform is one of |y| */
 } target;

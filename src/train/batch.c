@@ -5,6 +5,7 @@
 #include <omp.h>
 #include <string.h>
 
+#include "base/numbers.h"
 #include "data/laws.h"
 #include "expr/vec.h"
 
@@ -222,15 +223,6 @@ static const double *oriented(const double *y, size_t n, size_t variant, int par
     return out;
 }
 
-/* A column at the chosen rows. */
-static const double *column(const double *x, const int *chosen, size_t n, arena *a)
-{
-    double *out = arena_array(a, n, sizeof *out);
-    for (size_t i = 0; i < n && out; i++)
-        out[i] = x[chosen[i]];
-    return out;
-}
-
 /* Tables that share X: group->count columns y[], given on all rows. `chosen` are the rows in the
  * order in which they are taken. */
 static snip_code make_group(model_table_group *g, const double *const *y, const int *chosen,
@@ -243,10 +235,10 @@ static snip_code make_group(model_table_group *g, const double *const *y, const 
     if (!x || !v)
         return SNIP_NOMEM;
     for (size_t j = 0; j < dim; j++)
-        if (!(x[j] = column(c->s.x[j], chosen, most, c->a)))
+        if (!(x[j] = numbers_at(c->s.x[j], chosen, most, c->a)))
             return SNIP_NOMEM;
     for (size_t t = 0; t < g->count; t++)
-        if (!(v[t] = column(y[t], chosen, most, c->a)))
+        if (!(v[t] = numbers_at(y[t], chosen, most, c->a)))
             return SNIP_NOMEM;
     return model_group_fill(g, c->m, x, rows, v, c->a);
 }
@@ -306,9 +298,7 @@ static snip_code draw_sample(context *c, uint64_t index, size_t subtrees, int *f
 {
     const train_batch_how *how = c->how;
     const data_gen gen = { .dims = c->m->vocab->dims, .points = DATA_POINTS };
-    /* Choices about a sample come from the same stream, far behind what draws the sample. */
-    rng_init(&c->r, how->seed, how->stream, index);
-    c->r.block = 1u << 31;
+    rng_init_part(&c->r, how->seed, how->stream, index, RNG_ABOUT);
     int own = how->own && rng_uniform(&c->r) < how->own_share;
     int law = own || (how->laws > 0 && rng_uniform(&c->r) < how->laws);
     snip_code code =

@@ -12,11 +12,13 @@
  * gradient. Recomputing costs a third more and makes the memory that of one chunk per thread. */
 #include "train/step.h"
 
+#include <assert.h>
 #include <omp.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/limits.h"
 #include "model/pack.h"
 
 /* Tokens of a chunk. Sequences are whole, so the last one may bring it beyond. The activations of
@@ -228,7 +230,8 @@ static int by_cost(const void *a, const void *b)
  * same every time. Returns 0 when memory is out. */
 static int share_out(chunk *c, size_t n, int threads, const model *m, arena *a)
 {
-    double load[256] = { 0 };
+    double load[LIMITS_THREADS] = { 0 };
+    assert(threads <= LIMITS_THREADS);
     chunk **order = arena_array(a, n, sizeof *order);
     if (!order)
         return 0;

@@ -616,16 +616,12 @@ static snip_code open_folder(run *r, const char *state, const train_start *how, 
     if (code == SNIP_OK && how->resume && access(state, F_OK) != 0)
         code = status_fail(st, SNIP_IO, 0, "%s: holds no training run to resume", out);
     else if (code == SNIP_OK && !kept && access(state, F_OK) == 0)
-        code =
-            status_fail(st, SNIP_IO, 0,
-                        "%s: holds a training run already; --resume goes on with it, --overwrite "
-                        "starts anew",
-                        out);
+        code = status_fail(st, SNIP_IO, 0, "%s: holds a training run already%s", out,
+                           how->taken ? how->taken : "");
     else if (code == SNIP_OK && !kept && access(weights, F_OK) == 0)
         code = status_fail(st, SNIP_IO, 0,
-                           "%s: holds a model already, without the state that --resume needs; "
-                           "--overwrite replaces it",
-                           out);
+                           "%s: holds a model already, without the state to go on from%s", out,
+                           how->taken_model ? how->taken_model : "");
     free(lock);
     free(weights);
     return code;

@@ -1,0 +1,55 @@
+/* numbers.c - see numbers.h. */
+#include "base/numbers.h"
+
+#include <stdlib.h>
+
+double numbers_mean(const double *v, size_t n)
+{
+    double mean = 0;
+    for (size_t i = 0; i < n; i++)
+        mean += v[i] / (double)n;
+    return mean;
+}
+
+double numbers_variance(const double *v, size_t n)
+{
+    double mean = numbers_mean(v, n), square = 0;
+    for (size_t i = 0; i < n; i++)
+        square += (v[i] - mean) * (v[i] - mean) / (double)n;
+    return square;
+}
+
+static int by_value(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+void numbers_sort(double *v, size_t n)
+{
+    qsort(v, n, sizeof *v, by_value);
+}
+
+double numbers_quantile(const double *sorted, size_t n, double share)
+{
+    double at = share * (double)(n - 1);
+    size_t below = (size_t)at;
+    if (below + 1 >= n)
+        return sorted[n - 1];
+    double part = at - (double)below;
+    return sorted[below] * (1 - part) + sorted[below + 1] * part;
+}
+
+double numbers_median(double *v, size_t n)
+{
+    numbers_sort(v, n);
+    return numbers_quantile(v, n, 0.5);
+}
+
+double *numbers_at(const double *v, const int *row, size_t n, arena *a)
+{
+    double *out = arena_array(a, n, sizeof *out);
+    for (size_t i = 0; i < n && out; i++)
+        out[i] = v[row[i]];
+    return out;
+}

@@ -1,0 +1,33 @@
+/* numbers.h - what is asked of a column of numbers everywhere: mean, variance, quantiles, rows.
+ *
+ *     double v[] = { 3, 1, 2 };
+ *     double mean = numbers_mean(v, 3), middle = numbers_median(v, 3);   // v is sorted now
+ *
+ * Values are divided before they are summed, so that no sum overflows where the mean does not, and
+ * summed in their order: results are the same bits everywhere. */
+#ifndef BASE_NUMBERS_H
+#define BASE_NUMBERS_H
+
+#include <stddef.h>
+
+#include "base/arena.h"
+
+double numbers_mean(const double *v, size_t n);
+
+/* The mean of the squared distances from the mean. */
+double numbers_variance(const double *v, size_t n);
+
+/* Sorts from the smallest to the largest; NaN has no place in it. */
+void numbers_sort(double *v, size_t n);
+
+/* The value below which a share of the sorted ones lies, between two of them in proportion; n > 0.
+ */
+double numbers_quantile(const double *sorted, size_t n, double share);
+
+/* The one in the middle, or between both in the middle; sorts v. */
+double numbers_median(double *v, size_t n);
+
+/* v at n chosen rows, in `a`; NULL when memory is out. */
+double *numbers_at(const double *v, const int *row, size_t n, arena *a);
+
+#endif

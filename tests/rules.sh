@@ -1,0 +1,20 @@
+#!/usr/bin/env bash
+# Rules that no compiler knows: rules.sh SOURCE_ROOT. Library code draws random numbers by the map in
+# base/streams.h, names no option of the command line in its messages, and nobody decides by the text
+# of a message.
+set -u
+cd "$1" || exit 1
+failed=0
+none() { # none WHAT: lines on standard input are offences
+    local found; found=$(cat)
+    [ -z "$found" ] || { echo "FAILED: $1:"; echo "$found"; failed=1; }
+}
+library=$(ls src/*/*.c | grep -v '^src/\(cli\|api\)/')
+
+# The generators are told stream and index by their callers.
+grep -n 'rng_init(' $library | grep -v '^src/\(base/rng\|data/gen\)\.c' | none "not in base/streams.h"
+grep -n '[.>]block = ' $library | grep -v '^src/base/rng\.c' | none "the inside of rng"
+grep -nE '"[^"]*(^|[^-a-z])--[a-z]+[^"]*"' $library | none "names an option"
+grep -nE 'str(n?cmp|str)\((st|why|[a-z]+->st)(\.|->)msg' src/*/*.c bench/*.c | none "decides by a message"
+grep -nE '(^|[^a-z_])(printf|puts|putchar)\(' $library | none "prints"
+[ $failed -eq 0 ]
