@@ -754,7 +754,7 @@ static snip_code enumerate(work *w, snip_status *st)
             met = w->p.count;
             meet_at = MEETING_GROWTH * met;
             nearly = met <= NEARLY_MAX ? met : nearly;
-            code = meet_all(w, nearly == met ? MEET_NEARLY : MEET_EXACTLY, half, st);
+            code = meet_all(w, nearly == met ? MEET_NEARLY : MEET_EXACTLY, w->until, st);
         }
         if (last || search_spent(w->s) >= half)
             break;

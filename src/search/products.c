@@ -107,11 +107,9 @@ static void consider(search_job *j, const work *w, shortlist *list, expr e)
         }
         double loss = yy > 0 ? rest / yy : INFINITY;
         if (isfinite(loss)) {
-            list->at[list->count] =
-                (candidate){ .e = e,
-                             .bits = search_residual_bits(fmax(loss, 1e-22), rows) +
-                                     search_formula_bits(e, w->v->dim, rows),
-                             .order = list->count };
+            list->at[list->count] = (candidate){ .e = e,
+                                                 .bits = search_bits(e, loss, w->v->dim, rows),
+                                                 .order = list->count };
             list->count++;
         }
     }
@@ -302,9 +300,13 @@ static double halves(double p)
     return round(2 * p) / 2;
 }
 
-/* A product of powers from fitted exponents: snapped to halves, or (loose) free where they are far
- * from these. Returns 0 if they are out of range, or if no exponent is loose. */
-static int powers_of(const work *w, const double *coef, const size_t *which, size_t n, int loose,
+/* How fitted exponents are written: snapped to halves, to whole numbers, or free where they are far
+ * from halves. */
+typedef enum snapping { TO_HALVES, TO_WHOLE, TO_NONE } snapping;
+
+/* A product of powers from fitted exponents. Returns 0 if they are out of range, or if snapping to
+ * halves gives the same. */
+static int powers_of(const work *w, const double *coef, const size_t *which, size_t n, snapping to,
                      monomial *m, expr *free, arena *a)
 {
     int any = 0;
@@ -314,7 +316,10 @@ static int powers_of(const work *w, const double *coef, const size_t *which, siz
         double p = halves(coef[k]);
         if (!(fabs(coef[k]) < 10))
             return 0;
-        if (loose && fabs(coef[k] - p) > LOOSE && w->d.sign[which[k]] > 0) {
+        if (to == TO_WHOLE && p != round(coef[k])) {
+            m->p[which[k]] = (int8_t)(2 * round(coef[k]));
+            any = 1;
+        } else if (to == TO_NONE && fabs(coef[k] - p) > LOOSE && w->d.sign[which[k]] > 0) {
             expr x = search_variable(w->d.input[which[k]], a);
             x = search_binary(EXPR_POW, x, search_number(coef[k], a), a);
             *free = dictionary_times_of(*free, x, a);
@@ -323,7 +328,7 @@ static int powers_of(const work *w, const double *coef, const size_t *which, siz
             m->p[which[k]] = (int8_t)(2 * p);
         }
     }
-    return any || !loose;
+    return any || to == TO_HALVES;
 }
 
 /* A product as a formula: monomial, parts to powers in halves, exponentials. `spread` writes
@@ -381,10 +386,11 @@ static void log_list(search_job *j, const work *w, const task *t, const double *
                      const size_t *which, size_t n, const log_column *const *c, const double *q,
                      size_t extra, shortlist *list)
 {
-    for (int form = 0; form < 3; form++) {
+    static const snapping to[] = { TO_HALVES, TO_HALVES, TO_NONE, TO_WHOLE };
+    for (size_t form = 0; form < COUNT(to); form++) {
         monomial m;
         expr loose;
-        if (!powers_of(w, p, which, n - 1, form == 2, &m, &loose, j->a))
+        if (!powers_of(w, p, which, n - 1, to[form], &m, &loose, j->a))
             continue;
         consider(j, w, list,
                  log_formula(w, m, loose, c, q, extra, exp(p[n - 1]), t->h, form == 1, j->a));
@@ -510,7 +516,7 @@ static void one_product(search_job *j, const work *w, const task *t)
     sparse_model *model = arena_array(a, 3 * EACH, sizeof *model);
     shortlist list;
     if (!target || !weight || !goal || !value || !column || !bits || !model ||
-        !make_list(&list, 40 * EACH, a)) {
+        !make_list(&list, 80 * EACH, a)) {
         j->no_memory = 1;
         return;
     }
@@ -949,10 +955,10 @@ static void one_curve(search_job *j, const work *w, const task *t, curve_fit *f,
         double at = pass ? c : clean;
         if ((pass && c == clean) || !(fit_curve(f, k, at, w->many) < INFINITY))
             continue;
-        for (int loose = 0; loose <= pass; loose++) {
+        for (snapping to = TO_HALVES; to <= TO_NONE; to++) {
             monomial m;
             expr u;
-            if (!powers_of(w, f->coef, which, f->n - 1, loose, &m, &u, a))
+            if (!powers_of(w, f->coef, which, f->n - 1, to, &m, &u, a))
                 continue;
             u = dictionary_times_of(dictionary_product(&w->d, &m, a), u, a);
             u = dictionary_times_of(search_number(f->sign * exp(f->coef[f->n - 1]), a), u, a);
@@ -970,7 +976,7 @@ static void curves(search_job *j, const work *w, const task *t)
     double *ones = arena_array(a, w->many, sizeof *ones);
     size_t which[DICTIONARY_INPUTS + 1];
     shortlist list;
-    if (!outer || !ones || !make_list(&list, 3 * CURVES, a)) {
+    if (!outer || !ones || !make_list(&list, 6 * CURVES, a)) {
         j->no_memory = 1;
         return;
     }
@@ -1097,12 +1103,10 @@ static size_t plan(const work *w, task *out, arena *a)
     size_t taken = take_out(w, order, given, cost, a), clear = 0;
     while (clear < taken && cost[clear] < 1.5)
         clear++;
-    /* What the model says, one more, one less, and none. */
+    /* What the model says, one more, and none. */
     out_of[sets++] = clear;
     if (clear < taken)
         out_of[sets++] = clear + 1;
-    if (clear > 1)
-        out_of[sets++] = clear - 1;
     if (clear > 0)
         out_of[sets++] = 0;
     for (size_t k = 0; k < sets; k++) {
