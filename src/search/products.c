@@ -235,7 +235,7 @@ static int log_values(const work *w, const log_column *c, size_t rows, double *o
             out[i] = 1;
     }
     if (c->kind != LOG_PART)
-        dictionary_times(&w->d, &c->m, out, rows);
+        search_dictionary_times(&w->d, &c->m, out, rows);
     if (c->kind == EXPONENT)
         return 1;
     if (c->kind == LOG_FUNCTION)
@@ -322,7 +322,7 @@ static int powers_of(const work *w, const double *coef, const size_t *which, siz
         } else if (to == TO_NONE && fabs(coef[k] - p) > LOOSE && w->d.sign[which[k]] > 0) {
             expr x = search_variable(w->d.input[which[k]], a);
             x = search_binary(EXPR_POW, x, search_number(coef[k], a), a);
-            *free = dictionary_times_of(*free, x, a);
+            *free = search_dictionary_times_of(*free, x, a);
             any = 1;
         } else {
             m->p[which[k]] = (int8_t)(2 * p);
@@ -344,7 +344,7 @@ static expr log_formula(const work *w, monomial m, expr loose, const log_column 
         if (c[k]->kind != EXPONENT) {
             f = c[k]->kind == LOG_PART
                     ? w->d.part[c[k]->part].e
-                    : function_of(c[k]->f, dictionary_product(&w->d, &c[k]->m, a), a);
+                    : function_of(c[k]->f, search_dictionary_product(&w->d, &c[k]->m, a), a);
             if (c[k]->kind == LOG_FUNCTION && c[k]->f <= ONE_PLUS && spread) {
                 monomial over = { { 0 }, 0 }, under = over;
                 for (size_t i = 0; i < w->d.n; i++) {
@@ -357,27 +357,27 @@ static expr log_formula(const work *w, monomial m, expr loose, const log_column 
                         return (expr){ NULL, 0 };
                     m.p[i] = (int8_t)(m.p[i] - change);
                 }
-                expr den = dictionary_product(&w->d, &under, a);
+                expr den = search_dictionary_product(&w->d, &under, a);
                 if (!den.count)
                     return (expr){ NULL, 0 }; /* 1 + x0*x1: as it is */
-                expr num = dictionary_product(&w->d, &over, a);
+                expr num = search_dictionary_product(&w->d, &over, a);
                 f = search_binary(c[k]->f == ONE_PLUS ? EXPR_ADD : EXPR_SUB, den, num, a);
             }
             f = search_power(f, q[k], a);
         } else {
-            expr arg = dictionary_product(&w->d, &c[k]->m, a);
+            expr arg = search_dictionary_product(&w->d, &c[k]->m, a);
             if (c[k]->part >= 0)
-                arg = dictionary_times_of(w->d.part[c[k]->part].e, arg, a);
-            arg = dictionary_times_of(search_number(q[k], a), arg, a);
+                arg = search_dictionary_times_of(w->d.part[c[k]->part].e, arg, a);
+            arg = search_dictionary_times_of(search_number(q[k], a), arg, a);
             f = search_unary(EXPR_EXP, arg, a);
         }
-        e = dictionary_times_of(e, f, a);
+        e = search_dictionary_times_of(e, f, a);
     }
-    e = dictionary_times_of(dictionary_product(&w->d, &m, a), e, a);
+    e = search_dictionary_times_of(search_dictionary_product(&w->d, &m, a), e, a);
     if (h == AS_IS || !e.count)
         return e;
     if (constant != 1)
-        e = dictionary_times_of(search_number(constant, a), e, a);
+        e = search_dictionary_times_of(search_number(constant, a), e, a);
     return search_unary(h == SINE ? EXPR_ARCSIN : EXPR_ARCCOS, e, a);
 }
 
@@ -426,7 +426,7 @@ static void log_refine(search_job *j, const work *w, const task *t, const log_co
         v[n + k] = own;
     }
     static const double usual[] = { 0.5, -0.5, 1, -1, 2, -2 };
-    double fitted[SPARSE_TERMS_MAX], rest = sparse_solve(coef, v, n + extra, goal, rows, a);
+    double fitted[SPARSE_TERMS_MAX], rest = search_sparse_solve(coef, v, n + extra, goal, rows, a);
     memcpy(fitted, coef + n, extra * sizeof *fitted);
     /* Noise may leave the exponent of a single factor open: then all that are usual are tried. */
     size_t tries = extra == 1 && c[0]->kind != EXPONENT ? 1 + COUNT(usual) : 1;
@@ -440,7 +440,7 @@ static void log_refine(search_job *j, const work *w, const task *t, const log_co
         }
         if (k > 0 && (q[0] == halves(fitted[0]) || fabs(q[0] - fitted[0]) > 1.5))
             continue;
-        if (sparse_solve(coef, v, n, goal, rows, a) < INFINITY)
+        if (search_sparse_solve(coef, v, n, goal, rows, a) < INFINITY)
             log_list(j, w, t, coef, which, n, c, q, extra, list);
     }
     arena_reset(a, mark);
@@ -466,12 +466,12 @@ static size_t log_columns(const work *w, unsigned mask, log_column *out, size_t 
     for (size_t k = 0; k < d->parts && n < room * 3 / 8; k++)
         if (d->part[k].use & PART_FACTOR && !(d->part[k].inputs & ~mask))
             out[n++] = (log_column){ .kind = LOG_PART, .part = (int)k };
-    count = dictionary_monomials(d, mask, d->n, EXPONENTS_ONE, m, room / 24);
+    count = search_dictionary_monomials(d, mask, d->n, EXPONENTS_ONE, m, room / 24);
     for (size_t k = 0; k < count; k++)
         for (function f = EXP_MINUS_1; f < FUNCTIONS; f++)
             if (function_may(w->s, f) && n < room * 5 / 8)
                 out[n++] = (log_column){ .kind = LOG_FUNCTION, .part = -1, .f = f, .m = m[k] };
-    count = dictionary_monomials(d, mask, d->n, EXPONENTS_WHOLE, m, room);
+    count = search_dictionary_monomials(d, mask, d->n, EXPONENTS_WHOLE, m, room);
     for (size_t k = 0; k < count; k++) {
         size_t first = 0;
         while (m[k].p[first] == 0)
@@ -479,7 +479,7 @@ static size_t log_columns(const work *w, unsigned mask, log_column *out, size_t 
         if (m[k].p[first] < 0)
             continue;
         double size = 1;
-        dictionary_times(d, &m[k], &size, 1);
+        search_dictionary_times(d, &m[k], &size, 1);
         for (size_t i = 0; i < d->n && size > 1; i++) /* 1 - m is positive, so it has roots */
             m[k].p[i] = (int8_t)-m[k].p[i];
         for (function f = ONE_MINUS; f <= ONE_PLUS && n < room * 13 / 16; f++)
@@ -580,8 +580,8 @@ static void one_product(search_job *j, const work *w, const task *t)
         }
     }
     sparse s;
-    if (good > 0 && sparse_begin(&s, value, bits, good, goal, rows, j, a)) {
-        size_t found = sparse_search(&s, model, EACH, 3, j);
+    if (good > 0 && search_sparse_begin(&s, value, bits, good, goal, rows, j, a)) {
+        size_t found = search_sparse_search(&s, model, EACH, 3, j);
         for (size_t k = 0; k < found && !search_job_over(j); k++)
             log_refine(j, w, t, column, &model[k], target, weight, wide, which, n, &list);
     }
@@ -605,15 +605,15 @@ static size_t sum_terms(const work *w, const task *t, term *out, size_t room, ar
         return 0;
     out[n++] = (term){ .part = -1 }; /* 1 */
     if (t->deep) {
-        size_t count = dictionary_monomials(d, t->rest, d->n, EXPONENTS_TWO, m, room - 1);
+        size_t count = search_dictionary_monomials(d, t->rest, d->n, EXPONENTS_TWO, m, room - 1);
         for (size_t k = 0; k < count; k++)
             out[n++] = (term){ .part = -1, .m = m[k] };
         return n;
     }
     for (size_t k = 0; k < d->parts; k++)
         parts += d->part[k].use & PART_TERM && !(d->part[k].inputs & ~t->rest);
-    size_t count =
-        dictionary_monomials(d, t->rest, d->n, EXPONENTS_ANY, m, parts ? room * 3 / 5 : room - 1);
+    size_t count = search_dictionary_monomials(d, t->rest, d->n, EXPONENTS_ANY, m,
+                                               parts ? room * 3 / 5 : room - 1);
     for (size_t k = 0; k < count; k++)
         out[n++] = (term){ .part = -1, .m = m[k] };
     /* The first parts, which are the shortest, with monomials before them; the others alone. */
@@ -631,8 +631,8 @@ static size_t sum_terms(const work *w, const task *t, term *out, size_t room, ar
 
 static expr term_formula(const work *w, const term *t, arena *a)
 {
-    expr m = dictionary_product(&w->d, &t->m, a);
-    return t->part < 0 ? m : dictionary_times_of(m, w->d.part[t->part].e, a);
+    expr m = search_dictionary_product(&w->d, &t->m, a);
+    return t->part < 0 ? m : search_dictionary_times_of(m, w->d.part[t->part].e, a);
 }
 
 /* M * (common * sum of c_k t_k)^(1/q), where `common` is what all terms share. */
@@ -661,10 +661,12 @@ static expr sum_formula(const work *w, const task *t, const term *terms, const s
         term one = terms[model->term[k]];
         for (size_t i = 0; i < d->n; i++)
             one.m.p[i] = (int8_t)(one.m.p[i] - common.p[i]);
-        expr f = dictionary_times_of(search_number(model->coef[k], a), term_formula(w, &one, a), a);
+        expr f = search_dictionary_times_of(search_number(model->coef[k], a),
+                                            term_formula(w, &one, a), a);
         sum = k ? search_binary(EXPR_ADD, sum, f, a) : f;
     }
-    return dictionary_times_of(dictionary_product(d, &outer, a), search_power(sum, 1 / t->q, a), a);
+    return search_dictionary_times_of(search_dictionary_product(d, &outer, a),
+                                      search_power(sum, 1 / t->q, a), a);
 }
 
 static void one_sum(search_job *j, const work *w, const task *t)
@@ -692,7 +694,7 @@ static void one_sum(search_job *j, const work *w, const task *t)
     }
     for (size_t i = 0; i < rows; i++)
         weight[i] = 1;
-    dictionary_times(&w->d, &t->m, weight, rows);
+    search_dictionary_times(&w->d, &t->m, weight, rows);
     for (size_t i = 0; i < rows; i++) {
         double y = w->v->y[i] / weight[i];
         if (!isfinite(y))
@@ -725,11 +727,11 @@ static void one_sum(search_job *j, const work *w, const task *t)
         }
         for (size_t i = 0; i < rows; i++)
             v[i] = terms[k].part >= 0 ? part_value[i] * weight[i] : weight[i];
-        dictionary_times(&w->d, &terms[k].m, v, rows);
+        search_dictionary_times(&w->d, &terms[k].m, v, rows);
     }
     sparse s;
-    if (n > 0 && sparse_begin(&s, value, bits, n, target, rows, j, a)) {
-        size_t found = sparse_search(&s, model, EACH, SPARSE_TERMS_MAX, j);
+    if (n > 0 && search_sparse_begin(&s, value, bits, n, target, rows, j, a)) {
+        size_t found = search_sparse_search(&s, model, EACH, SPARSE_TERMS_MAX, j);
         for (size_t k = 0; k < found && !search_job_over(j); k++)
             consider(j, w, &list, sum_formula(w, t, terms, &model[k], a));
     }
@@ -872,8 +874,9 @@ static double fit_curve(curve_fit *f, curve k, double c, size_t rows)
                 weigh(column[m], weight, rows);
         }
         if (good)
-            rest = sparse_solve(f->coef, (const double *const *)column, f->n, t, rows, f->tmp) *
-                   (double)rows / (double)side[f->sign > 0];
+            rest =
+                search_sparse_solve(f->coef, (const double *const *)column, f->n, t, rows, f->tmp) *
+                (double)rows / (double)side[f->sign > 0];
     }
     arena_reset(f->tmp, mark);
     return rest;
@@ -960,11 +963,12 @@ static void one_curve(search_job *j, const work *w, const task *t, curve_fit *f,
             expr u;
             if (!powers_of(w, f->coef, which, f->n - 1, to, &m, &u, a))
                 continue;
-            u = dictionary_times_of(dictionary_product(&w->d, &m, a), u, a);
-            u = dictionary_times_of(search_number(f->sign * exp(f->coef[f->n - 1]), a), u, a);
+            u = search_dictionary_times_of(search_dictionary_product(&w->d, &m, a), u, a);
+            u = search_dictionary_times_of(search_number(f->sign * exp(f->coef[f->n - 1]), a), u,
+                                           a);
             consider(j, w, list,
-                     dictionary_times_of(dictionary_product(&w->d, &t->m, a),
-                                         curve_formula(k, u, at, a), a));
+                     search_dictionary_times_of(search_dictionary_product(&w->d, &t->m, a),
+                                                curve_formula(k, u, at, a), a));
         }
     }
 }
@@ -982,7 +986,7 @@ static void curves(search_job *j, const work *w, const task *t)
     }
     for (size_t i = 0; i < w->many; i++)
         outer[i] = ones[i] = 1;
-    dictionary_times(&w->d, &t->m, outer, w->many);
+    search_dictionary_times(&w->d, &t->m, outer, w->many);
     curve_fit f = { .w = w, .outer = outer, .log_x = log_x, .tmp = a };
     f.n = log_base(w, ones, w->many, log_x, which, a);
     if (!f.n) {
@@ -1048,7 +1052,7 @@ static double quadratic(const work *w, unsigned mask, const double *given, doubl
             column[n++] = v;
         }
     if (good && n < rows)
-        left = sparse_solve(coef, column, n, t, rows, a);
+        left = search_sparse_solve(coef, column, n, t, rows, a);
     for (size_t k = 0; k < count && p && left < INFINITY; k++)
         p[places[k]] = coef[1 + k];
     arena_reset(a, mark);
@@ -1274,7 +1278,7 @@ static snip_code pass(search *s, const search_view *v, const search_view *whole,
     w.noisy = part == SUMS;
     w.many = v->rows < SEARCH_MANY ? v->rows : SEARCH_MANY;
     task *t = arena_array(s->a, TASKS_MAX, sizeof *t);
-    if (!t || !dictionary_make(&w.d, s, v, w.many, v->depth ? 1000 : 2000, s->a))
+    if (!t || !search_dictionary_make(&w.d, s, v, w.many, v->depth ? 1000 : 2000, s->a))
         return status_nomem(st);
     snip_code code = SNIP_OK;
     size_t tasks = w.d.n ? plan(&w, t, s->a) : 0, n = 0, sums = 0;
