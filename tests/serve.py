@@ -548,6 +548,19 @@ class Serve(unittest.TestCase):
         self.assertEqual((code, messages.count("\n")), (0, 1), messages)
         self.assertLess(seconds, float(os.environ.get("SNIP_SERVE_STOP", "1")) + os.getloadavg()[0] / 10)
 
+    def test_interrupt_at_work(self):
+        """Ctrl-C while a request computes for minutes."""
+        s = Server()
+        t = s.table("x,y\n" + "".join(f"{i % 997 / 7},{i * 7919 % 1013}\n" for i in range(100000)))["table"]
+        body = json.dumps({"table": t, "formulas": [f"{k + 1}.5*sin({k + 2}.5*x + 0.3)*exp(-0.1*x) + 2.5" for k in range(1000)]}).encode()
+        c = socket.create_connection(("127.0.0.1", s.port))
+        c.sendall(f"POST /api/rank HTTP/1.1\r\nHost: 127.0.0.1:{s.port}\r\nContent-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n".encode() + body)
+        time.sleep(.5)
+        seconds, code, messages = s.stop()
+        c.close()
+        self.assertEqual((code, messages.count("\n")), (0, 1), messages)
+        self.assertLess(seconds, float(os.environ.get("SNIP_SERVE_STOP", "1")) + os.getloadavg()[0] / 10)
+
     def test_zz_memory(self):
         """No growth over many requests of all kinds; the first ones fill caches."""
         t = self.s.table()["table"]

@@ -14,6 +14,7 @@
 #include <string.h>
 #include <strings.h>
 #include <sys/socket.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/text.h"
@@ -23,6 +24,7 @@ enum {
     WORKERS = 2,
     WAITING_MAX = 64,      /* requests that wait for a worker */
     CONNECTIONS_MAX = 600, /* open at a time */
+    STOP_MS = 700,         /* the end waits so long for what computes */
     IDLE_SECONDS = 15,     /* a connection that says nothing is closed */
     BODIES_MAX = 4         /* times max_upload: all bodies that are being received */
 };
@@ -99,19 +101,20 @@ static int start_workers(serve *s)
 }
 
 /* Those answer what waits and end; what comes later is refused. The queue itself stays until no
- * connection can ask for it. */
-static void stop_workers(serve *s)
+ * connection can ask for it. Returns 0 if one still computes at `until`. */
+static int stop_workers(serve *s, const struct timespec *until)
 {
     struct serve_queue *w = s->queue;
     if (!w)
-        return;
+        return 1;
     pthread_mutex_lock(&w->lock);
     w->closed = 1;
     pthread_cond_broadcast(&w->news);
     pthread_mutex_unlock(&w->lock);
-    for (int k = 0; k < w->threads; k++)
-        pthread_join(w->thread[k], NULL);
-    w->threads = 0;
+    for (; w->threads > 0; w->threads--)
+        if (pthread_timedjoin_np(w->thread[w->threads - 1], NULL, until) != 0)
+            return 0;
+    return 1;
 }
 
 static void free_queue(struct serve_queue *w)
@@ -511,6 +514,16 @@ static void free_server(serve *s)
     free(s);
 }
 
+/* The time by which everything should have ended. */
+static const struct timespec *stop_until(struct timespec *until)
+{
+    clock_gettime(CLOCK_REALTIME, until);
+    until->tv_nsec += STOP_MS * 1000000L;
+    until->tv_sec += until->tv_nsec / 1000000000;
+    until->tv_nsec %= 1000000000;
+    return until;
+}
+
 snip_code serve_start(serve **out, const serve_options *o, snip_status *st)
 {
     struct sockaddr_in at;
@@ -536,8 +549,7 @@ snip_code serve_start(serve **out, const serve_options *o, snip_status *st)
         serve_table_release(s, t);
     }
     if (!start_workers(s)) {
-        stop_workers(s);
-        free_server(s);
+        free_server(s); /* none was started */
         return status_nomem(st);
     }
     errno = 0;
@@ -550,7 +562,7 @@ snip_code serve_start(serve **out, const serve_options *o, snip_status *st)
         MHD_OPTION_END);
     if (!s->daemon) {
         int why = errno;
-        stop_workers(s);
+        stop_workers(s, stop_until(&(struct timespec){ 0 })); /* they wait for work */
         free_server(s);
         return status_fail(st, SNIP_IO, 0, "port %d: %s", o->port,
                            why ? strerror(why) : "cannot listen there");
@@ -568,10 +580,12 @@ const char *serve_address(const serve *s)
     return s->address;
 }
 
-void serve_stop(serve *s)
+int serve_stop(serve *s)
 {
+    struct timespec until;
     if (!s)
-        return;
+        return 1;
+    stop_until(&until);
     int listening = MHD_quiesce_daemon(s->daemon); /* ours to close then */
     pthread_mutex_lock(&s->lock);                  /* from here on no search is added */
     atomic_store(&s->stopping, 1);
@@ -581,12 +595,15 @@ void serve_stop(serve *s)
     pthread_mutex_unlock(&s->lock);
     for (size_t k = 0; k < SERVE_SEARCHES_MAX; k++) /* each ends its streams */
         if (s->search[k] && !s->search[k]->joined) {
-            pthread_join(s->search[k]->thread, NULL);
+            if (pthread_timedjoin_np(s->search[k]->thread, NULL, &until) != 0)
+                return 0;
             s->search[k]->joined = 1;
         }
-    stop_workers(s); /* those answer what waits, so that nothing is suspended any more */
+    if (!stop_workers(s, &until)) /* after them nothing is suspended any more */
+        return 0;
     MHD_stop_daemon(s->daemon);
     if (listening >= 0)
         close(listening);
     free_server(s);
+    return 1;
 }
