@@ -98,7 +98,7 @@ def evaluate(formula, variables):
                  "tan": np.tan, "asin": np.arcsin, "arcsin": np.arcsin, "acos": np.arccos,
                  "arccos": np.arccos, "atan": np.arctan, "arctan": np.arctan, "sinh": np.sinh,
                  "cosh": np.cosh, "tanh": np.tanh, "Abs": np.abs, "abs": np.abs, "sign": np.sign,
-                 "pi": np.pi, "E": np.e, "Pow": np.power, "Max": np.maximum, "Min": np.minimum}
+                 "pi": np.pi, "E": np.e, "Symbol": variables.get, "Pow": np.power, "Max": np.maximum, "Min": np.minimum}
     rows = len(next(iter(variables.values())))
     with np.errstate(all="ignore"):
         y = eval(compile(formula.replace("^", "**"), "formula", "eval"),
