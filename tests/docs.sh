@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # What the documents promise: docs.sh SOURCE_ROOT. Prose is at most 100 columns wide (code blocks and
-# tables may be wider), links lead to files that are there, and so do the source files that are named.
+# tables may be wider), and what is linked or named is there: files, and the functions of the tour.
 set -u
+shopt -s lastpipe # so that none() can set `failed` at the end of a pipe
 cd "$1" || exit 1
 failed=0
 none() { # none WHAT: lines on standard input are offences
@@ -36,4 +37,9 @@ for page in sys.argv[1:]:
         if not any((pathlib.Path(root) / name).exists() for root in (".", "src")):
             print(f"{page}: {name}")
 PY
+
+# The tour goes from function to function.
+grep -o '`[a-z]*_[a-z_]*`' docs/tour.md | tr -d '`' | sort -u | while read -r name; do
+    grep -rqw "$name" src include || echo "$name"
+done | none "docs/tour.md names what is not in the source"
 [ $failed -eq 0 ]
