@@ -27,7 +27,7 @@ PY
 import pathlib, re, sys
 for page in sys.argv[1:]:
     text = re.sub(r"```.*?```", "", pathlib.Path(page).read_text(encoding="utf-8"), flags=re.S)
-    for target in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", text):
+    for target in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", re.sub(r"`[^`]*`", "", text)):
         if not (pathlib.Path(page).parent / target).exists():
             print(f"{page}: link to {target}")
     # The history names files by what they were called then.
