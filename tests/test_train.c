@@ -669,6 +669,13 @@ static void phases_may_be_chosen_late(void **state)
     remove_folder();
 }
 
+/* By fields: what lies between them is anything. */
+static int same_phase(const train_phase *p, const train_phase *q)
+{
+    return p->stage == q->stage && p->points == q->points && p->subtrees == q->subtrees &&
+           p->edits == q->edits && p->zoom == q->zoom;
+}
+
 /* Settings as files of version 0.1.0 have them, before there were phases in the code: each key
  * finds its phase, and one that is missing has the paper's value. */
 static void settings_of_older_files_are_read(void **state)
@@ -686,8 +693,8 @@ static void settings_of_older_files_are_read(void **state)
     assert_int_equal(train_config_preset(&paper, "paper", NULL), SNIP_OK);
     c = paper;
     assert_int_equal(settings_read(&train_settings, &c, o, NULL, &st), SNIP_OK);
-    assert_memory_equal(&c.phase[TRAIN_FIRST], &first, sizeof first);
-    assert_memory_equal(&c.phase[TRAIN_MAIN], &main_phase, sizeof main_phase);
+    assert_true(same_phase(&c.phase[TRAIN_FIRST], &first));
+    assert_true(same_phase(&c.phase[TRAIN_MAIN], &main_phase));
     assert_true(c.first == 8 && c.steps == 12 && c.schedule == TRAIN_CONSTANT);
     assert_true(c.lr == paper.lr && c.warmup == paper.warmup && c.rows == 0);
     json_t *again = train_config_json(&c), *value;
