@@ -107,13 +107,16 @@ def evaluate(formula, variables):
 
 
 def problems(which):
-    """All problems of the corpora asked for, in the files' order."""
+    """All problems of the corpora asked for, in the files' order, each with whether it is one of the
+    third that settings were chosen with: every third line of data/feynman.tsv, and none else."""
     out = []
     for corpus in ("feynman", "strogatz"):
         lines = (HERE.parent / "data" / f"{corpus}.tsv").read_text().splitlines()
         if corpus in which:
-            out.append([Problem(corpus, line) for line in lines
-                        if line and line[0] != "#" and line.split("\t")[0] not in LEFT_OUT])
+            rows = [line for line in lines if line and line[0] != "#"]
+            out.append([(corpus == "feynman" and place % 3 == 0, Problem(corpus, line))
+                        for place, line in enumerate(rows)
+                        if line.split("\t")[0] not in LEFT_OUT])
     return out
 
 
@@ -121,8 +124,8 @@ def chosen(options):
     """The problems that the options name."""
     out = []
     for corpus in problems(options.corpus.split(",")):
-        for place, p in enumerate(corpus):
-            if (options.part == "all" or (place % 3 == 0) == (options.part == "third")) and \
+        for third, p in corpus:
+            if (options.part == "all" or third == (options.part == "third")) and \
                     (not options.only or p.id in options.only.split(",")):
                 out.append(p)
     n = options.count
@@ -496,7 +499,7 @@ def main():
     a.add_argument("--jobs", type=int, default=1, metavar="N", help="problems at a time (1)")
     a.add_argument("--threads", type=int, default=1, metavar="N", help="of each (1)")
     a.add_argument("--part", choices=["third", "rest", "all"], default="all",
-                   help="third: every third problem, to choose settings with; rest: the others")
+                   help="third: every third of Feynman's, which settings were chosen with; rest: the others")
     a.add_argument("--count", type=int, metavar="N", help="only N of these problems, spread evenly")
     a.add_argument("--only", metavar="IDS", help="only these, as I.6.2,vdp1")
     a.add_argument("--extra", default="", metavar="OPTIONS", help="for snip fit, as --extra='--max-size 20'")

@@ -171,9 +171,9 @@ static void sparse_finds_the_terms(void **state)
         double bits[COLUMNS] = { 0 };
         sparse sp;
         sparse_model model[4 * 10];
-        assert_true(sparse_begin(&sp, c, bits, COLUMNS, t, N, &j, a));
+        assert_true(search_sparse_begin(&sp, c, bits, COLUMNS, t, N, &j, a));
         assert_int_equal(sp.columns, COLUMNS - 1);
-        size_t found = sparse_search(&sp, model, 10, terms, &j), at = found;
+        size_t found = search_sparse_search(&sp, model, 10, terms, &j), at = found;
         for (size_t k = 0; k < found; k++)
             if (model[k].count == terms && model[k].rest < 1e-12)
                 at = at == found ? k : at;
@@ -194,7 +194,8 @@ static void solving_passes_over_copies(void **state)
         z[i] = i % 3;
         y[i] = 3 * x[i] - 2 * z[i];
     }
-    assert_true(sparse_solve(coef, (const double *[]){ x, twice, z }, 3, y, 20, *state) < 1e-20);
+    assert_true(search_sparse_solve(coef, (const double *[]){ x, twice, z }, 3, y, 20, *state) <
+                1e-20);
     assert_true(fabs(coef[0] - 3) < 1e-10 && coef[1] == 0 && fabs(coef[2] + 2) < 1e-10);
 }
 
@@ -208,18 +209,18 @@ static void monomials_come_in_order(void **state)
     search s = { .operators = search_operators_default() };
     dictionary d;
     monomial m[500];
-    assert_true(dictionary_make(&d, &s, &v, ROWS, 200, *state));
+    assert_true(search_dictionary_make(&d, &s, &v, ROWS, 200, *state));
     assert_int_equal(d.n, 3);
-    assert_int_equal(dictionary_monomials(&d, 7, 3, EXPONENTS_ONE, m, 500), 3 * 3 * 3 - 1);
-    assert_int_equal(dictionary_monomials(&d, 5, 3, EXPONENTS_TWO, m, 500), 5 * 5 - 1);
-    size_t n = dictionary_monomials(&d, 7, 2, EXPONENTS_ANY, m, 500);
+    assert_int_equal(search_dictionary_monomials(&d, 7, 3, EXPONENTS_ONE, m, 500), 3 * 3 * 3 - 1);
+    assert_int_equal(search_dictionary_monomials(&d, 5, 3, EXPONENTS_TWO, m, 500), 5 * 5 - 1);
+    size_t n = search_dictionary_monomials(&d, 7, 2, EXPONENTS_ANY, m, 500);
     for (size_t k = 0; k < n; k++) {
         double value[ROWS], direct[ROWS];
         for (size_t i = 0; i < ROWS; i++)
             value[i] = 1;
-        dictionary_times(&d, &m[k], value, ROWS);
+        search_dictionary_times(&d, &m[k], value, ROWS);
         assert_true(k == 0 || m[k].cost >= m[k - 1].cost);
-        expr e = dictionary_product(&d, &m[k], *state);
+        expr e = search_dictionary_product(&d, &m[k], *state);
         assert_int_equal(expr_eval(e, t.x, ROWS, direct, *state), ROWS);
         for (size_t i = 0; i < ROWS; i++)
             assert_true(fabs(value[i] - direct[i]) <= 1e-12 * fabs(direct[i]));

@@ -73,8 +73,8 @@ static int setup(void **state)
     };
     assert_int_equal(library_build(&built, b->library, b->m, &how, NULL), SNIP_OK);
     /* The law's form in other inputs, all of mean 0 and deviation 1, with other numbers. */
-    const library_own_formula own = { .e =
-                                          parse("(2.0 + x0)*exp(-1.2*x1)*cos(3.5 + 0.6*x2)", b->a) };
+    const library_own_formula own = { .e = parse("(2.0 + x0)*exp(-1.2*x1)*cos(3.5 + 0.6*x2)",
+                                                 b->a) };
     assert_int_equal(library_add(&outcome, b->library, b->m, &own, 1, 1, NULL), SNIP_OK);
     assert_int_equal(outcome.fate, LIBRARY_ADDED);
     make_table(b);

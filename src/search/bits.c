@@ -1,9 +1,11 @@
 /* bits.c - description length: what a formula costs to write down, and then y by the formula.
  *
- *     bits = nodes * log2(symbols) + sum over numbers + (n/2) log2(1 - r^2)
+ *     bits = nodes * log2(symbols) + sum over numbers + (n/2) log2(loss),   loss = 1 - r^2
  *
  * A simple number (a rational, a multiple of pi, a root) costs the digits of its numerator and
- * denominator; any other one costs what n rows can tell of it, log2(n)/2, as in BIC. Errors below
+ * denominator. Any other one costs the digits that the data tell of it: its standard error is about
+ * sqrt(loss/n) of its size, so log2(n)/2 - log2(loss)/2. With k such numbers the loss counts
+ * (n - k)/2 times: as many constants as rows explain nothing, however small the loss. Errors below
  * rounding are all the same: among exact formulas the shortest wins. */
 #include "search/bits.h"
 
@@ -24,13 +26,14 @@ static double rational_bits(double v, double tolerance)
     return INFINITY;
 }
 
-double search_number_bits(double v, size_t rows)
+/* Of a number in a formula of this loss. */
+static double number_bits(double v, double loss, size_t rows)
 {
     static const struct {
         double unit, bits;
     } units[] = { { 1, 0 }, { M_PI, 2 }, { 1 / M_PI, 2 }, { M_SQRT2, 3 }, { M_PI * M_PI, 4 } };
     const double tolerance = 1e-9;
-    double best = 3 + log2((double)rows) / 2;
+    double best = 3 + fmax(0, log2((double)rows) - log2(loss)) / 2;
     if (v == 0)
         return 1;
     for (size_t k = 0; k < sizeof units / sizeof *units; k++)
@@ -38,18 +41,14 @@ double search_number_bits(double v, size_t rows)
     return best;
 }
 
-double search_formula_bits(expr e, size_t dim, size_t rows)
+double search_bits(expr e, double loss, size_t dim, size_t rows)
 {
-    double symbols = log2((double)dim + 12), sum = 0;
+    loss = fmax(loss, LOSS_FLOOR);
+    double symbols = log2((double)dim + 12), sum = (double)rows / 2 * log2(loss);
     for (size_t i = 0; i < e.count; i++) {
         sum += symbols;
         if (e.node[i].op == EXPR_NUMBER)
-            sum += search_number_bits(e.node[i].value, rows);
+            sum += number_bits(e.node[i].value, loss, rows);
     }
     return sum;
-}
-
-double search_residual_bits(double loss, size_t rows)
-{
-    return (double)rows / 2 * log2(fmax(loss, LOSS_FLOOR));
 }

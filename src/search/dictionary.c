@@ -150,8 +150,8 @@ static void spell(walk *w, monomial *m, size_t k, size_t inputs, int cost)
     spell(w, m, k + 1, inputs, cost);
 }
 
-size_t dictionary_monomials(const dictionary *d, unsigned mask, size_t inputs, exponents which,
-                            monomial *out, size_t room)
+size_t search_dictionary_monomials(const dictionary *d, unsigned mask, size_t inputs,
+                                   exponents which, monomial *out, size_t room)
 {
     walk w = { .d = d, .mask = mask, .which = which, .room = room, .out = out };
     for (int cost = 2; cost <= COST_MAX && w.count < room; cost++) {
@@ -161,7 +161,7 @@ size_t dictionary_monomials(const dictionary *d, unsigned mask, size_t inputs, e
     return w.count;
 }
 
-void dictionary_times(const dictionary *d, const monomial *m, double *value, size_t rows)
+void search_dictionary_times(const dictionary *d, const monomial *m, double *value, size_t rows)
 {
     for (size_t k = 0; k < d->n; k++) {
         if (m->p[k] == 0)
@@ -172,14 +172,14 @@ void dictionary_times(const dictionary *d, const monomial *m, double *value, siz
     }
 }
 
-expr dictionary_times_of(expr u, expr w, arena *a)
+expr search_dictionary_times_of(expr u, expr w, arena *a)
 {
     if (!u.count || !w.count)
         return u.count ? u : w;
     return search_binary(EXPR_MUL, u, w, a);
 }
 
-expr dictionary_product(const dictionary *d, const monomial *m, arena *a)
+expr search_dictionary_product(const dictionary *d, const monomial *m, arena *a)
 {
     expr over = { NULL, 0 }, under = { NULL, 0 };
     for (size_t k = 0; k < d->n; k++) {
@@ -187,9 +187,9 @@ expr dictionary_product(const dictionary *d, const monomial *m, arena *a)
             continue;
         expr f = search_power(search_variable(d->input[k], a), abs(m->p[k]) / 2.0, a);
         if (m->p[k] > 0)
-            over = dictionary_times_of(over, f, a);
+            over = search_dictionary_times_of(over, f, a);
         else
-            under = dictionary_times_of(under, f, a);
+            under = search_dictionary_times_of(under, f, a);
     }
     if (!under.count)
         return over;
@@ -283,7 +283,7 @@ static void waves(maker *m, expr f, expr u)
 {
     static const expr_op wave[] = { EXPR_COS, EXPR_SIN };
     for (size_t k = 0; k < 2 && search_may(m->s, wave[k]); k++) {
-        expr e = dictionary_times_of(f, search_unary(wave[k], u, m->a), m->a);
+        expr e = search_dictionary_times_of(f, search_unary(wave[k], u, m->a), m->a);
         for (int sign = 1; sign >= -1; sign -= 2)
             add(m, one_and(e, sign, m->a), PART_FACTOR);
     }
@@ -320,11 +320,11 @@ static void make_parts(maker *m)
                 functions(m, search_binary(EXPR_SUB, u, w, a), 1, 0);
             }
         }
-    size_t n = dictionary_monomials(d, all, 3, EXPONENTS_TWO, mono, room / 24);
+    size_t n = search_dictionary_monomials(d, all, 3, EXPONENTS_TWO, mono, room / 24);
     for (size_t k = 0; k < n; k++)
-        functions(m, dictionary_product(d, &mono[k], a), 0, mono[k].cost <= 4);
+        functions(m, search_dictionary_product(d, &mono[k], a), 0, mono[k].cost <= 4);
     /* 1 + m*cos(x), 1 + m*cos(x - z) and the like. */
-    n = dictionary_monomials(d, all, 2, EXPONENTS_ONE, mono, room / 8);
+    n = search_dictionary_monomials(d, all, 2, EXPONENTS_ONE, mono, room / 8);
     for (size_t apart = 0; apart < d->n; apart++) /* all of one input first */
         for (size_t k = 0, l = apart; l < d->n; k++, l++)
             for (size_t i = 0; i <= n; i++) {
@@ -333,13 +333,13 @@ static void make_parts(maker *m)
                     continue;
                 if (l > k)
                     x = search_binary(EXPR_SUB, x, search_variable(d->input[l], a), a);
-                expr f = i < n ? dictionary_product(d, &mono[i], a) : (expr){ NULL, 0 };
+                expr f = i < n ? search_dictionary_product(d, &mono[i], a) : (expr){ NULL, 0 };
                 waves(m, f, x);
             }
 }
 
-int dictionary_make(dictionary *d, const search *s, const search_view *v, size_t rows, size_t size,
-                    arena *a)
+int search_dictionary_make(dictionary *d, const search *s, const search_view *v, size_t rows,
+                           size_t size, arena *a)
 {
     *d = (dictionary){ .v = v, .rows = rows };
     choose_inputs(d);

@@ -50,21 +50,21 @@ typedef struct dictionary {
 
 /* Takes the inputs that matter most and the values on `rows` rows; `size` bounds the parts. All in
  * `a`. Returns 0 when memory is out. */
-int dictionary_make(dictionary *d, const search *s, const search_view *v, size_t rows, size_t size,
-                    arena *a);
+int search_dictionary_make(dictionary *d, const search *s, const search_view *v, size_t rows,
+                           size_t size, arena *a);
 
 /* Monomials of the inputs in `mask`, the shortest first, without 1; at most `room`, of at most
  * `inputs` inputs each. Returns how many. */
-size_t dictionary_monomials(const dictionary *d, unsigned mask, size_t inputs, exponents which,
-                            monomial *out, size_t room);
+size_t search_dictionary_monomials(const dictionary *d, unsigned mask, size_t inputs,
+                                   exponents which, monomial *out, size_t room);
 
 /* The values on the first `rows` rows, multiplied to what is there. */
-void dictionary_times(const dictionary *d, const monomial *m, double *value, size_t rows);
+void search_dictionary_times(const dictionary *d, const monomial *m, double *value, size_t rows);
 
 /* The product as a formula; empty for 1. */
-expr dictionary_product(const dictionary *d, const monomial *m, arena *a);
+expr search_dictionary_product(const dictionary *d, const monomial *m, arena *a);
 
 /* u * w and u / w where either may be empty, for 1. */
-expr dictionary_times_of(expr u, expr w, arena *a);
+expr search_dictionary_times_of(expr u, expr w, arena *a);
 
 #endif

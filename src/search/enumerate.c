@@ -51,7 +51,7 @@ enum {
 static const struct {
     expr_op op;
     uint8_t weight;
-    uint8_t factors; /* places in parts_factor that are tried */
+    uint8_t factors; /* places in search_parts_factor that are tried */
     uint8_t flags;
 } unary[] = {
     { EXPR_POW2, 1, 1, 0 },
@@ -170,9 +170,9 @@ static int by_loss(const void *a, const void *b)
 static expr formula_of(const work *w, const hit *h, int open, arena *a)
 {
     if (h->c == 0)
-        return parts_formula(&w->p, &h->q, w->column, open, a);
-    expr f = parts_formula(&w->p, &w->p.at[h->q.a], w->column, open, a);
-    expr g = parts_formula(&w->p, &w->p.at[h->q.b], w->column, open, a);
+        return search_parts_formula(&w->p, &h->q, w->column, open, a);
+    expr f = search_parts_formula(&w->p, &w->p.at[h->q.a], w->column, open, a);
+    expr g = search_parts_formula(&w->p, &w->p.at[h->q.b], w->column, open, a);
     g = search_binary(EXPR_MUL, search_number(h->c, a), g, a);
     if (h->q.op == EXPR_SUB)
         return search_binary(EXPR_SUB, g, f, a);
@@ -257,10 +257,10 @@ static snip_code offer_lists(work *w, int perfect, snip_status *st)
 static void take(work *w, size_t job, part *q, const double *value)
 {
     const parts *p = &w->p;
-    if (!parts_measure(q, p, value))
+    if (!search_parts_measure(q, p, value))
         return;
     int full = p->count == p->max;
-    if (parts_find(p, q) >= 0)
+    if (search_parts_find(p, q) >= 0)
         return;
     made *m = &w->made[job][w->made_count[job]];
     m->q = *q;
@@ -331,8 +331,8 @@ static void make_unary(work *w, size_t job, const segment *g, size_t i, double *
                .used = of->used,
                .twice = of->twice,
                .flags = (uint8_t)((of->flags & ~PART_SHIFTED) | g->flags) };
-    parts_load(a, &w->p, q.a);
-    parts_apply(out, &w->p, &q, a, NULL);
+    search_parts_load(a, &w->p, q.a);
+    search_parts_apply(out, &w->p, &q, a, NULL);
     take(w, job, &q, out);
 }
 
@@ -355,7 +355,7 @@ static void make_binary(work *w, size_t job, size_t ia, size_t ib, const double 
     if ((pa->twice & pb->used) | (pa->used & pb->twice) ? w->columns > 2
                                                         : __builtin_popcount(twice) > w->repeats)
         return;
-    parts_load(b, &w->p, ib);
+    search_parts_load(b, &w->p, ib);
     for (size_t k = constant ? 3 : 0; k < PAIR_OPS; k++) {
         if (!search_may(s, ops[k].op) || (ia == ib && ops[k].op != EXPR_MUL))
             continue;
@@ -367,7 +367,7 @@ static void make_binary(work *w, size_t job, size_t ia, size_t ib, const double 
                    .twice = twice,
                    .flags = (pa->flags | pb->flags) & PART_FUNCTION };
         q.flags |= constant ? PART_SHIFTED : 0;
-        parts_apply(out, &w->p, &q, ops[k].turned ? b : a, ops[k].turned ? a : b);
+        search_parts_apply(out, &w->p, &q, ops[k].turned ? b : a, ops[k].turned ? a : b);
         take(w, job, &q, out);
     }
 }
@@ -401,7 +401,7 @@ static void make(search_job *j, void *context)
             continue;
         search_count(j, PAIR_OPS);
         if (loaded != ia)
-            parts_load(a, &w->p, ia);
+            search_parts_load(a, &w->p, ia);
         loaded = ia;
         make_binary(w, j->index, ia, ib, a, b, out);
     }
@@ -413,7 +413,7 @@ static void merge(work *w)
     for (size_t k = 0; k < JOBS; k++) {
         for (size_t i = 0; i < w->made_count[k]; i++) {
             const made *m = &w->made[k][i];
-            if (w->p.count < w->p.max && !parts_add(&w->p, &m->q, m->value))
+            if (w->p.count < w->p.max && !search_parts_add(&w->p, &m->q, m->value))
                 continue;
             for (size_t g = 0; g < TARGET_KINDS; g++)
                 if (w->has[g] && m->loss[g] < HOPELESS)
@@ -562,9 +562,9 @@ static void meet_one(work *w, best_list *out, size_t f, const double *value, tar
     if (how >= SUM && fabsf(p->at[f].length) > LARGE_TERM * w->length[g])
         return;
     wanted(t, how, w->raw[g], value, p->rows);
-    if (!parts_measure(&q, p, t))
+    if (!search_parts_measure(&q, p, t))
         return;
-    size_t n = parts_near(near, MEETINGS, &w->index, &q);
+    size_t n = search_parts_near(near, MEETINGS, &w->index, &q);
     for (size_t k = 0; k < n; k++) {
         size_t h = near[k];
         const float *v = p->value + h * p->rows;
@@ -603,7 +603,7 @@ static void meet(search_job *j, void *context)
     for (size_t f = first; f < last; f++) {
         if (f % 16 == 0 && search_job_over(j))
             return;
-        parts_load(value, p, f);
+        search_parts_load(value, p, f);
         /* Of a product with a part that is not new, the other one is: it finds the first. */
         for (int how = products && f >= w->met_before ? 0 : SUM; how < WAYS; how++) {
             search_count(j, 1);
@@ -620,7 +620,7 @@ static snip_code meet_all(work *w, double tolerance, double until, snip_status *
                                          TARGET_LOG,  TARGET_EXP,    TARGET_INVERSE_SQUARE };
     arena_pos mark = arena_mark(w->a);
     snip_code code = SNIP_OK;
-    if (!parts_index_make(&w->index, &w->p, tolerance, w->a))
+    if (!search_parts_index_make(&w->index, &w->p, tolerance, w->a))
         return status_nomem(st);
     for (size_t k = 0; k < sizeof order / sizeof *order && code == SNIP_OK; k++) {
         w->target = order[k];
@@ -688,7 +688,7 @@ static int prepare_targets(work *w)
 {
     target t[TARGETS_MAX];
     size_t count, rows = w->p.rows;
-    if (!targets_make(t, &count, w->s, w->v, w->a))
+    if (!search_targets_make(t, &count, w->s, w->v, w->a))
         return 0;
     for (size_t k = 0; k < count; k++) {
         size_t g = t[k].which;
@@ -725,7 +725,7 @@ static void first_parts(work *w)
     for (size_t i = 0; i < w->p.rows; i++)
         kept[i] = 1;
     w->start[0] = w->start[1] = 0;
-    parts_add(&w->p, &one, kept);
+    search_parts_add(&w->p, &one, kept);
     for (size_t k = 0; k < w->columns; k++) {
         part q = {
             .op = EXPR_VARIABLE, .a = (uint32_t)k, .weight = 1, .used = (uint16_t)(1u << k)
@@ -734,8 +734,8 @@ static void first_parts(work *w)
             value[i] = w->v->x[w->column[k]][i];
             kept[i] = (float)value[i];
         }
-        if (parts_measure(&q, &w->p, value))
-            parts_add(&w->p, &q, kept);
+        if (search_parts_measure(&q, &w->p, value))
+            search_parts_add(&w->p, &q, kept);
     }
     w->start[2] = w->p.count;
 }
@@ -754,7 +754,7 @@ static snip_code enumerate(work *w, snip_status *st)
             met = w->p.count;
             meet_at = MEETING_GROWTH * met;
             nearly = met <= NEARLY_MAX ? met : nearly;
-            code = meet_all(w, nearly == met ? MEET_NEARLY : MEET_EXACTLY, half, st);
+            code = meet_all(w, nearly == met ? MEET_NEARLY : MEET_EXACTLY, w->until, st);
         }
         if (last || search_spent(w->s) >= half)
             break;
@@ -787,7 +787,7 @@ snip_code search_enumerate(search *s, const search_view *v, snip_status *st)
     w->v = v;
     w->a = a;
     w->until = fmin(1, search_spent(s) + (v->depth == 0 ? SHARE_ROOT : SHARE_DERIVED));
-    int good = parts_make(&w->p, rows, max, a) && prepare_targets(w);
+    int good = search_parts_make(&w->p, rows, max, a) && prepare_targets(w);
     for (size_t k = 0; k < JOBS && good; k++)
         good = (w->made[k] = arena_array(a, BLOCK * PAIR_OPS, sizeof *w->made[k])) != NULL;
     snip_code code = SNIP_OK;

@@ -186,14 +186,15 @@ static int evaluate(worker *k, head *h, expr e, double parent)
 {
     const head_rows *r = &k->is->t->rows;
     search_count(k->j, 1);
-    head_evaluate(k->v, e, r);
-    if (!head_solve(h, e, k->v, r))
+    search_head_evaluate(k->v, e, r);
+    if (!search_head_solve(h, e, k->v, r))
         return 0;
-    if (!head_has_numbers(e) || (h->loss > 4 * parent && rng_below(&k->j->random, 8)))
+    if (!search_head_has_numbers(e) || (h->loss > 4 * parent && rng_below(&k->j->random, 8)))
         return 1;
-    search_count(k->j, (uint64_t)head_fit(e, h, r, FIT_STEPS, k->j->random.index_lo, k->j->tmp));
-    head_evaluate(k->v, e, r);
-    return head_solve(h, e, k->v, r);
+    search_count(k->j,
+                 (uint64_t)search_head_fit(e, h, r, FIT_STEPS, k->j->random.index_lo, k->j->tmp));
+    search_head_evaluate(k->v, e, r);
+    return search_head_solve(h, e, k->v, r);
 }
 
 /* Functions inside functions inside functions are nobody's law. */
@@ -221,23 +222,23 @@ static void bring(worker *k, expr child, double parent)
     search_job *j = k->j;
     head h;
     search_count(j, 1);
-    expr e = child.node ? head_strip(child, j->tmp) : child;
+    expr e = child.node ? search_head_strip(child, j->tmp) : child;
     if (!e.node || e.count > k->w->room || too_deep(e))
         return;
-    uint64_t hash = head_hash(e);
+    uint64_t hash = search_head_hash(e);
     seen *slot = &is->seen[hash >> 8 & (SEEN_SLOTS - 1)];
     if (slot->hash != hash)
         *slot = (seen){ .hash = hash };
-    else if (slot->visits >= (head_has_numbers(e) ? VISITS_MAX : 1))
+    else if (slot->visits >= (search_head_has_numbers(e) ? VISITS_MAX : 1))
         return;
     slot->visits++;
     if (!evaluate(k, &h, e, parent))
         return;
-    expr shorter = head_without_nothing(e, k->v, &is->t->rows, j->tmp);
+    expr shorter = search_head_without_nothing(e, k->v, &is->t->rows, j->tmp);
     if (shorter.count < e.count) {
         e = shorter;
-        head_evaluate(k->v, e, &is->t->rows);
-        if (!head_solve(&h, e, k->v, &is->t->rows))
+        search_head_evaluate(k->v, e, &is->t->rows);
+        if (!search_head_solve(&h, e, k->v, &is->t->rows))
             return;
     }
     take(is, e, h.loss);
@@ -261,12 +262,12 @@ static void offer_best(worker *k)
             continue;
         c->offered = 0.999 * c->loss;
         search_count(j, 1);
-        head_evaluate(k->v, c->e, &is->t->rows);
-        if (!head_solve(&h, c->e, k->v, &is->t->rows))
+        search_head_evaluate(k->v, c->e, &is->t->rows);
+        if (!search_head_solve(&h, c->e, k->v, &is->t->rows))
             continue;
-        double closer = look_closer(k, head_write(&h, c->e, 0, j->tmp));
+        double closer = look_closer(k, search_head_write(&h, c->e, 0, j->tmp));
         double now = log(search_best_loss(j->s, size + 4) + LOSS_LEAST) - log(closer + LOSS_LEAST);
-        expr e = head_write(&h, c->e, is->t->back.node == NULL, j->tmp);
+        expr e = search_head_write(&h, c->e, is->t->back.node == NULL, j->tmp);
         if (!(now > GAIN_LEAST) || !e.node)
             continue;
         size_t place = OFFERS; /* sorted by gain */
@@ -291,7 +292,7 @@ static expr parent_of(worker *k, double *loss)
     *loss = INFINITY;
     if (choice == 0 && k->w->seeds && !is->t->back.node) {
         expr e = k->w->seed[rng_below(random, (uint32_t)k->w->seeds)];
-        e = head_strip(e, k->j->tmp);
+        e = search_head_strip(e, k->j->tmp);
         if (e.node && e.count <= k->w->room)
             return e;
     }
@@ -311,19 +312,19 @@ static void step(worker *k)
     expr e = parent_of(k, &loss), child;
     uint32_t choice = rng_below(&k->j->random, 16);
     if (choice < 8) {
-        child = vary_blind(q, e);
+        child = search_vary_blind(q, e);
         if (child.node && rng_below(&k->j->random, 4) == 0)
-            child = vary_blind(q, child);
+            child = search_vary_blind(q, child);
     } else if (choice < 12) {
         double other;
-        child = vary_cross(q, e, parent_of(k, &other));
+        child = search_vary_cross(q, e, parent_of(k, &other));
     } else {
         vary_parent p = { .e = e, .v = k->v };
         search_count(k->j, 1);
-        head_evaluate(k->v, e, q->rows);
-        if (!head_solve(&p.h, e, k->v, q->rows))
+        search_head_evaluate(k->v, e, q->rows);
+        if (!search_head_solve(&p.h, e, k->v, q->rows))
             return;
-        child = choice < 15 ? vary_wanted(q, &p) : vary_residual(q, &p);
+        child = choice < 15 ? search_vary_wanted(q, &p) : search_vary_residual(q, &p);
         search_count(k->j, q->evaluations);
         q->evaluations = 0;
     }
@@ -349,7 +350,8 @@ static void populate(worker *k)
     for (size_t n = 0; n < 4 * POPULATION && is->count < POPULATION && !search_job_over(k->j);
          n++) {
         arena_pos mark = arena_mark(k->j->tmp);
-        expr e = n < seeds ? w->seed[rng_below(random, (uint32_t)w->seeds)] : vary_fresh(&k->vary);
+        expr e = n < seeds ? w->seed[rng_below(random, (uint32_t)w->seeds)]
+                           : search_vary_fresh(&k->vary);
         bring(k, e, INFINITY);
         arena_reset(k->j->tmp, mark);
     }
@@ -452,11 +454,11 @@ static snip_code take_seeds(world *w, arena *a, snip_status *st)
 
 static int make_world(world *w)
 {
-    w->ops = pool_ops_of(w->s);
+    w->ops = search_pool_ops_of(w->s);
     w->room = w->s->max_size < HEAD_NODES_MAX ? w->s->max_size : HEAD_NODES_MAX;
-    if (!targets_make(w->aim, &w->aims, w->s, w->v, w->a))
+    if (!search_targets_make(w->aim, &w->aims, w->s, w->v, w->a))
         return 0;
-    if (w->aims == 0 || !pool_make(&w->pool, w->s, &w->aim[0].rows, w->a))
+    if (w->aims == 0 || !search_pool_make(&w->pool, w->s, &w->aim[0].rows, w->a))
         return w->aims == 0;
     for (size_t i = 0; i < ISLANDS; i++) {
         island *is = &w->island[i];

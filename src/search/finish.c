@@ -79,7 +79,7 @@ static int measure(draft *d, const search *s, arena *a)
     d->loss[0] = sum[0] / ((double)s->rows[0] * s->variance[0]);
     d->loss[1] = s->rows[1] ? sum[1] / ((double)s->rows[1] * s->variance[1]) : d->loss[0];
     d->all = (sum[0] + sum[1]) / ((double)rows * s->variance[0]);
-    d->bits = search_formula_bits(d->e, s->dim, rows) + search_residual_bits(d->all, rows);
+    d->bits = search_bits(d->e, d->all, s->dim, rows);
     return isfinite(d->all);
 }
 

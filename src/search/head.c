@@ -13,7 +13,7 @@
 #define NO_SHARE 1e-9  /* of a term that makes no difference */
 #define COLINEAR 1e-10 /* what the others leave of a term's square before it counts as nothing */
 
-head_rows head_rows_of(const search_view *v)
+head_rows search_head_rows_of(const search_view *v)
 {
     head_rows r = { v->dim, v->rows < SEARCH_FEW ? v->rows : SEARCH_FEW, v->x, v->y, 0, 0 };
     for (size_t i = 0; i < r.rows; i++)
@@ -52,7 +52,7 @@ static int find_terms(expr e, size_t i, size_t *at, size_t *count, size_t most)
     return 1;
 }
 
-expr head_strip(expr e, arena *a)
+expr search_head_strip(expr e, arena *a)
 {
     size_t at[HEAD_TERMS_MAX], n = 0, nodes = 0;
     uint64_t hash[HEAD_TERMS_MAX];
@@ -62,10 +62,10 @@ expr head_strip(expr e, arena *a)
     size_t kept = 0;
     for (size_t k = 0; k < n; k++) {
         size_t m = 0;
-        hash[kept] = head_hash(expr_sub(e, at[k]));
+        hash[kept] = search_head_hash(expr_sub(e, at[k]));
         while (m < kept && hash[m] != hash[kept])
             m++;
-        if (m < kept && !head_has_numbers(expr_sub(e, at[k])))
+        if (m < kept && !search_head_has_numbers(expr_sub(e, at[k])))
             continue; /* twice the same */
         at[kept++] = at[k];
         nodes += e.node[at[k]].len;
@@ -114,12 +114,12 @@ static uint64_t hash_at(expr e, size_t i)
     }
 }
 
-uint64_t head_hash(expr e)
+uint64_t search_head_hash(expr e)
 {
     return hash_at(e, 0) | 1;
 }
 
-int head_has_numbers(expr e)
+int search_head_has_numbers(expr e)
 {
     for (size_t i = 0; i < e.count; i++)
         if (e.node[i].op == EXPR_NUMBER && !e.node[i].fixed)
@@ -129,7 +129,7 @@ int head_has_numbers(expr e)
 
 /* ---- values ---- */
 
-void head_evaluate(head_values *out, expr e, const head_rows *r)
+void search_head_evaluate(head_values *out, expr e, const head_rows *r)
 {
     const expr_vec *ops = expr_vec_best();
     for (size_t i = e.count; i-- > 0;) {
@@ -169,7 +169,7 @@ static size_t stripped_terms(expr e, size_t *at)
     return n;
 }
 
-int head_solve(head *h, expr e, const head_values *v, const head_rows *r)
+int search_head_solve(head *h, expr e, const head_values *v, const head_rows *r)
 {
     double t[HEAD_TERMS_MAX][SEARCH_FEW], mean[HEAD_TERMS_MAX], m[HEAD_TERMS_MAX][HEAD_TERMS_MAX];
     double b[HEAD_TERMS_MAX], length[HEAD_TERMS_MAX], rows = (double)r->rows;
@@ -253,7 +253,7 @@ static int is_nothing(expr e, size_t i, size_t beside, const head_values *v, con
     return fabs(e.node[i].value) <= NOTHING * least;
 }
 
-expr head_without_nothing(expr e, const head_values *v, const head_rows *r, arena *a)
+expr search_head_without_nothing(expr e, const head_values *v, const head_rows *r, arena *a)
 {
     expr out = e;
     /* From the end, so that what is before i in `out` is as in e. */
@@ -282,7 +282,7 @@ static expr coefficient(double v, arena *a)
     return search_number(v, a);
 }
 
-expr head_write(const head *h, expr e, int plain, arena *a)
+expr search_head_write(const head *h, expr e, int plain, arena *a)
 {
     size_t lead = 0;
     while (lead + 1 < h->terms && h->share[lead] < NO_SHARE)
@@ -306,7 +306,8 @@ expr head_write(const head *h, expr e, int plain, arena *a)
     return search_binary(EXPR_MUL, search_number(first, a), sum, a);
 }
 
-int head_fit(expr e, const head *h, const head_rows *r, int evaluations, uint64_t seed, arena *tmp)
+int search_head_fit(expr e, const head *h, const head_rows *r, int evaluations, uint64_t seed,
+                    arena *tmp)
 {
     arena_pos mark = arena_mark(tmp);
     size_t room = e.count + 4 * h->terms + 2, place[HEAD_TERMS_MAX];

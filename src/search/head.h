@@ -33,35 +33,36 @@ typedef struct head {
     double loss; /* 1 - r^2 on the rows */
 } head;
 
-head_rows head_rows_of(const search_view *v);
+head_rows search_head_rows_of(const search_view *v);
 
 /* The sum of e's terms without numbers around them, in `a`: 2*(u - v) + 3 is u + v. node is NULL
  * if nothing is left, there are too many terms or nodes, or memory is out. */
-expr head_strip(expr e, arena *a);
+expr search_head_strip(expr e, arena *a);
 
 /* The values of every node. */
-void head_evaluate(head_values *out, expr e, const head_rows *r);
+void search_head_evaluate(head_values *out, expr e, const head_rows *r);
 
 /* The best coefficients of a stripped formula. Returns 0 if a value is not finite, or a term adds
  * nothing to the others. */
-int head_solve(head *out, expr e, const head_values *v, const head_rows *r);
+int search_head_solve(head *out, expr e, const head_values *v, const head_rows *r);
 
 /* The formula with its coefficients as free numbers, in `a`. Those which are clean multiples of the
  * first one are written so, and terms that make no difference are left out. `plain`: so are shift
  * and first coefficient. */
-expr head_write(const head *h, expr e, int plain, arena *a);
+expr search_head_write(const head *h, expr e, int plain, arena *a);
 
 /* Fits the numbers inside of the terms, in place, in a few steps. Returns the evaluations made. */
-int head_fit(expr e, const head *h, const head_rows *r, int evaluations, uint64_t seed, arena *tmp);
+int search_head_fit(expr e, const head *h, const head_rows *r, int evaluations, uint64_t seed,
+                    arena *tmp);
 
 /* e without numbers that are added to something much larger: what rounding left of 0. In `a`, or e
  * itself where there are none. */
-expr head_without_nothing(expr e, const head_values *v, const head_rows *r, arena *a);
+expr search_head_without_nothing(expr e, const head_values *v, const head_rows *r, arena *a);
 
 /* A hash of the structure: numbers aside, operands of + and * in any order. */
-uint64_t head_hash(expr e);
+uint64_t search_head_hash(expr e);
 
 /* Whether a number stands in e that a fit may move. */
-int head_has_numbers(expr e);
+int search_head_has_numbers(expr e);
 
 #endif

@@ -351,8 +351,7 @@ static int enter(judged *q, search_entry *out)
     out->loss[1] = s->rows[1] ? relative_loss(value + s->rows[0], s->y + s->rows[0], s->rows[1],
                                               s->variance[1])
                               : out->loss[0];
-    out->bits = search_formula_bits(form.e, s->dim, s->rows[0]) +
-                search_residual_bits(out->loss[0], s->rows[0]);
+    out->bits = search_bits(form.e, out->loss[0], s->dim, s->rows[0]);
     return out->loss[0] < INFINITY;
 }
 

@@ -15,9 +15,9 @@
 #define SMALL    1e-12
 #define CONSTANT 1e-9 /* the variance of a constant, relative to its square */
 
-const double parts_factor[PARTS_FACTORS] = { 1, 0.5, 2, M_PI };
+const double search_parts_factor[PARTS_FACTORS] = { 1, 0.5, 2, M_PI };
 
-int parts_make(parts *p, size_t rows, size_t max, arena *a)
+int search_parts_make(parts *p, size_t rows, size_t max, arena *a)
 {
     rng r;
     *p = (parts){ .rows = rows, .vec = expr_vec_best() };
@@ -53,7 +53,7 @@ int parts_make(parts *p, size_t rows, size_t max, arena *a)
     return 1;
 }
 
-int parts_measure(part *q, const parts *p, const double *value)
+int search_parts_measure(part *q, const parts *p, const double *value)
 {
     enum { SUMS = 4 };
     size_t n = p->rows, whole = n - n % SUMS;
@@ -126,7 +126,7 @@ static int keys_within(const float *p, const float *q, double tolerance)
     return 1;
 }
 
-ptrdiff_t parts_find(const parts *p, const part *q)
+ptrdiff_t search_parts_find(const parts *p, const part *q)
 {
     uint64_t hash[8];
     size_t n = cells_around(hash, q->key, SAME, CELL);
@@ -138,9 +138,9 @@ ptrdiff_t parts_find(const parts *p, const part *q)
     return -1;
 }
 
-int parts_add(parts *p, const part *q, const float *value)
+int search_parts_add(parts *p, const part *q, const float *value)
 {
-    if (p->count == p->max || parts_find(p, q) >= 0)
+    if (p->count == p->max || search_parts_find(p, q) >= 0)
         return 0;
     uint64_t hash[8];
     cells_around(hash, q->key, 0, CELL);
@@ -154,14 +154,14 @@ int parts_add(parts *p, const part *q, const float *value)
     return 1;
 }
 
-void parts_load(double *to, const parts *p, size_t i)
+void search_parts_load(double *to, const parts *p, size_t i)
 {
     const float *from = p->value + i * p->rows;
     for (size_t r = 0; r < p->rows; r++)
         to[r] = from[r];
 }
 
-void parts_apply(double *to, const parts *p, const part *q, const double *a, const double *b)
+void search_parts_apply(double *to, const parts *p, const part *q, const double *a, const double *b)
 {
     if (p->vec->binary[q->op]) {
         p->vec->binary[q->op](to, a, b, p->rows);
@@ -169,7 +169,7 @@ void parts_apply(double *to, const parts *p, const part *q, const double *a, con
     }
     if (q->factor) {
         for (size_t i = 0; i < p->rows; i++)
-            to[i] = a[i] * parts_factor[q->factor];
+            to[i] = a[i] * search_parts_factor[q->factor];
         a = to;
     }
     p->vec->unary[q->op](to, a, p->rows);
@@ -218,7 +218,7 @@ static void write_part(expr *e, const parts *p, const part *q, const size_t *col
     put(e, (expr_node){ .op = q->op }, room);
     if (!two && (q->factor || (open && is_function(q->op)))) {
         put(e, (expr_node){ .op = EXPR_MUL }, room);
-        put_number(e, parts_factor[q->factor], open, room);
+        put_number(e, search_parts_factor[q->factor], open, room);
     }
     write_part(e, p, a, column, open, room);
     if (!two)
@@ -231,7 +231,7 @@ static void write_part(expr *e, const parts *p, const part *q, const size_t *col
     write_part(e, p, b, column, open, room);
 }
 
-expr parts_formula(const parts *p, const part *q, const size_t *column, int open, arena *a)
+expr search_parts_formula(const parts *p, const part *q, const size_t *column, int open, arena *a)
 {
     size_t room = SEARCH_SIZE_MAX;
     expr e = { arena_array(a, room, sizeof *e.node), 0 };
@@ -245,7 +245,7 @@ expr parts_formula(const parts *p, const part *q, const size_t *column, int open
 
 /* ---- near ones ---- */
 
-int parts_index_make(parts_index *out, const parts *p, double tolerance, arena *a)
+int search_parts_index_make(parts_index *out, const parts *p, double tolerance, arena *a)
 {
     *out = (parts_index){ .p = p, .tolerance = tolerance, .width = fmax(4 * tolerance, CELL) };
     for (out->buckets = 1024; out->buckets < p->count;)
@@ -274,7 +274,7 @@ int parts_index_make(parts_index *out, const parts *p, double tolerance, arena *
     return 1;
 }
 
-size_t parts_near(uint32_t *out, size_t max, const parts_index *x, const part *q)
+size_t search_parts_near(uint32_t *out, size_t max, const parts_index *x, const part *q)
 {
     uint64_t hash[8];
     size_t n = cells_around(hash, q->key, x->tolerance, x->width), found = 0, equal = 0;

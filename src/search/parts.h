@@ -17,14 +17,14 @@
 enum { PARTS_KEYS = 6, PARTS_CELL = 3, PARTS_FACTORS = 4 };
 
 /* Factors that an argument of a function may have. */
-extern const double parts_factor[PARTS_FACTORS];
+extern const double search_parts_factor[PARTS_FACTORS];
 
 enum { PART_FUNCTION = 1, PART_SHIFTED = 2, PART_ROOT = 4, PART_CONSTANT = 8 };
 
 typedef struct part {
     uint32_t a, b;         /* its operands; the column of a variable */
     uint8_t op;            /* an expr_op: EXPR_NUMBER is the number 1 */
-    uint8_t factor;        /* of a function's argument, a place in parts_factor */
+    uint8_t factor;        /* of a function's argument, a place in search_parts_factor */
     uint8_t weight;        /* parts are made in the order of their weights */
     uint8_t flags;         /* PART_...: what is inside */
     uint16_t used, twice;  /* bit j: column j is inside, and more than once */
@@ -45,28 +45,29 @@ typedef struct parts {
 
 /* Room for up to `max` parts on so many rows, less if memory is short; all in `a`. Returns 0 when
  * not even a few can be had. */
-int parts_make(parts *p, size_t rows, size_t max, arena *a);
+int search_parts_make(parts *p, size_t rows, size_t max, arena *a);
 
 /* Sets key and length of *q from its values. Returns 0 if these are not finite, too large or small
  * for arithmetic, or constant. */
-int parts_measure(part *q, const parts *p, const double *value);
+int search_parts_measure(part *q, const parts *p, const double *value);
 
 /* The place of a part with the same key, or -1. */
-ptrdiff_t parts_find(const parts *p, const part *q);
+ptrdiff_t search_parts_find(const parts *p, const part *q);
 
 /* Adds a part that was measured unless an equal one is there. Returns 1 if it was added. */
-int parts_add(parts *p, const part *q, const float *value);
+int search_parts_add(parts *p, const part *q, const float *value);
 
 /* The values of part i as doubles. */
-void parts_load(double *to, const parts *p, size_t i);
+void search_parts_load(double *to, const parts *p, size_t i);
 
 /* The values of op applied to operands that were loaded. */
-void parts_apply(double *to, const parts *p, const part *q, const double *a, const double *b);
+void search_parts_apply(double *to, const parts *p, const part *q, const double *a,
+                        const double *b);
 
 /* The formula of a part, in `a`: in the columns that `column` gives the numbers of (NULL: as they
  * are). With `open`, numbers that people would measure are free ones: factors in arguments of
  * functions, and between the terms of sums. node is NULL when memory is out or it is too long. */
-expr parts_formula(const parts *p, const part *q, const size_t *column, int open, arena *a);
+expr search_parts_formula(const parts *p, const part *q, const size_t *column, int open, arena *a);
 
 /* ---- near ones ---- */
 
@@ -80,10 +81,10 @@ typedef struct parts_index {
     size_t buckets;
 } parts_index;
 
-int parts_index_make(parts_index *out, const parts *p, double tolerance, arena *a);
+int search_parts_index_make(parts_index *out, const parts *p, double tolerance, arena *a);
 
 /* Up to `max` parts whose keys are within the tolerance of q's; equal ones are always among them.
  */
-size_t parts_near(uint32_t *out, size_t max, const parts_index *x, const part *q);
+size_t search_parts_near(uint32_t *out, size_t max, const parts_index *x, const part *q);
 
 #endif

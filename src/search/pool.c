@@ -9,7 +9,7 @@
 
 enum { KNOWN_SLOTS = 4 * POOL_MAX, CLOSER = 24, BEST = 4 };
 
-pool_ops pool_ops_of(const search *s)
+pool_ops search_pool_ops_of(const search *s)
 {
     pool_ops o = { .unaries = 0 };
     int mul = search_may(s, EXPR_MUL), div = search_may(s, EXPR_DIV);
@@ -43,7 +43,7 @@ static void sketch(float *out, const double *v, size_t rows)
         out[i] = i < rows ? (float)((v[i] - mean) * factor) : 0;
 }
 
-int pool_add(pool *p, expr e)
+int search_pool_add(pool *p, expr e)
 {
     const head_rows *r = p->rows;
     if (p->count == POOL_MAX || !e.node || e.count > POOL_NODES)
@@ -95,9 +95,10 @@ static void add_functions(pool *p, const pool_ops *o, size_t from, size_t to, si
     for (size_t k = from; k < to && p->count < most; k++)
         for (size_t i = 0; i < o->unaries; i++) {
             arena_pos mark = arena_mark(tmp);
-            pool_add(p, search_unary(o->unary[i], p->at[k].e, tmp));
+            search_pool_add(p, search_unary(o->unary[i], p->at[k].e, tmp));
             if (o->unary[i] == EXPR_EXP)
-                pool_add(p, search_unary(EXPR_EXP, search_unary(EXPR_NEG, p->at[k].e, tmp), tmp));
+                search_pool_add(
+                    p, search_unary(EXPR_EXP, search_unary(EXPR_NEG, p->at[k].e, tmp), tmp));
             arena_reset(tmp, mark);
         }
 }
@@ -113,9 +114,9 @@ static void add_pairs(pool *p, const pool_ops *o, size_t n, size_t from, size_t 
                 if (op == EXPR_POW)
                     continue;
                 arena_pos mark = arena_mark(tmp);
-                pool_add(p, search_binary(op, p->at[i].e, p->at[j].e, tmp));
+                search_pool_add(p, search_binary(op, p->at[i].e, p->at[j].e, tmp));
                 if (op != EXPR_ADD && op != EXPR_MUL && op != EXPR_SUB)
-                    pool_add(p, search_binary(op, p->at[j].e, p->at[i].e, tmp));
+                    search_pool_add(p, search_binary(op, p->at[j].e, p->at[i].e, tmp));
                 arena_reset(tmp, mark);
             }
 }
@@ -187,7 +188,7 @@ static size_t exponents(double *e, const pool *p, const double *wanted)
     return used;
 }
 
-expr pool_power(const pool *p, const double *wanted, double *b, double *rest, arena *a)
+expr search_pool_power(const pool *p, const double *wanted, double *b, double *rest, arena *a)
 {
     const head_rows *r = p->rows;
     const expr none = { NULL, 0 };
@@ -224,9 +225,9 @@ expr pool_power(const pool *p, const double *wanted, double *b, double *rest, ar
     return over.node ? search_binary(EXPR_DIV, over, under, a) : search_unary(EXPR_INV, under, a);
 }
 
-int pool_make(pool *p, const search *s, const head_rows *r, arena *a)
+int search_pool_make(pool *p, const search *s, const head_rows *r, arena *a)
 {
-    pool_ops all = pool_ops_of(s), simple = { .unaries = 0 };
+    pool_ops all = search_pool_ops_of(s), simple = { .unaries = 0 };
     *p = (pool){ .at = arena_array(a, POOL_MAX, sizeof *p->at),
                  .sketch = arena_array(a, POOL_MAX, sizeof *p->sketch),
                  .known = arena_zero(a, KNOWN_SLOTS * sizeof *p->known),
@@ -238,7 +239,7 @@ int pool_make(pool *p, const search *s, const head_rows *r, arena *a)
         return 0;
     }
     for (size_t j = 0; j < r->dim; j++)
-        pool_add(p, search_variable(j, tmp));
+        search_pool_add(p, search_variable(j, tmp));
     size_t columns = p->count;
     for (size_t k = 0; k < all.unaries; k++) { /* squares, roots and the like make good pairs */
         expr_op op = all.unary[k];
@@ -273,8 +274,8 @@ static size_t enlist(size_t *at, float *best, size_t n, size_t most, size_t k, f
     return n;
 }
 
-const pool_part *pool_match(const pool *p, const double *wanted, rng *random, double *a, double *b,
-                            double *rest)
+const pool_part *search_pool_match(const pool *p, const double *wanted, rng *random, double *a,
+                                   double *b, double *rest)
 {
     const head_rows *r = p->rows;
     float first[POOL_SKETCH], rough[CLOSER], best[BEST];

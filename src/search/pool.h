@@ -32,25 +32,25 @@ typedef struct pool_ops {
     size_t unaries, binaries;
 } pool_ops;
 
-pool_ops pool_ops_of(const search *s);
+pool_ops search_pool_ops_of(const search *s);
 
 /* Small formulas of the view's columns, shortest first, all in `a`. Returns 0 when memory is out.
  */
-int pool_make(pool *out, const search *s, const head_rows *r, arena *a);
+int search_pool_make(pool *out, const search *s, const head_rows *r, arena *a);
 
 /* Adds a part, unless it is not finite, constant, behaves like one that is there, or there is no
  * room. Returns whether it was added. */
-int pool_add(pool *p, expr e);
+int search_pool_add(pool *p, expr e);
 
 /* A part that is best, or nearly so, for `wanted` = a + b * part; +infinity and NaN among the
  * wishes are nobody's. Fills a, b and what the part leaves unexplained, 1 - r^2. NULL if there is
  * none. `random` chooses among the best few. */
-const pool_part *pool_match(const pool *p, const double *wanted, rng *random, double *a, double *b,
-                            double *rest);
+const pool_part *search_pool_match(const pool *p, const double *wanted, rng *random, double *a,
+                                   double *b, double *rest);
 
 /* The product of powers of columns, exponents in halves, that is nearest to `wanted` in size, in
  * `a`. Fills the best factor of it, and what b times the product leaves unexplained, 1 - r^2. node
  * is NULL if there is none, or if it is a power of one column, which are parts themselves. */
-expr pool_power(const pool *p, const double *wanted, double *b, double *rest, arena *a);
+expr search_pool_power(const pool *p, const double *wanted, double *b, double *rest, arena *a);
 
 #endif

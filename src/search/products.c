@@ -107,11 +107,9 @@ static void consider(search_job *j, const work *w, shortlist *list, expr e)
         }
         double loss = yy > 0 ? rest / yy : INFINITY;
         if (isfinite(loss)) {
-            list->at[list->count] =
-                (candidate){ .e = e,
-                             .bits = search_residual_bits(fmax(loss, 1e-22), rows) +
-                                     search_formula_bits(e, w->v->dim, rows),
-                             .order = list->count };
+            list->at[list->count] = (candidate){ .e = e,
+                                                 .bits = search_bits(e, loss, w->v->dim, rows),
+                                                 .order = list->count };
             list->count++;
         }
     }
@@ -237,7 +235,7 @@ static int log_values(const work *w, const log_column *c, size_t rows, double *o
             out[i] = 1;
     }
     if (c->kind != LOG_PART)
-        dictionary_times(&w->d, &c->m, out, rows);
+        search_dictionary_times(&w->d, &c->m, out, rows);
     if (c->kind == EXPONENT)
         return 1;
     if (c->kind == LOG_FUNCTION)
@@ -302,9 +300,13 @@ static double halves(double p)
     return round(2 * p) / 2;
 }
 
-/* A product of powers from fitted exponents: snapped to halves, or (loose) free where they are far
- * from these. Returns 0 if they are out of range, or if no exponent is loose. */
-static int powers_of(const work *w, const double *coef, const size_t *which, size_t n, int loose,
+/* How fitted exponents are written: snapped to halves, to whole numbers, or free where they are far
+ * from halves. */
+typedef enum snapping { TO_HALVES, TO_WHOLE, TO_NONE } snapping;
+
+/* A product of powers from fitted exponents. Returns 0 if they are out of range, or if snapping to
+ * halves gives the same. */
+static int powers_of(const work *w, const double *coef, const size_t *which, size_t n, snapping to,
                      monomial *m, expr *free, arena *a)
 {
     int any = 0;
@@ -314,16 +316,19 @@ static int powers_of(const work *w, const double *coef, const size_t *which, siz
         double p = halves(coef[k]);
         if (!(fabs(coef[k]) < 10))
             return 0;
-        if (loose && fabs(coef[k] - p) > LOOSE && w->d.sign[which[k]] > 0) {
+        if (to == TO_WHOLE && p != round(coef[k])) {
+            m->p[which[k]] = (int8_t)(2 * round(coef[k]));
+            any = 1;
+        } else if (to == TO_NONE && fabs(coef[k] - p) > LOOSE && w->d.sign[which[k]] > 0) {
             expr x = search_variable(w->d.input[which[k]], a);
             x = search_binary(EXPR_POW, x, search_number(coef[k], a), a);
-            *free = dictionary_times_of(*free, x, a);
+            *free = search_dictionary_times_of(*free, x, a);
             any = 1;
         } else {
             m->p[which[k]] = (int8_t)(2 * p);
         }
     }
-    return any || !loose;
+    return any || to == TO_HALVES;
 }
 
 /* A product as a formula: monomial, parts to powers in halves, exponentials. `spread` writes
@@ -339,7 +344,7 @@ static expr log_formula(const work *w, monomial m, expr loose, const log_column 
         if (c[k]->kind != EXPONENT) {
             f = c[k]->kind == LOG_PART
                     ? w->d.part[c[k]->part].e
-                    : function_of(c[k]->f, dictionary_product(&w->d, &c[k]->m, a), a);
+                    : function_of(c[k]->f, search_dictionary_product(&w->d, &c[k]->m, a), a);
             if (c[k]->kind == LOG_FUNCTION && c[k]->f <= ONE_PLUS && spread) {
                 monomial over = { { 0 }, 0 }, under = over;
                 for (size_t i = 0; i < w->d.n; i++) {
@@ -352,27 +357,27 @@ static expr log_formula(const work *w, monomial m, expr loose, const log_column 
                         return (expr){ NULL, 0 };
                     m.p[i] = (int8_t)(m.p[i] - change);
                 }
-                expr den = dictionary_product(&w->d, &under, a);
+                expr den = search_dictionary_product(&w->d, &under, a);
                 if (!den.count)
                     return (expr){ NULL, 0 }; /* 1 + x0*x1: as it is */
-                expr num = dictionary_product(&w->d, &over, a);
+                expr num = search_dictionary_product(&w->d, &over, a);
                 f = search_binary(c[k]->f == ONE_PLUS ? EXPR_ADD : EXPR_SUB, den, num, a);
             }
             f = search_power(f, q[k], a);
         } else {
-            expr arg = dictionary_product(&w->d, &c[k]->m, a);
+            expr arg = search_dictionary_product(&w->d, &c[k]->m, a);
             if (c[k]->part >= 0)
-                arg = dictionary_times_of(w->d.part[c[k]->part].e, arg, a);
-            arg = dictionary_times_of(search_number(q[k], a), arg, a);
+                arg = search_dictionary_times_of(w->d.part[c[k]->part].e, arg, a);
+            arg = search_dictionary_times_of(search_number(q[k], a), arg, a);
             f = search_unary(EXPR_EXP, arg, a);
         }
-        e = dictionary_times_of(e, f, a);
+        e = search_dictionary_times_of(e, f, a);
     }
-    e = dictionary_times_of(dictionary_product(&w->d, &m, a), e, a);
+    e = search_dictionary_times_of(search_dictionary_product(&w->d, &m, a), e, a);
     if (h == AS_IS || !e.count)
         return e;
     if (constant != 1)
-        e = dictionary_times_of(search_number(constant, a), e, a);
+        e = search_dictionary_times_of(search_number(constant, a), e, a);
     return search_unary(h == SINE ? EXPR_ARCSIN : EXPR_ARCCOS, e, a);
 }
 
@@ -381,10 +386,11 @@ static void log_list(search_job *j, const work *w, const task *t, const double *
                      const size_t *which, size_t n, const log_column *const *c, const double *q,
                      size_t extra, shortlist *list)
 {
-    for (int form = 0; form < 3; form++) {
+    static const snapping to[] = { TO_HALVES, TO_HALVES, TO_NONE, TO_WHOLE };
+    for (size_t form = 0; form < COUNT(to); form++) {
         monomial m;
         expr loose;
-        if (!powers_of(w, p, which, n - 1, form == 2, &m, &loose, j->a))
+        if (!powers_of(w, p, which, n - 1, to[form], &m, &loose, j->a))
             continue;
         consider(j, w, list,
                  log_formula(w, m, loose, c, q, extra, exp(p[n - 1]), t->h, form == 1, j->a));
@@ -420,7 +426,7 @@ static void log_refine(search_job *j, const work *w, const task *t, const log_co
         v[n + k] = own;
     }
     static const double usual[] = { 0.5, -0.5, 1, -1, 2, -2 };
-    double fitted[SPARSE_TERMS_MAX], rest = sparse_solve(coef, v, n + extra, goal, rows, a);
+    double fitted[SPARSE_TERMS_MAX], rest = search_sparse_solve(coef, v, n + extra, goal, rows, a);
     memcpy(fitted, coef + n, extra * sizeof *fitted);
     /* Noise may leave the exponent of a single factor open: then all that are usual are tried. */
     size_t tries = extra == 1 && c[0]->kind != EXPONENT ? 1 + COUNT(usual) : 1;
@@ -434,7 +440,7 @@ static void log_refine(search_job *j, const work *w, const task *t, const log_co
         }
         if (k > 0 && (q[0] == halves(fitted[0]) || fabs(q[0] - fitted[0]) > 1.5))
             continue;
-        if (sparse_solve(coef, v, n, goal, rows, a) < INFINITY)
+        if (search_sparse_solve(coef, v, n, goal, rows, a) < INFINITY)
             log_list(j, w, t, coef, which, n, c, q, extra, list);
     }
     arena_reset(a, mark);
@@ -460,12 +466,12 @@ static size_t log_columns(const work *w, unsigned mask, log_column *out, size_t 
     for (size_t k = 0; k < d->parts && n < room * 3 / 8; k++)
         if (d->part[k].use & PART_FACTOR && !(d->part[k].inputs & ~mask))
             out[n++] = (log_column){ .kind = LOG_PART, .part = (int)k };
-    count = dictionary_monomials(d, mask, d->n, EXPONENTS_ONE, m, room / 24);
+    count = search_dictionary_monomials(d, mask, d->n, EXPONENTS_ONE, m, room / 24);
     for (size_t k = 0; k < count; k++)
         for (function f = EXP_MINUS_1; f < FUNCTIONS; f++)
             if (function_may(w->s, f) && n < room * 5 / 8)
                 out[n++] = (log_column){ .kind = LOG_FUNCTION, .part = -1, .f = f, .m = m[k] };
-    count = dictionary_monomials(d, mask, d->n, EXPONENTS_WHOLE, m, room);
+    count = search_dictionary_monomials(d, mask, d->n, EXPONENTS_WHOLE, m, room);
     for (size_t k = 0; k < count; k++) {
         size_t first = 0;
         while (m[k].p[first] == 0)
@@ -473,7 +479,7 @@ static size_t log_columns(const work *w, unsigned mask, log_column *out, size_t 
         if (m[k].p[first] < 0)
             continue;
         double size = 1;
-        dictionary_times(d, &m[k], &size, 1);
+        search_dictionary_times(d, &m[k], &size, 1);
         for (size_t i = 0; i < d->n && size > 1; i++) /* 1 - m is positive, so it has roots */
             m[k].p[i] = (int8_t)-m[k].p[i];
         for (function f = ONE_MINUS; f <= ONE_PLUS && n < room * 13 / 16; f++)
@@ -510,7 +516,7 @@ static void one_product(search_job *j, const work *w, const task *t)
     sparse_model *model = arena_array(a, 3 * EACH, sizeof *model);
     shortlist list;
     if (!target || !weight || !goal || !value || !column || !bits || !model ||
-        !make_list(&list, 40 * EACH, a)) {
+        !make_list(&list, 80 * EACH, a)) {
         j->no_memory = 1;
         return;
     }
@@ -574,8 +580,8 @@ static void one_product(search_job *j, const work *w, const task *t)
         }
     }
     sparse s;
-    if (good > 0 && sparse_begin(&s, value, bits, good, goal, rows, j, a)) {
-        size_t found = sparse_search(&s, model, EACH, 3, j);
+    if (good > 0 && search_sparse_begin(&s, value, bits, good, goal, rows, j, a)) {
+        size_t found = search_sparse_search(&s, model, EACH, 3, j);
         for (size_t k = 0; k < found && !search_job_over(j); k++)
             log_refine(j, w, t, column, &model[k], target, weight, wide, which, n, &list);
     }
@@ -599,15 +605,15 @@ static size_t sum_terms(const work *w, const task *t, term *out, size_t room, ar
         return 0;
     out[n++] = (term){ .part = -1 }; /* 1 */
     if (t->deep) {
-        size_t count = dictionary_monomials(d, t->rest, d->n, EXPONENTS_TWO, m, room - 1);
+        size_t count = search_dictionary_monomials(d, t->rest, d->n, EXPONENTS_TWO, m, room - 1);
         for (size_t k = 0; k < count; k++)
             out[n++] = (term){ .part = -1, .m = m[k] };
         return n;
     }
     for (size_t k = 0; k < d->parts; k++)
         parts += d->part[k].use & PART_TERM && !(d->part[k].inputs & ~t->rest);
-    size_t count =
-        dictionary_monomials(d, t->rest, d->n, EXPONENTS_ANY, m, parts ? room * 3 / 5 : room - 1);
+    size_t count = search_dictionary_monomials(d, t->rest, d->n, EXPONENTS_ANY, m,
+                                               parts ? room * 3 / 5 : room - 1);
     for (size_t k = 0; k < count; k++)
         out[n++] = (term){ .part = -1, .m = m[k] };
     /* The first parts, which are the shortest, with monomials before them; the others alone. */
@@ -625,8 +631,8 @@ static size_t sum_terms(const work *w, const task *t, term *out, size_t room, ar
 
 static expr term_formula(const work *w, const term *t, arena *a)
 {
-    expr m = dictionary_product(&w->d, &t->m, a);
-    return t->part < 0 ? m : dictionary_times_of(m, w->d.part[t->part].e, a);
+    expr m = search_dictionary_product(&w->d, &t->m, a);
+    return t->part < 0 ? m : search_dictionary_times_of(m, w->d.part[t->part].e, a);
 }
 
 /* M * (common * sum of c_k t_k)^(1/q), where `common` is what all terms share. */
@@ -655,10 +661,12 @@ static expr sum_formula(const work *w, const task *t, const term *terms, const s
         term one = terms[model->term[k]];
         for (size_t i = 0; i < d->n; i++)
             one.m.p[i] = (int8_t)(one.m.p[i] - common.p[i]);
-        expr f = dictionary_times_of(search_number(model->coef[k], a), term_formula(w, &one, a), a);
+        expr f = search_dictionary_times_of(search_number(model->coef[k], a),
+                                            term_formula(w, &one, a), a);
         sum = k ? search_binary(EXPR_ADD, sum, f, a) : f;
     }
-    return dictionary_times_of(dictionary_product(d, &outer, a), search_power(sum, 1 / t->q, a), a);
+    return search_dictionary_times_of(search_dictionary_product(d, &outer, a),
+                                      search_power(sum, 1 / t->q, a), a);
 }
 
 static void one_sum(search_job *j, const work *w, const task *t)
@@ -686,7 +694,7 @@ static void one_sum(search_job *j, const work *w, const task *t)
     }
     for (size_t i = 0; i < rows; i++)
         weight[i] = 1;
-    dictionary_times(&w->d, &t->m, weight, rows);
+    search_dictionary_times(&w->d, &t->m, weight, rows);
     for (size_t i = 0; i < rows; i++) {
         double y = w->v->y[i] / weight[i];
         if (!isfinite(y))
@@ -719,11 +727,11 @@ static void one_sum(search_job *j, const work *w, const task *t)
         }
         for (size_t i = 0; i < rows; i++)
             v[i] = terms[k].part >= 0 ? part_value[i] * weight[i] : weight[i];
-        dictionary_times(&w->d, &terms[k].m, v, rows);
+        search_dictionary_times(&w->d, &terms[k].m, v, rows);
     }
     sparse s;
-    if (n > 0 && sparse_begin(&s, value, bits, n, target, rows, j, a)) {
-        size_t found = sparse_search(&s, model, EACH, SPARSE_TERMS_MAX, j);
+    if (n > 0 && search_sparse_begin(&s, value, bits, n, target, rows, j, a)) {
+        size_t found = search_sparse_search(&s, model, EACH, SPARSE_TERMS_MAX, j);
         for (size_t k = 0; k < found && !search_job_over(j); k++)
             consider(j, w, &list, sum_formula(w, t, terms, &model[k], a));
     }
@@ -866,8 +874,9 @@ static double fit_curve(curve_fit *f, curve k, double c, size_t rows)
                 weigh(column[m], weight, rows);
         }
         if (good)
-            rest = sparse_solve(f->coef, (const double *const *)column, f->n, t, rows, f->tmp) *
-                   (double)rows / (double)side[f->sign > 0];
+            rest =
+                search_sparse_solve(f->coef, (const double *const *)column, f->n, t, rows, f->tmp) *
+                (double)rows / (double)side[f->sign > 0];
     }
     arena_reset(f->tmp, mark);
     return rest;
@@ -949,16 +958,17 @@ static void one_curve(search_job *j, const work *w, const task *t, curve_fit *f,
         double at = pass ? c : clean;
         if ((pass && c == clean) || !(fit_curve(f, k, at, w->many) < INFINITY))
             continue;
-        for (int loose = 0; loose <= pass; loose++) {
+        for (snapping to = TO_HALVES; to <= TO_NONE; to++) {
             monomial m;
             expr u;
-            if (!powers_of(w, f->coef, which, f->n - 1, loose, &m, &u, a))
+            if (!powers_of(w, f->coef, which, f->n - 1, to, &m, &u, a))
                 continue;
-            u = dictionary_times_of(dictionary_product(&w->d, &m, a), u, a);
-            u = dictionary_times_of(search_number(f->sign * exp(f->coef[f->n - 1]), a), u, a);
+            u = search_dictionary_times_of(search_dictionary_product(&w->d, &m, a), u, a);
+            u = search_dictionary_times_of(search_number(f->sign * exp(f->coef[f->n - 1]), a), u,
+                                           a);
             consider(j, w, list,
-                     dictionary_times_of(dictionary_product(&w->d, &t->m, a),
-                                         curve_formula(k, u, at, a), a));
+                     search_dictionary_times_of(search_dictionary_product(&w->d, &t->m, a),
+                                                curve_formula(k, u, at, a), a));
         }
     }
 }
@@ -970,13 +980,13 @@ static void curves(search_job *j, const work *w, const task *t)
     double *ones = arena_array(a, w->many, sizeof *ones);
     size_t which[DICTIONARY_INPUTS + 1];
     shortlist list;
-    if (!outer || !ones || !make_list(&list, 3 * CURVES, a)) {
+    if (!outer || !ones || !make_list(&list, 6 * CURVES, a)) {
         j->no_memory = 1;
         return;
     }
     for (size_t i = 0; i < w->many; i++)
         outer[i] = ones[i] = 1;
-    dictionary_times(&w->d, &t->m, outer, w->many);
+    search_dictionary_times(&w->d, &t->m, outer, w->many);
     curve_fit f = { .w = w, .outer = outer, .log_x = log_x, .tmp = a };
     f.n = log_base(w, ones, w->many, log_x, which, a);
     if (!f.n) {
@@ -1042,7 +1052,7 @@ static double quadratic(const work *w, unsigned mask, const double *given, doubl
             column[n++] = v;
         }
     if (good && n < rows)
-        left = sparse_solve(coef, column, n, t, rows, a);
+        left = search_sparse_solve(coef, column, n, t, rows, a);
     for (size_t k = 0; k < count && p && left < INFINITY; k++)
         p[places[k]] = coef[1 + k];
     arena_reset(a, mark);
@@ -1097,12 +1107,10 @@ static size_t plan(const work *w, task *out, arena *a)
     size_t taken = take_out(w, order, given, cost, a), clear = 0;
     while (clear < taken && cost[clear] < 1.5)
         clear++;
-    /* What the model says, one more, one less, and none. */
+    /* What the model says, one more, and none. */
     out_of[sets++] = clear;
     if (clear < taken)
         out_of[sets++] = clear + 1;
-    if (clear > 1)
-        out_of[sets++] = clear - 1;
     if (clear > 0)
         out_of[sets++] = 0;
     for (size_t k = 0; k < sets; k++) {
@@ -1270,7 +1278,7 @@ static snip_code pass(search *s, const search_view *v, const search_view *whole,
     w.noisy = part == SUMS;
     w.many = v->rows < SEARCH_MANY ? v->rows : SEARCH_MANY;
     task *t = arena_array(s->a, TASKS_MAX, sizeof *t);
-    if (!t || !dictionary_make(&w.d, s, v, w.many, v->depth ? 1000 : 2000, s->a))
+    if (!t || !search_dictionary_make(&w.d, s, v, w.many, v->depth ? 1000 : 2000, s->a))
         return status_nomem(st);
     snip_code code = SNIP_OK;
     size_t tasks = w.d.n ? plan(&w, t, s->a) : 0, n = 0, sums = 0;

@@ -112,7 +112,7 @@ static snip_code begin_with_mean(search *s, snip_status *st)
     search_entry mean = {
         .e = { &node, 1 }, .size = 1, .constants = 1, .loss = { 1, 1 }, .stage = SEARCH_CLOSED
     };
-    mean.bits = search_formula_bits(mean.e, s->dim, s->rows[0]);
+    mean.bits = search_bits(mean.e, 1, s->dim, s->rows[0]);
     if (search_archive_add(s->archive, &mean) < 0)
         return status_nomem(st);
     s->best_bits = mean.bits;

@@ -259,13 +259,13 @@ static void measure(search_job *j, void *context)
                 continue;
             }
             expr e = placed(q, new.row, new.order, j->tmp);
-            e = e.node ? head_strip(e, j->tmp) : e;
+            e = e.node ? search_head_strip(e, j->tmp) : e;
             if (e.node)
-                head_evaluate(v, e, &q->aim[0].rows);
+                search_head_evaluate(v, e, &q->aim[0].rows);
             for (size_t t = 0; t < q->aims && e.node; t++) {
                 head h;
                 search_count(j, 1);
-                if (!is_plain(q->aim[t].which) || !head_solve(&h, e, v, &q->aim[t].rows))
+                if (!is_plain(q->aim[t].which) || !search_head_solve(&h, e, v, &q->aim[t].rows))
                     continue;
                 new.aim = t;
                 new.score = -log(h.loss + 1e-28) - LENGTH *(double)e.count;
@@ -359,7 +359,7 @@ snip_code search_space(search *s, const search_view *v, snip_status *st)
     snip_code code = SNIP_OK;
     if (q)
         *q = (space){ .s = s, .v = v, .a = a, .until = search_spent(s) + SHARE / 2 };
-    if (!q || !measure_columns(q) || !targets_make(q->aim, &q->aims, s, v, a))
+    if (!q || !measure_columns(q) || !search_targets_make(q->aim, &q->aims, s, v, a))
         code = status_nomem(st);
     if (code == SNIP_OK)
         code = library_open(&ix, s->how->library, near ? s->how->model : NULL, st);

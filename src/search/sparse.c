@@ -83,8 +83,8 @@ static int products(sparse *s, const double *c, size_t rows, search_job *j)
     return 1;
 }
 
-int sparse_begin(sparse *s, double *column, const double *bits, size_t n, const double *target,
-                 size_t rows, search_job *j, arena *a)
+int search_sparse_begin(sparse *s, double *column, const double *bits, size_t n,
+                        const double *target, size_t rows, search_job *j, arena *a)
 {
     *s = (sparse){ .target = sqrt(dot(target, target, rows)) };
     s->at = arena_array(a, n + 1, sizeof *s->at);
@@ -311,7 +311,8 @@ static size_t deliver(const sparse *s, const set *list, size_t count, sparse_mod
     return n;
 }
 
-size_t sparse_search(const sparse *s, sparse_model *out, size_t each, size_t most, search_job *j)
+size_t search_sparse_search(const sparse *s, sparse_model *out, size_t each, size_t most,
+                            search_job *j)
 {
     arena *tmp = j->tmp;
     arena_pos mark = arena_mark(tmp);
@@ -353,8 +354,8 @@ size_t sparse_search(const sparse *s, sparse_model *out, size_t each, size_t mos
     return found;
 }
 
-double sparse_solve(double *coef, const double *const *column, size_t n, const double *target,
-                    size_t rows, arena *tmp)
+double search_sparse_solve(double *coef, const double *const *column, size_t n,
+                           const double *target, size_t rows, arena *tmp)
 {
     arena_pos mark = arena_mark(tmp);
     double *q = arena_array(tmp, n * rows + 1, sizeof *q);

@@ -1,11 +1,11 @@
 /* sparse.h - which few columns of a dictionary add up to a target.
  *
  *     sparse s;
- *     if (sparse_begin(&s, column, bits, n, target, rows, job, a))
- *         found = sparse_search(&s, model, room, 4, job);
+ *     if (search_sparse_begin(&s, column, bits, n, target, rows, job, a))
+ *         found = search_sparse_search(&s, model, room, 4, job);
  *
- * Everything after sparse_begin works on the matrix of inner products: all pairs exactly, larger
- * sets by a beam whose members are improved by exchanging one column at a time. */
+ * Everything after search_sparse_begin works on the matrix of inner products: all pairs exactly,
+ * larger sets by a beam whose members are improved by exchanging one column at a time. */
 #ifndef SEARCH_SPARSE_H
 #define SEARCH_SPARSE_H
 
@@ -35,17 +35,18 @@ typedef struct sparse {
  * column k costs to write: among sets that leave about the same, as they do under noise, the
  * shorter ones go first. Returns 0 when memory is out, the target is 0 or not finite, or the job is
  * over. */
-int sparse_begin(sparse *s, double *column, const double *bits, size_t n, const double *target,
-                 size_t rows, search_job *j, arena *a);
+int search_sparse_begin(sparse *s, double *column, const double *bits, size_t n,
+                        const double *target, size_t rows, search_job *j, arena *a);
 
 /* The best sets of 1, 2, .. `most` columns, up to `each` of every number, in `out` (room for
  * most * each). Returns how many. */
-size_t sparse_search(const sparse *s, sparse_model *out, size_t each, size_t most, search_job *j);
+size_t search_sparse_search(const sparse *s, sparse_model *out, size_t each, size_t most,
+                            search_job *j);
 
 /* Least squares of the target on n columns, without a constant term, by an orthogonal
  * factorisation. Columns that depend on those before them get 0. Returns the mean square that is
  * left, or +infinity. */
-double sparse_solve(double *coef, const double *const *column, size_t n, const double *target,
-                    size_t rows, arena *tmp);
+double search_sparse_solve(double *coef, const double *const *column, size_t n,
+                           const double *target, size_t rows, arena *tmp);
 
 #endif

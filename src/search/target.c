@@ -91,11 +91,11 @@ static int make_target(target *out, const search *s, const search_view *v, size_
             !search_view_derive(&out->view, s, v, outer, by, v->dim, v->x, y, v->rows, a))
             return -1;
     }
-    out->rows = head_rows_of(&out->view);
+    out->rows = search_head_rows_of(&out->view);
     return out->rows.variance > 0;
 }
 
-int targets_make(target *out, size_t *count, const search *s, const search_view *v, arena *a)
+int search_targets_make(target *out, size_t *count, const search *s, const search_view *v, arena *a)
 {
     *count = 0;
     for (size_t k = 0; k < TARGET_KINDS; k++) {

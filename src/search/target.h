@@ -33,6 +33,7 @@ typedef struct target {
 /* Those transforms of the view's y that are defined on all its rows and lead back by operators that
  * may be used, y itself first; out has room for TARGETS_MAX. Arrays live in `a`. Returns 0 when
  * memory is out. */
-int targets_make(target *out, size_t *count, const search *s, const search_view *v, arena *a);
+int search_targets_make(target *out, size_t *count, const search *s, const search_view *v,
+                        arena *a);
 
 #endif

@@ -113,7 +113,7 @@ static expr delete_node(vary *q, expr e)
     return expr_splice(e, i, expr_sub(e, child), q->a);
 }
 
-expr vary_fresh(vary *q)
+expr search_vary_fresh(vary *q)
 {
     expr e = any_part(q)->e;
     if (below(q, 3) == 0)
@@ -123,7 +123,7 @@ expr vary_fresh(vary *q)
     return e;
 }
 
-expr vary_blind(vary *q, expr e)
+expr search_vary_blind(vary *q, expr e)
 {
     switch (below(q, 8)) {
     case 0:
@@ -137,11 +137,11 @@ expr vary_blind(vary *q, expr e)
     case 6:
         return delete_node(q, e);
     default:
-        return expr_splice(e, below(q, e.count), vary_fresh(q), q->a);
+        return expr_splice(e, below(q, e.count), search_vary_fresh(q), q->a);
     }
 }
 
-expr vary_cross(vary *q, expr e, expr other)
+expr search_vary_cross(vary *q, expr e, expr other)
 {
     return expr_splice(e, below(q, e.count), expr_sub(other, below(q, other.count)), q->a);
 }
@@ -222,8 +222,8 @@ static double inverse_of_two(int op, int slot, double w, double other)
     }
 }
 
-int vary_wish(double *wanted, int *scale, const vary_parent *p, size_t node, int bare,
-              const head_rows *r)
+int search_vary_wish(double *wanted, int *scale, const vary_parent *p, size_t node, int bare,
+                     const head_rows *r)
 {
     size_t k = 0;
     while (k + 1 < p->h.terms && p->h.at[k + 1] <= node)
@@ -278,8 +278,8 @@ static expr placed(vary *q, expr e, double shift, double factor, double size, in
 static expr nearest(vary *q, const double *wanted, double *shift, double *factor, double *rest)
 {
     double b, left;
-    const pool_part *p = pool_match(q->pool, wanted, q->random, shift, factor, rest);
-    expr e = pool_power(q->pool, wanted, &b, &left, q->a);
+    const pool_part *p = search_pool_match(q->pool, wanted, q->random, shift, factor, rest);
+    expr e = search_pool_power(q->pool, wanted, &b, &left, q->a);
     q->evaluations += SCAN_COST + 1;
     if (e.node && (!p || left < 0.5 * *rest)) {
         *shift = 0;
@@ -360,12 +360,12 @@ static expr match(vary *q, const double *wanted, int scale, int at_top)
     return out;
 }
 
-expr vary_wanted(vary *q, const vary_parent *p)
+expr search_vary_wanted(vary *q, const vary_parent *p)
 {
     double wanted[SEARCH_FEW];
     int scale, bare = p->h.terms == 1 && below(q, 2);
     size_t node = below(q, p->e.count);
-    if (!vary_wish(wanted, &scale, p, node, bare, q->rows))
+    if (!search_vary_wish(wanted, &scale, p, node, bare, q->rows))
         return none;
     int top = 0;
     for (size_t k = 0; k < p->h.terms; k++)
@@ -374,7 +374,7 @@ expr vary_wanted(vary *q, const vary_parent *p)
     return new.node ? expr_splice(p->e, node, new, q->a) : none;
 }
 
-expr vary_residual(vary *q, const vary_parent *p)
+expr search_vary_residual(vary *q, const vary_parent *p)
 {
     double rest[SEARCH_FEW];
     for (size_t i = 0; i < q->rows->rows; i++) {
