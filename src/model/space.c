@@ -242,7 +242,7 @@ static snip_code make_rows(model_space *s, const model_item *item, size_t n, flo
         return status_nomem(st);
     if (failed < n)
         return status_fail(st, SNIP_UNSUPPORTED, failed,
-                           "table %zu holds a value that the model has no words for", failed + 1);
+                           "table %zu holds a value that the model cannot express", failed + 1);
     return SNIP_OK;
 }
 
