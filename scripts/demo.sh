@@ -1,7 +1,8 @@
 #!/bin/sh
-# The main job on the shipped model, in a few minutes: demo.sh PROGRAM [FOLDER]
-# Famous formulas and noisy data for them are brought together in the shared space; wrong formulas
-# are told from right ones; the model is measured on 10,000 held-out pairs.
+# The main jobs on the shipped model, in a few minutes: demo.sh PROGRAM [FOLDER]
+# A law is found in noisy measurements; famous formulas and noisy data for them are brought together in
+# the shared space; candidates are ranked and a wrong one is explained; the model is measured on 10,000
+# held-out pairs.
 set -eu
 snip=$(cd "$(dirname "$1")" && pwd)/$(basename "$1")
 out=${2:-demo}
@@ -20,6 +21,17 @@ run() { # shows a command as one would type it, then runs it
     printf '\n'
     "$snip" "$@"
 }
+
+say "100 noisy measurements of the force between two masses: which law is it?"
+awk 'BEGIN { srand(3); print "mass_1,mass_2,distance,force"
+    for (i = 0; i < 100; i++) {
+        m = 1 + 9*rand(); n = 1 + 9*rand(); r = 1 + 4*rand()
+        noise = 2*sqrt(-2*log(1 - rand()))*cos(6.2831853*rand())
+        printf "%.4g,%.4g,%.4g,%.4g\n", m, n, r, 6.674*m*n/r^2 + noise } }' > gravity.csv
+printf '$ head -n 4 gravity.csv\n'
+head -n 4 gravity.csv
+run fit gravity.csv --evals 200000
+printf '\n> marks the formula selected. The table was made with 6.674*mass_1*mass_2/distance^2.\n'
 
 # name, formula of a and b, range of a, range of b
 cat > laws.tsv <<'LAWS'
@@ -120,6 +132,7 @@ say "Where to look next"
 cat <<NEXT
   $out/evaluation/report.html    the figures of this run, as a page
   $out/data2.csv, candidates.txt play with them: snip rank data2.csv candidates.txt --format latex
+  $out/gravity.csv               snip fit gravity.csv --json, or snip serve gravity.csv --open
   docs/tutorial.md               from a CSV file to an explained formula
   docs/results.md                all results beside the paper's
   snip help, man snip            all commands

@@ -5,8 +5,8 @@
     scripts/refresh.py build/snip docs/tutorial.md --check  # only runs; fails if a command fails
 
 Lines that start with `$ ` are commands, for sh, in a folder of their own that holds the files of
-examples/, and build/ and models/ as the source tree has them; what follows up to the next command
-is their output. `snip` is the given program. The ```pycon blocks of a document are one session of
+examples/, and build/, examples/ and models/ as the source tree has them; what follows up to the next
+command is their output. `snip` is the given program. The ```pycon blocks of a document are one session of
 Python's, with the module snip.
 """
 import argparse
@@ -62,7 +62,8 @@ def main():
         with tempfile.TemporaryDirectory() as folder:
             shutil.copytree(ROOT / "examples", folder, dirs_exist_ok=True)
             os.symlink(program.parent, os.path.join(folder, "build"))
-            os.symlink(ROOT / "models", os.path.join(folder, "models"))
+            for kept in ("examples", "models"):
+                os.symlink(ROOT / kept, os.path.join(folder, kept))
             path = f"{program.parent}:{os.environ['PATH']}"
             session = {}
 

@@ -116,13 +116,14 @@ def disturbed(folder, models):
 
 def comparisons(results):
     """How often the first model is better than each other one, family by family and direction."""
+    yield "| | suite | settings | better | worse | unclear |"
+    yield "| --- | --- | ---: | ---: | ---: | ---: |"
     for c in results["comparisons"]:
-        verdicts = []
         for suite in ("edits", "subtrees"):
             settings = [s["verdict"] for s in c["settings"] if s["suite"] == suite]
-            verdicts.append(f"{suite} better in {settings.count('better')} of {len(settings)} settings, worse in "
-                            f"{settings.count('worse')}, unclear in {settings.count('same')}")
-        yield f"- {c['a']} against {c['b']}: {'; '.join(verdicts)}."
+            counts = [settings.count(v) for v in ("better", "worse", "same")]
+            yield (f"| {c['a']} against {c['b']} | {suite} | {len(settings)} | "
+                   + " | ".join(map(str, counts)) + " |")
 
 
 def load(file):
@@ -138,8 +139,8 @@ def section(title, folder):
     print(f"\n## {title}\n")
     print("\n".join(table(models, {m["name"]: m for m in large["models"]}, results["paper"])))
     if results["comparisons"]:
-        print("\nSix families of edits in two directions each; better or worse: the 95 % interval of the difference over the same targets "
-              "leaves out 0.\n")
+        print("\nSix families of edits in two directions each. Better or worse: the 95 % interval of the\n"
+              "difference over the same targets excludes 0.\n")
         print("\n".join(comparisons(results)))
     return models
 
@@ -148,17 +149,30 @@ def main():
     folder = pathlib.Path(sys.argv[1])
     print("""# Results
 
-Made by `make reproduce` from the weights in `models/`; pages with all figures: [default and control](report/report.html), [among 100,000](report/large/report.html), [ladder](report/ladder/report.html), [among 100,000](report/ladder/large/report.html);
-[curves.html](report/curves.html) shows how the models learned. In brackets: 95 % intervals (1,000 bootstrap resamples). Retrieval in %; edits, subtrees, corpora and rewritings are percentile ranks of the true counterpart, chance .5. What the models here are and how they were trained: [models/README.md](../models/README.md).
+`make reproduce` makes this page from the weights in `models/`. What the models are and how they
+were trained: [models/README.md](../models/README.md). Pages with all figures: [default and
+control](report/report.html), [among 100,000](report/large/report.html),
+[ladder](report/ladder/report.html), [among 100,000](report/ladder/large/report.html), and
+[learning curves](report/curves.html).
 
-The paper's models have d 512; SNIP++ was trained for 21.4 hours on four H100s, SNIP for 11.4 hours on one. What is not like for like: in the paper the modality gap is only measured, here training pulls the centroids together
-(`centre`; before that the default model's gap was .54, docs/recipe.md). The probes' identities and functions are ours, since the paper does not list its own, so their rows are no more than similar. The corpora have more formulas here
-(docs/design.md), and one choice of the recipe (`zoom`) was made with an eye on them (docs/recipe.md); everything else was tuned on a validation stream. "Consistent view": the formula is read as a function of the standardised
-inputs that the table shows, as in training; the paper reads it in its own units.""")
+Brackets hold 95 % intervals (1,000 bootstrap resamples). Retrieval is in %. Edits, subtrees,
+corpora and rewritings are percentile ranks of the true counterpart; chance is .5.
+
+The paper's models have d 512. SNIP++ was trained for 21.4 hours on four H100s, SNIP for 11.4 hours
+on one. What is not like for like:
+
+- Modality gap: the paper only measures it. Here training pulls the centroids together (`centre`;
+  before that the default model's gap was .54, docs/recipe.md).
+- Probes: the paper does not list its identities and functions, so ours are only similar.
+- Corpora: more formulas are usable here (docs/design.md). One choice of the recipe (`zoom`) was
+  made with an eye on them (docs/recipe.md); everything else was tuned on a validation stream.
+- "Consistent view": the formula is read as a function of the standardised inputs that the table
+  shows, as in training. The paper reads it in its own units.""")
     alone = len(load(folder / "results.json")["models"]) == 1
     models = section("The default model" if alone else "The default model and its control", folder)
     if any(folder.glob("noise-*-rows-*.json")):
-        print("\n## Noise and rows\n\nnDCG@10 in % among 10,000, tables of 200 rows but where it says otherwise; noise in % of y's deviation.\n")
+        print("\n## Noise and rows\n\nnDCG@10 in % among 10,000. Tables have 200 rows unless a column says otherwise; noise is in % of\n"
+              "y's deviation.\n")
         print("\n".join(disturbed(folder, models)))
     models += section("The ladder: one recipe, six objectives", folder / "ladder")
     print("\n## The models\n")
@@ -166,7 +180,8 @@ inputs that the table shows, as in training; the paper reads it in its own units
     for m in models:
         print(f"| {m['name']} | {m['stage']} | {m['samples']:,.0f} | {m['train_seconds'] / 3600:.2f} | "
               f"{m['parameters']:,} |")
-    print("\nHours are by the clock, with pauses and with other work on the machine: [models/README.md](../models/README.md).")
+    print("\nHours are wall-clock time, with pauses and with other work on the machine:\n"
+          "[models/README.md](../models/README.md).")
 
 
 if __name__ == "__main__":

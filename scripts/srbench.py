@@ -98,7 +98,8 @@ def evaluate(formula, variables):
                  "tan": np.tan, "asin": np.arcsin, "arcsin": np.arcsin, "acos": np.arccos,
                  "arccos": np.arccos, "atan": np.arctan, "arctan": np.arctan, "sinh": np.sinh,
                  "cosh": np.cosh, "tanh": np.tanh, "Abs": np.abs, "abs": np.abs, "sign": np.sign,
-                 "pi": np.pi, "E": np.e, "Pow": np.power, "Max": np.maximum, "Min": np.minimum}
+                 "pi": np.pi, "E": np.e, "Pow": np.power, "Max": np.maximum, "Min": np.minimum,
+                 "Symbol": variables.get}
     rows = len(next(iter(variables.values())))
     with np.errstate(all="ignore"):
         y = eval(compile(formula.replace("^", "**"), "formula", "eval"),
@@ -114,9 +115,10 @@ def problems(which):
         lines = (HERE.parent / "data" / f"{corpus}.tsv").read_text().splitlines()
         if corpus in which:
             rows = [line for line in lines if line and line[0] != "#"]
-            out.append([(corpus == "feynman" and place % 3 == 0, Problem(corpus, line))
-                        for place, line in enumerate(rows)
-                        if line.split("\t")[0] not in LEFT_OUT])
+            found = [Problem(corpus, line) for line in rows]
+            for place, p in enumerate(found):
+                p.third = corpus == "feynman" and place % 3 == 0
+            out.append([p for p in found if p.id not in LEFT_OUT])
     return out
 
 
@@ -124,8 +126,8 @@ def chosen(options):
     """The problems that the options name."""
     out = []
     for corpus in problems(options.corpus.split(",")):
-        for third, p in corpus:
-            if (options.part == "all" or third == (options.part == "third")) and \
+        for p in corpus:
+            if (options.part == "all" or p.third == (options.part == "third")) and \
                     (not options.only or p.id in options.only.split(",")):
                 out.append(p)
     n = options.count
@@ -203,6 +205,7 @@ def to_sympy(text, p):
     # What is known of the inputs: without it sqrt(x**2) is not x.
     local = {name: sympy.Symbol(name, positive=True) if low > 0 else sympy.Symbol(name, real=True)
              for name, (low, _) in zip(p.names, p.ranges)}
+    local["Symbol"] = dict(local).get  # Symbol('gamma'): names that SymPy has for itself
     local.update(arcsin=sympy.asin, arccos=sympy.acos, arctan=sympy.atan)
     return parse_expr(text.replace("^", "**"), local_dict=local)
 

@@ -245,22 +245,22 @@ shows 'done after 20 of 20' train $small --steps 20 --warmup 5 --set first=9 --s
 decays="$small --warmup 5 --set schedule=constant --set decay=30"
 shows 'done after 20 of 20' train $decays --steps 20 --set decay=0 --out decays
 shows 'done after 40 of 40' train $decays --steps 40 --out decays --resume
-refuses 1 "another 'steps'" train $decays --steps 60 --out decays --resume
+refuses 1 'steps differs from the checkpoint' train $decays --steps 60 --out decays --resume
 # Fewer steps than the warm-up: it is half of them. A run that is made longer keeps its own.
 shows 'done after 10 of 10' train $small --steps 10 --out short
 shows 'warmup..:5,' info short/model.safetensors --json
 shows 'done after 10 of 10' train $small --steps 10 --set schedule=constant --out longer
 shows 'done after 200 of 200' train $small --steps 200 --set schedule=constant --out longer --resume
 shows 'warmup..:5,' info longer/model.safetensors --json
-refuses 1 "another 'steps', 10, on which its learning rates depend" train $small --steps 20 --out short --resume
-refuses 1 "another 'warmup'" train $small --steps 200 --set schedule=constant --set warmup=6 --out longer --resume
+refuses 1 'steps differs from the checkpoint (10, now 20), and the learning rates depend on it' train $small --steps 20 --out short --resume
+refuses 1 'warmup differs from the checkpoint' train $small --steps 200 --set schedule=constant --set warmup=6 --out longer --resume
 [ -s run/log.jsonl ] && [ -s run/curves.html ] && good || bad "train leaves no log or curves"
 before=$(cksum run/*)
 refuses 1 'holds a training run already' train $small --out run
 mkdir lost; cp run/model.safetensors lost
 refuses 1 'lost: holds a model already' train $small --out lost
 refuses 2 '--overwrite starts anew' train $small --out run --overwrite --resume
-refuses 1 "another 'lr'" train $small --out run --resume --lr 0.5
+refuses 1 'lr differs from the checkpoint' train $small --out run --resume --lr 0.5
 refuses 1 'another model configuration' train $small --out run --resume --set ff=64
 [ "$before" = "$(cksum run/*)" ] && good || bad "a refused run was touched"
 shows 'done after 160 of 160' train $small --seed 5 --out lost --overwrite
@@ -386,7 +386,7 @@ shows '^\.TH SNIP.-HELP 1' help help --man
 refuses 2 "there is no command 'frob'" help frob
 refuses 2 "there is no command 'frob'" help --man frob
 refuses 2 "there is no command 'frob'" help --complete frob
-refuses 2 'one command at a time' help calc gen
+refuses 2 'takes one command' help calc gen
 refuses 2 'exclude each other' help --man --complete calc
 refuses 2 'unknown option --frob' help --frob
 refuses 2 '--man takes no value' help --man=calc

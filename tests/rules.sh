@@ -3,6 +3,7 @@
 # base/streams.h, names no option of the command line in its messages, and nobody decides by the text
 # of a message.
 set -u
+shopt -s lastpipe # so that none() can set `failed` at the end of a pipe
 cd "$1" || exit 1
 failed=0
 none() { # none WHAT: lines on standard input are offences

@@ -416,7 +416,7 @@ static void the_model_is_the_average(void **state)
     /* A run without average does not become one with it. */
     averaged.average = 0;
     assert_int_equal(train(&c, &averaged, 1, &done, &st), SNIP_FORMAT);
-    assert_non_null(strstr(st.msg, "another 'average'"));
+    assert_non_null(strstr(st.msg, "average differs from the checkpoint"));
     remove_folder();
 }
 
@@ -470,11 +470,11 @@ static void older_states_resume(void **state)
     safetensors_close(&f);
     whole.optimizer = TRAIN_MUON;
     assert_int_equal(train(&m, &whole, 1, &done, &st), SNIP_FORMAT);
-    assert_non_null(strstr(st.msg, "another 'optimizer'"));
+    assert_non_null(strstr(st.msg, "optimizer differs from the checkpoint"));
     whole.optimizer = TRAIN_ADAM;
     whole.average = 0.9;
     assert_int_equal(train(&m, &whole, 1, &done, &st), SNIP_FORMAT);
-    assert_non_null(strstr(st.msg, "another 'average'"));
+    assert_non_null(strstr(st.msg, "average differs from the checkpoint"));
     whole.average = 0;
     said told = { .count = 0 };
     const train_watch watch = { .warn = keep_warning,
@@ -661,12 +661,19 @@ static void phases_may_be_chosen_late(void **state)
     assert_memory_equal(once + n - data, twice + k - data, data);
     whole.centre = 1; /* in force by now */
     assert_int_equal(train(&m, &whole, 1, &done, &st), SNIP_FORMAT);
-    assert_non_null(strstr(st.msg, "another 'centre'"));
+    assert_non_null(strstr(st.msg, "centre differs from the checkpoint"));
     whole.centre = 2;
     whole.first = 6; /* behind us, too */
     assert_int_equal(train(&m, &whole, 1, &done, &st), SNIP_FORMAT);
-    assert_non_null(strstr(st.msg, "another 'first'"));
+    assert_non_null(strstr(st.msg, "first differs from the checkpoint"));
     remove_folder();
+}
+
+/* By fields: what lies between them is anything. */
+static int same_phase(const train_phase *p, const train_phase *q)
+{
+    return p->stage == q->stage && p->points == q->points && p->subtrees == q->subtrees &&
+           p->edits == q->edits && p->zoom == q->zoom;
 }
 
 /* Settings as files of version 0.1.0 have them, before there were phases in the code: each key
@@ -686,8 +693,8 @@ static void settings_of_older_files_are_read(void **state)
     assert_int_equal(train_config_preset(&paper, "paper", NULL), SNIP_OK);
     c = paper;
     assert_int_equal(settings_read(&train_settings, &c, o, NULL, &st), SNIP_OK);
-    assert_memory_equal(&c.phase[TRAIN_FIRST], &first, sizeof first);
-    assert_memory_equal(&c.phase[TRAIN_MAIN], &main_phase, sizeof main_phase);
+    assert_true(same_phase(&c.phase[TRAIN_FIRST], &first));
+    assert_true(same_phase(&c.phase[TRAIN_MAIN], &main_phase));
     assert_true(c.first == 8 && c.steps == 12 && c.schedule == TRAIN_CONSTANT);
     assert_true(c.lr == paper.lr && c.warmup == paper.warmup && c.rows == 0);
     json_t *again = train_config_json(&c), *value;
@@ -781,7 +788,7 @@ static void runs_are_not_mixed_up(void **state)
     file_unlock(lock, path);
     d.lr = 0.5;
     assert_int_equal(train(&m, &d, 1, &done, &st), SNIP_FORMAT);
-    assert_non_null(strstr(st.msg, "another 'lr'"));
+    assert_non_null(strstr(st.msg, "lr differs from the checkpoint"));
     other.ff = 128;
     assert_int_equal(train(&other, &c, 1, &done, &st), SNIP_FORMAT);
     assert_non_null(strstr(st.msg, "another model configuration"));

@@ -376,7 +376,7 @@ static snip_code find_inputs(const reader *r, table *out, char *used, const tabl
                                r->path, shown, c.s);
         if (j == out->target)
             return status_fail(r->st, SNIP_FORMAT, 0,
-                               "%s: '%.*s' is the target, so it is no input%s", r->path, shown, c.s,
+                               "%s: '%.*s' is the target, not an input%s", r->path, shown, c.s,
                                advice(r->a, hints_of(options)->target, " names another"));
         if (used[j])
             return status_fail(r->st, SNIP_FORMAT, 0, "%s: '%.*s' is named twice", list.path, shown,

@@ -253,7 +253,7 @@ const cli_command cli_embed_command = {
         "Writes a matrix of floats that NumPy reads, a row of length 1 each, and prints a line for "
         "every row: row, file, line, name, node (-1: the whole), formula. Formulas are taken as "
         "functions of inputs of mean 0 and deviation 1, as in training; tables are standardised. "
-        "The inner product of a formula's row and a table's row tells how well they agree. With "
+        "The inner product of a formula's row and a table's row says how well they agree. With "
         "--view form a table has two rows, of y and of -y, the larger product counts.",
     .examples = "snip embed --formulas formulas.txt -o formulas.npy\n"
                 "echo 'sin(x0) + 2.5*x1' | snip embed --formulas - --subtrees -o parts.npy\n"

@@ -154,7 +154,7 @@ static int write_results(const cli_command *self, json_t *results, const char *o
     file_out o;
     int good = file_out_open(&o, json);
     if (good) {
-        good = json_dumpf(results, o.f, JSON_INDENT(1) | JSON_REAL_PRECISION(9)) == 0;
+        good = json_dumpf(results, o.f, JSON_COMPACT | JSON_REAL_PRECISION(9)) == 0;
         good = file_out_close(&o, good);
     }
     if (!good)

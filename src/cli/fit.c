@@ -284,8 +284,8 @@ static int print_result(request *q, const search_result *r)
         if (q->format == CLI_RANKING_TABLE && r->note)
             printf("%s\n", r->note);
         if (q->format == CLI_RANKING_TABLE && r->outliers)
-            printf("%zu rows are more than 6 standard deviations away from the selected formula\n",
-                   r->outliers);
+            printf("%zu %s more than 6 standard deviations away from the selected formula\n",
+                   r->outliers, r->outliers == 1 ? "row is" : "rows are");
         return cli_finish(q->self);
     }
     if (!file_out_open(&o, q->out))

@@ -574,7 +574,7 @@ const cli_command cli_fit_constants_command = {
     .summary = "fit the parameters of a given law, with their errors",
     .arguments = "TABLE FORMULA [options]",
     .about =
-        "Fits a law to all rows of a table by least squares. Names in FORMULA that are no columns "
+        "Fits a law to all rows of a table by least squares. Names in FORMULA that are not columns "
         "are parameters; numbers written with a point (1.0, not 1) are fitted as well, as c1, c2, "
         "... in order. Prints estimates with standard errors, intervals and correlations, and how "
         "well the law fits; --out writes residual and intervals of every row, --svg draws them. A "

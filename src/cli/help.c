@@ -38,7 +38,7 @@ void cli_overview(FILE *to)
     fprintf(to, "Usage: snip %s\n\nCommands:\n", cli_program.arguments);
     for (const cli_command *const *c = cli_commands; *c; c++)
         fprintf(to, "  %-13s %s\n", (*c)->name, (*c)->summary);
-    fprintf(to, "\n`snip help COMMAND` or `snip COMMAND --help` tells more, with examples.\n");
+    fprintf(to, "\n`snip help COMMAND` or `snip COMMAND --help` shows options and examples.\n");
 }
 
 const char *cli_default(char *buf, const cli_option *o)
@@ -214,7 +214,7 @@ static int command(const cli_command *self, int argc, char **argv)
     if (n < 0)
         return code;
     if (n > 1)
-        return cli_fail(self, CLI_MISUSED, "tells about one command at a time");
+        return cli_fail(self, CLI_MISUSED, "takes one command");
     if (man && complete)
         return cli_fail(self, CLI_MISUSED, "--man and --complete exclude each other");
     char *how[] = { man ? "--man" : complete ? "--complete" : "--help", NULL };
@@ -239,7 +239,7 @@ static int command(const cli_command *self, int argc, char **argv)
 
 const cli_command cli_help_command = {
     .name = "help",
-    .summary = "tell about the program or one of its commands",
+    .summary = "show help on the program or on one command",
     .arguments = "[COMMAND] [options]",
     .about = "Without COMMAND it lists the commands. With --man it prints the manual page that "
              "`make install` installs as snip-COMMAND(1), or snip(1). With --complete it prints, "

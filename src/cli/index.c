@@ -227,7 +227,7 @@ static int add(const cli_command *self, const request *q, const char *path, cons
     if (file_read_text(&text, &size, formulas, FILE_FORMULAS_MAX, a, &st) != SNIP_OK)
         code = cli_fail_status(self, &st);
     else if (memchr(text, 0, size))
-        code = cli_fail(self, CLI_FAILED, "%s: holds a zero byte, so it is no list of formulas",
+        code = cli_fail(self, CLI_FAILED, "%s: holds a zero byte, so it is not a list of formulas",
                         formulas);
     else if (lines_of(text) > LINES_MAX)
         code = cli_fail(self, CLI_FAILED, "%s: has more than %d lines; add them in several files",
@@ -367,7 +367,7 @@ const cli_command cli_index_command = {
              "it, and so may anything else: the same command goes on where it was. add puts your "
              "own formulas in, a line each (lines that begin with # are comments, "
              "`name<TAB>formula` gives a name, - is standard input); their variables are x0, x1, "
-             "..., inputs of mean 0 and deviation 1. info tells what a library holds. A library is "
+             "..., inputs of mean 0 and deviation 1. info shows what a library holds. A library is "
              "two files, LIBRARY and LIBRARY.vectors; move them together.",
     .examples = "snip index build --count 1000000 -o lib.db\n"
                 "snip index add lib.db mine.txt\n"

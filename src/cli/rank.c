@@ -116,8 +116,8 @@ const cli_command cli_rank_command = {
         "by the agreement with the table in the shared space). The constants printed are then "
         "fitted to all rows; rows held out only judge. FORMULAS is a file with a formula a line, "
         "or a hall of fame as PySR writes it; - is standard input. Variables are the table's "
-        "column names, or x0, x1, ... in order. `front` marks formulas than which nothing "
-        "simpler is better on the rows held out. Whole exponents (x^2, x^3.0) are part of the "
+        "column names, or x0, x1, ... in order. `front` marks the Pareto front: no "
+        "simpler formula has a lower held-out error. Whole exponents (x^2, x^3.0) are part of the "
         "form and not refitted; x^2.1 is. No constant is added: sqrt(x) keeps its scale, "
         "1.0*sqrt(x) is fitted. Tables of fewer than 100 rows are judged by cross-validation. "
         "Formulas with as many constants as rows, or more, come last by balance.",

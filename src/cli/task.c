@@ -68,7 +68,7 @@ int cli_task_table(const cli_command *self, cli_task *task, const char *path)
             fprintf(stderr, "snip %s: %s is the same in all rows that are not held out\n",
                     self->name, names[j]);
     if (task->p.fit < task->p.train && !task->quiet)
-        fprintf(stderr, "snip %s: %zu of the rows are used to fit constants, all to judge\n",
+        fprintf(stderr, "snip %s: constants are fitted to %zu of the rows, all rows judge\n",
                 self->name, task->p.fit);
     return 1;
 }

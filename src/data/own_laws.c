@@ -42,7 +42,7 @@ static snip_code read_line(data_own_law *out, char *line, size_t number, arena *
                                DATA_DIMS_MAX);
         if (!read_range(w, &name[out->dim], &out->low[out->dim], &out->high[out->dim]))
             return status_fail(st, SNIP_FORMAT, 0,
-                               "line %zu: '%.40s' is no range such as x=1:5, the lower end first",
+                               "line %zu: '%.40s' is not a range such as x=1:5, the lower end first",
                                number, w);
         out->dim++;
     }

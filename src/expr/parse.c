@@ -398,7 +398,7 @@ static int parse_call(parser *p, int op, const char *name, size_t length, size_t
         return -1;
     if (is_real_root(name, length)) {
         if (count != 2 || integer_at(p, kid[1]) != 3)
-            return fail_at(p, pos, "of real_root only real_root(..., 3) is known");
+            return fail_at(p, pos, "only the cube root real_root(x, 3) is supported");
         kid[1] = -1;
         count = 1;
     }

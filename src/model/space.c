@@ -215,11 +215,7 @@ static snip_code make_rows(model_space *s, const model_item *item, size_t n, flo
                            float *values, snip_status *st)
 {
     chunk *c;
-    /* oneDNN crashes where it finds no memory for its code or a thread no stack. */
-    const size_t code = (size_t)24 << 20, each = (size_t)16 << 20;
-    size_t count = arena_room(code + (size_t)s->threads * each)
-                       ? cut(&c, s, item, n, symbols, values)
-                       : (size_t)-1;
+    size_t count = nn_room(s->threads) ? cut(&c, s, item, n, symbols, values) : (size_t)-1;
     if (count == (size_t)-1)
         return status_nomem(st);
     int no_memory = 0;
@@ -246,7 +242,7 @@ static snip_code make_rows(model_space *s, const model_item *item, size_t n, flo
         return status_nomem(st);
     if (failed < n)
         return status_fail(st, SNIP_UNSUPPORTED, failed,
-                           "table %zu holds a value that the model has no words for", failed + 1);
+                           "table %zu holds a value that the model cannot express", failed + 1);
     return SNIP_OK;
 }
 

@@ -303,8 +303,8 @@ static snip_code measure_whole(regress_explanation *x, const regress_problem *p,
     snip_code code = regress_similarities(&x->similarity, &why, &x->e, 1, p, t, threads, a, st);
     if (code != SNIP_OK || !isnan(x->similarity))
         return code;
-    return status_fail(st, SNIP_UNSUPPORTED, 0, "the model cannot read the formula: %s",
-                       why ? why : "it has no words for it");
+    return status_fail(st, SNIP_UNSUPPORTED, 0, "the model cannot express the formula%s%s",
+                       why ? ": " : "", why ? why : "");
 }
 
 /* Cosines of all edits; those without words are dropped. */

@@ -295,8 +295,8 @@ snip_code regress_problem_embed(const regress_problem *p, regress_inputs inputs,
     int dim = __builtin_popcount(inputs & (((regress_inputs)1 << p->dim) - 1));
     if (dim > config->dims)
         return status_fail(st, SNIP_UNSUPPORTED, 0,
-                           "the table has %d inputs and the model reads %d; choose among them",
-                           dim, config->dims);
+                           "the table has %d inputs and the model reads %d; choose among them", dim,
+                           config->dims);
     if (view != REGRESS_EXACT && !config->forms)
         return status_fail(st, SNIP_UNSUPPORTED, 0, "the model was not trained to read forms");
     size_t take = p->train < DATA_POINTS ? p->train : DATA_POINTS;
@@ -310,7 +310,7 @@ snip_code regress_problem_embed(const regress_problem *p, regress_inputs inputs,
     snip_code code =
         good ? model_space_embed(s, item, (size_t)draws, NULL, rows, st) : status_nomem(st);
     if (code == SNIP_UNSUPPORTED)
-        status_set(st, code, 0, "the table holds a value that the model has no words for");
+        status_set(st, code, 0, "the table holds a value that the model cannot express");
     if (code == SNIP_OK) {
         memset(z, 0, latent * sizeof *z);
         for (int k = 0; k < draws; k++)

@@ -212,12 +212,14 @@ static snip_code same_run(const json_t *saved, const train_config *ours, uint64_
         return SNIP_OK;
     if (other->offset == offsetof(train_config, steps))
         return status_fail(st, SNIP_FORMAT, 0,
-                           "%s: was trained with another 'steps', %llu, on which its learning "
-                           "rates depend; resume with as many",
-                           path, (unsigned long long)steps);
-    return status_fail(st, SNIP_FORMAT, 0,
-                       "%s: was trained with another '%s'; resume with the same settings", path,
-                       other->name);
+                           "%s: steps differs from the checkpoint (%llu, now %llu), and the "
+                           "learning rates depend on it",
+                           path, (unsigned long long)steps, (unsigned long long)ours->steps);
+    char before[40], now[40];
+    settings_text(other, &theirs, before, sizeof before);
+    settings_text(other, ours, now, sizeof now);
+    return status_fail(st, SNIP_FORMAT, 0, "%s: %s differs from the checkpoint (%s, now %s)", path,
+                       other->name, before, now);
 }
 
 /* Sets the run from its state file. */
