@@ -107,7 +107,7 @@ class Server:
 
 def stream(server, fit):
     s = socket.create_connection(("127.0.0.1", server.port), timeout=60)
-    s.sendall(f"GET /api/fit/{fit}/events HTTP/1.1\r\nHost: 127.0.0.1:{server.port}\r\n\r\n".encode())
+    s.sendall(f"GET /api/fit/{fit}/events HTTP/1.1\r\nHost: 127.0.0.1:{server.port}\r\nConnection: close\r\n\r\n".encode())
     return s
 
 

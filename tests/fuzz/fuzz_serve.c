@@ -1,0 +1,108 @@
+/* fuzz_serve.c - any bytes as a request of the page's API: each gets one JSON answer, an error with
+ * a sentence if it is one, and none is the server's own fault.
+ *
+ * A line "METHOD PATH", with " csv" behind it for a body that is a table, then the body. There is a
+ * table with the id t. */
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "serve/serve_int.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void check(int good)
+{
+    if (!good)
+        abort();
+}
+
+/* A small untrained model, made once: it would take most of the time. */
+static const model_opened *the_model(void)
+{
+    static model_opened t;
+    model_config c;
+    model *m;
+    if (t.m)
+        return &t;
+    t.a = arena_new(0);
+    check(model_config_preset(&c, "tiny", NULL) == SNIP_OK);
+    c.statistics = 1;
+    c.points = 0;
+    c.layers = 1;
+    c.hidden = 16;
+    check(model_new(&m, &c, t.a, NULL) == SNIP_OK);
+    model_start(m, 4);
+    memcpy(t.hash, "0", 2);
+    t.m = m;
+    t.tree = 1;
+    return &t;
+}
+
+/* A server without connections, and its table. */
+static void start(serve *s)
+{
+    static const char text[] = "x,y\n1,2.1\n2,3.9\n3,6.2\n4,8\n5,9.9\n6,12.1\n7,14\n8,15.8\n";
+    snip_status st;
+    s->o = (serve_options){ .max_upload = 1 << 20, .threads = 1, .model = the_model() };
+    pthread_mutex_init(&s->lock, NULL);
+    pthread_mutex_init(&s->map_lock, NULL);
+    serve_table *t = serve_table_add(s, "t.csv", text, sizeof text - 1, NULL, NULL, &st);
+    check(t && !t->error);
+    memcpy(t->id, "t", 2);
+    serve_table_release(s, t);
+}
+
+static void end(serve *s)
+{
+    for (size_t k = 0; k < SERVE_SEARCHES_MAX; k++)
+        if (s->search[k])
+            s->search[k]->cancel = 1;
+    serve_store_free(s);
+    serve_map_free(s->map);
+    pthread_mutex_destroy(&s->lock);
+    pthread_mutex_destroy(&s->map_lock);
+}
+
+static void check_answer(const serve_request *q)
+{
+    static const unsigned known[] = { 200, 400, 404, 405, 422 };
+    size_t k = 0;
+    while (k < sizeof known / sizeof *known && known[k] != q->status)
+        k++;
+    check(k < sizeof known / sizeof *known);
+    json_t *answer = json_loadb(q->reply, q->reply_size, 0, NULL);
+    check(json_is_object(answer));
+    check(q->status == 200 || json_string_length(json_object_get(answer, "error")) > 0);
+    json_decref(answer);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    char method[8] = "", path[200] = "", kind[8] = "";
+    const uint8_t *line = memchr(data, '\n', size);
+    char first[220];
+    size_t n = line ? (size_t)(line - data) : size;
+    if (n >= sizeof first)
+        return 0;
+    memcpy(first, data, n);
+    first[n] = 0;
+    if (sscanf(first, "%7s %199s %7s", method, path, kind) < 2)
+        return 0;
+    size_t begin = line ? n + 1 : n;
+    serve s = { 0 };
+    start(&s);
+    serve_request q = { .method = method, .path = path, .csv = strcmp(kind, "csv") == 0 };
+    q.size = size - begin;
+    q.body = malloc(q.size + 1);
+    check(q.body != NULL);
+    memcpy(q.body, data + begin, q.size);
+    q.body[q.size] = 0;
+    serve_answer(&s, &q);
+    check_answer(&q);
+    free(q.body);
+    free(q.reply);
+    end(&s);
+    return 0;
+}
