@@ -5,6 +5,7 @@
 #   make test       the test suite
 #   make test-asan  the same under address and undefined-behaviour sanitizers
 #   make test-tsan  the library's test with several threads, under the thread sanitizer
+#   make test-page  the page of snip serve in Debian's chromium; screenshots in build/pictures
 #   make bench      benchmarks
 #   make bench-fit  snip fit on 30 problems by SRBench's protocol, clean and noisy: under 20 minutes
 #   make bench-torch  a training step beside the same step in PyTorch
@@ -32,7 +33,7 @@ ifdef SNIP_GOLDEN
 export SNIP_GOLDEN := $(abspath $(SNIP_GOLDEN))
 endif
 
-.PHONY: all docs reproduce demo test test-asan test-tsan bench bench-fit bench-torch fuzz lint format install clean deps
+.PHONY: all docs reproduce demo test test-asan test-tsan test-page bench bench-fit bench-torch fuzz lint format install clean deps
 
 all: build/build.ninja
 	@ninja -C build
@@ -64,6 +65,10 @@ build-tsan/build.ninja: | deps
 test-tsan: all build-tsan/build.ninja
 	@ninja -C build-tsan tests/test_api_threads
 	@TSAN_OPTIONS=halt_on_error=1 tests/with_model.sh build/snip build-tsan/tests/test_api_threads
+
+test-page: all
+	@scripts/deps.sh chromium fonts-dejavu-extra
+	@tests/page/page.py build/snip . build/pictures
 
 bench: all
 	@build/snip bench

@@ -98,7 +98,8 @@ def evaluate(formula, variables):
                  "tan": np.tan, "asin": np.arcsin, "arcsin": np.arcsin, "acos": np.arccos,
                  "arccos": np.arccos, "atan": np.arctan, "arctan": np.arctan, "sinh": np.sinh,
                  "cosh": np.cosh, "tanh": np.tanh, "Abs": np.abs, "abs": np.abs, "sign": np.sign,
-                 "pi": np.pi, "E": np.e, "Pow": np.power, "Max": np.maximum, "Min": np.minimum}
+                 "pi": np.pi, "E": np.e, "Pow": np.power, "Max": np.maximum, "Min": np.minimum,
+                 "Symbol": variables.get}
     rows = len(next(iter(variables.values())))
     with np.errstate(all="ignore"):
         y = eval(compile(formula.replace("^", "**"), "formula", "eval"),
@@ -203,6 +204,7 @@ def to_sympy(text, p):
     # What is known of the inputs: without it sqrt(x**2) is not x.
     local = {name: sympy.Symbol(name, positive=True) if low > 0 else sympy.Symbol(name, real=True)
              for name, (low, _) in zip(p.names, p.ranges)}
+    local["Symbol"] = dict(local).get  # Symbol('gamma'): names that SymPy has for itself
     local.update(arcsin=sympy.asin, arccos=sympy.acos, arctan=sympy.atan)
     return parse_expr(text.replace("^", "**"), local_dict=local)
 

@@ -119,7 +119,8 @@ static int command(const cli_command *self, int argc, char **argv)
         open_browser(serve_address(s));
     while (!*stop) /* a signal cuts the nap short */
         nanosleep(&(struct timespec){ .tv_nsec = 200000000 }, NULL);
-    serve_stop(s);
+    if (!serve_stop(s)) /* something computes for nobody; it holds the model */
+        _exit(CLI_DONE);
     code = CLI_DONE;
 done:
     cli_task_close(&task);

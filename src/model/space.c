@@ -215,11 +215,7 @@ static snip_code make_rows(model_space *s, const model_item *item, size_t n, flo
                            float *values, snip_status *st)
 {
     chunk *c;
-    /* oneDNN crashes where it finds no memory for its code or a thread no stack. */
-    const size_t code = (size_t)24 << 20, each = (size_t)16 << 20;
-    size_t count = arena_room(code + (size_t)s->threads * each)
-                       ? cut(&c, s, item, n, symbols, values)
-                       : (size_t)-1;
+    size_t count = nn_room(s->threads) ? cut(&c, s, item, n, symbols, values) : (size_t)-1;
     if (count == (size_t)-1)
         return status_nomem(st);
     int no_memory = 0;

@@ -7,6 +7,7 @@
 
 #include "base/isa.h"
 #include "nn/nn.h"
+#include "base/arena.h"
 
 extern const nn_kernels nn_kernels_generic, nn_kernels_avx2, nn_kernels_avx512;
 
@@ -19,6 +20,12 @@ const nn_kernels *nn_kernels_for(isa which)
 const nn_kernels *nn_kernels_best(void)
 {
     return nn_kernels_for(isa_best());
+}
+
+int nn_room(int threads)
+{
+    const size_t code = (size_t)24 << 20, each = (size_t)16 << 20;
+    return arena_room(code + (size_t)threads * each);
 }
 
 void nn_quiet_begin(nn_quiet *q)

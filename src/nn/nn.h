@@ -28,6 +28,10 @@ NN_CHECKED int nn_gemm(int trans_a, int trans_b, size_t m, size_t n, size_t k, f
                        const float *a, size_t lda, const float *b, size_t ldb, float beta, float *c,
                        size_t ldc);
 
+/* Whether products on so many threads have the memory that oneDNN takes behind our back: it crashes
+ * where it finds none for its code, or a thread none for its stack. Ask before work begins. */
+int nn_room(int threads);
+
 /* While some of oneDNN's AVX-512 kernels run, the stack pointer stands at the start of a work space
  * on the heap (`mov rsp, ws` in its f32 gemm): a signal handler that runs then writes its frame
  * over what lies before it. So no signal is delivered to a thread during a product. nn_gemm sees to

@@ -383,7 +383,9 @@ static void post_formula(call *c)
         return;
     json_t *out = json_object();
     for (size_t k = 0; k < sizeof formats / sizeof *formats; k++) {
-        const char *s = expr_print(e[0], formats[k].format, names, 0, c->a);
+        /* Prefix is what a program reads: x_0, x_1, ... there, for a name may hold a comma. */
+        const expr_names *called = formats[k].format == SNIP_PREFIX ? NULL : names;
+        const char *s = expr_print(e[0], formats[k].format, called, 0, c->a);
         json_object_set_new(out, formats[k].name, text_json(s ? s : ""));
     }
     json_object_set_new(out, "nodes", json_integer((json_int_t)e[0].count));
@@ -602,10 +604,10 @@ void serve_answer(serve *s, serve_request *q)
     }
     call c = { .s = s, .q = q, .id = id, .a = arena_new(0) };
     json_error_t error;
-    int is_csv = routes[route].run == post_table && q->size > 0 && q->body[0] != '{';
-    if (strcmp(q->method, "POST") == 0 && !is_csv && routes[route].run != post_stop) {
+    int is_table = routes[route].run == post_table && q->csv;
+    if (strcmp(q->method, "POST") == 0 && !is_table && routes[route].run != post_stop) {
         c.body = json_loadb(q->body ? q->body : "", q->size, 0, &error);
-        if (!json_is_object(c.body) && !(routes[route].run == post_table && q->size == 0)) {
+        if (!json_is_object(c.body)) {
             json_decref(c.body);
             arena_free(c.a);
             serve_refuse(q, 400, "the body is not a JSON object");

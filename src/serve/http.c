@@ -12,7 +12,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
 
 #include "base/text.h"
 #include "serve/serve_int.h"
@@ -21,6 +24,7 @@ enum {
     WORKERS = 2,
     WAITING_MAX = 64,      /* requests that wait for a worker */
     CONNECTIONS_MAX = 600, /* open at a time */
+    STOP_MS = 700,         /* the end waits so long for what computes */
     IDLE_SECONDS = 15,     /* a connection that says nothing is closed */
     BODIES_MAX = 4         /* times max_upload: all bodies that are being received */
 };
@@ -96,21 +100,30 @@ static int start_workers(serve *s)
     return w->threads > 0;
 }
 
-static void stop_workers(serve *s)
+/* Those answer what waits and end; what comes later is refused. The queue itself stays until no
+ * connection can ask for it. Returns 0 if one still computes at `until`. */
+static int stop_workers(serve *s, const struct timespec *until)
 {
     struct serve_queue *w = s->queue;
     if (!w)
-        return;
+        return 1;
     pthread_mutex_lock(&w->lock);
     w->closed = 1;
     pthread_cond_broadcast(&w->news);
     pthread_mutex_unlock(&w->lock);
-    for (int k = 0; k < w->threads; k++)
-        pthread_join(w->thread[k], NULL);
+    for (; w->threads > 0; w->threads--)
+        if (pthread_timedjoin_np(w->thread[w->threads - 1], NULL, until) != 0)
+            return 0;
+    return 1;
+}
+
+static void free_queue(struct serve_queue *w)
+{
+    if (!w)
+        return;
     pthread_mutex_destroy(&w->lock);
     pthread_cond_destroy(&w->news);
     free(w);
-    s->queue = NULL;
 }
 
 /* ---- replies ---- */
@@ -268,10 +281,19 @@ static int is_own_host(const serve *s, const char *host)
         if (!names[k])
             continue;
         snprintf(own, sizeof own, "%s:%d", names[k], s->port);
-        if (strcmp(host, own) == 0)
+        if (strcmp(host, own) == 0 || (s->port == 80 && strcmp(host, names[k]) == 0))
             return 1;
     }
-    return 0;
+    /* Listening everywhere, it has many addresses. Rebinding needs a name, so numbers will do. */
+    struct in_addr any;
+    char number[INET_ADDRSTRLEN] = "";
+    size_t n = host ? strcspn(host, ":") : 0;
+    if (!s->o.host || strcmp(s->o.host, "0.0.0.0") != 0 || n >= sizeof number)
+        return 0;
+    memcpy(number, host, n);
+    snprintf(own, sizeof own, ":%d", s->port);
+    return inet_pton(AF_INET, number, &any) == 1 &&
+           (strcmp(host + n, own) == 0 || (s->port == 80 && !host[n]));
 }
 
 /* Compares in a time that does not tell how much was right. */
@@ -291,6 +313,13 @@ static int has_token(const serve *s, struct MHD_Connection *c)
         return same_secret(s->o.token, shown + 7);
     shown = MHD_lookup_connection_value(c, MHD_GET_ARGUMENT_KIND, "token");
     return shown && same_secret(s->o.token, shown);
+}
+
+/* Whether a Content-Type is this one, whatever parameters follow. */
+static int is_type(const char *type, const char *wanted)
+{
+    size_t n = strlen(wanted);
+    return type && strncasecmp(type, wanted, n) == 0 && (!type[n] || strchr("; \t", type[n]));
 }
 
 /* Refuses what no page of this server asks. Returns 0 after refusing. */
@@ -318,8 +347,8 @@ static int admit(const serve *s, struct MHD_Connection *c, serve_request *q)
     }
     /* A form of another site can only send types that need no leave; none of them is taken. */
     type = header(c, "Content-Type");
-    if (strcmp(q->method, "POST") == 0 && !(type && (strncmp(type, "application/json", 16) == 0 ||
-                                                     strncmp(type, "text/csv", 8) == 0))) {
+    q->csv = is_type(type, "text/csv");
+    if (strcmp(q->method, "POST") == 0 && !q->csv && !is_type(type, "application/json")) {
         serve_refuse(q, 415, "a body is application/json or text/csv");
         return 0;
     }
@@ -477,11 +506,22 @@ static int address_of(struct sockaddr_in *out, const char *host, int port)
 
 static void free_server(serve *s)
 {
+    free_queue(s->queue);
     serve_store_free(s);
     serve_map_free(s->map);
     pthread_mutex_destroy(&s->lock);
     pthread_mutex_destroy(&s->map_lock);
     free(s);
+}
+
+/* The time by which everything should have ended. */
+static const struct timespec *stop_until(struct timespec *until)
+{
+    clock_gettime(CLOCK_REALTIME, until);
+    until->tv_nsec += STOP_MS * 1000000L;
+    until->tv_sec += until->tv_nsec / 1000000000;
+    until->tv_nsec %= 1000000000;
+    return until;
 }
 
 snip_code serve_start(serve **out, const serve_options *o, snip_status *st)
@@ -509,8 +549,7 @@ snip_code serve_start(serve **out, const serve_options *o, snip_status *st)
         serve_table_release(s, t);
     }
     if (!start_workers(s)) {
-        stop_workers(s);
-        free_server(s);
+        free_server(s); /* none was started */
         return status_nomem(st);
     }
     errno = 0;
@@ -523,7 +562,7 @@ snip_code serve_start(serve **out, const serve_options *o, snip_status *st)
         MHD_OPTION_END);
     if (!s->daemon) {
         int why = errno;
-        stop_workers(s);
+        stop_workers(s, stop_until(&(struct timespec){ 0 })); /* they wait for work */
         free_server(s);
         return status_fail(st, SNIP_IO, 0, "port %d: %s", o->port,
                            why ? strerror(why) : "cannot listen there");
@@ -541,23 +580,30 @@ const char *serve_address(const serve *s)
     return s->address;
 }
 
-void serve_stop(serve *s)
+int serve_stop(serve *s)
 {
+    struct timespec until;
     if (!s)
-        return;
+        return 1;
+    stop_until(&until);
+    int listening = MHD_quiesce_daemon(s->daemon); /* ours to close then */
+    pthread_mutex_lock(&s->lock);                  /* from here on no search is added */
     atomic_store(&s->stopping, 1);
-    MHD_quiesce_daemon(s->daemon);
-    pthread_mutex_lock(&s->lock);
     for (size_t k = 0; k < SERVE_SEARCHES_MAX; k++)
         if (s->search[k])
             s->search[k]->cancel = 1;
     pthread_mutex_unlock(&s->lock);
     for (size_t k = 0; k < SERVE_SEARCHES_MAX; k++) /* each ends its streams */
         if (s->search[k] && !s->search[k]->joined) {
-            pthread_join(s->search[k]->thread, NULL);
+            if (pthread_timedjoin_np(s->search[k]->thread, NULL, &until) != 0)
+                return 0;
             s->search[k]->joined = 1;
         }
-    stop_workers(s); /* those answer what waits, so that nothing is suspended any more */
+    if (!stop_workers(s, &until)) /* after them nothing is suspended any more */
+        return 0;
     MHD_stop_daemon(s->daemon);
+    if (listening >= 0)
+        close(listening);
     free_server(s);
+    return 1;
 }

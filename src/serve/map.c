@@ -190,14 +190,19 @@ static json_t *point_json(const struct serve_map *m, const float *z, const char 
                      "y", at[1]);
 }
 
-/* The laws nearest to the table, by cosine. */
+/* The laws nearest to the table, by cosine. Laws of one form have one vector; the first stands for
+ * all of them. */
 static json_t *nearest_json(const struct serve_map *m, const float *z)
 {
     size_t best[NEAREST], n = 0;
     double score[NEAREST];
     for (size_t i = 0; i < m->count; i++) {
         double dot = model_dot(z, m->z + i * m->latent, m->latent);
-        size_t at = n;
+        size_t at = n, same = 0;
+        while (same < n && !(fabs(score[same] - dot) < 1e-6))
+            same++;
+        if (same < n)
+            continue;
         while (at > 0 && score[at - 1] < dot) {
             if (at < NEAREST) {
                 score[at] = score[at - 1];

@@ -33,7 +33,9 @@ typedef struct serve serve;
 snip_code serve_start(serve **out, const serve_options *o, snip_status *st);
 const char *serve_address(const serve *s); /* http://127.0.0.1:8017/, with the token if any */
 
-/* Ends running searches, answers what waits, closes all connections. */
-void serve_stop(serve *s);
+/* Ends running searches, answers what waits, closes all connections. Returns 0 if something still
+ * computes after most of a second (a ranking on a large table cannot be cut short): then nothing is
+ * freed, s is not to be used any more, and the program has to end by _exit. */
+int serve_stop(serve *s);
 
 #endif

@@ -68,6 +68,7 @@ typedef struct serve_request {
     size_t queries;
     char *body;
     size_t size, room;
+    int csv;         /* the body is a table, not JSON */
     unsigned status; /* of the reply, 0: not ready */
     char *reply;     /* malloc'ed */
     size_t reply_size;

@@ -232,6 +232,12 @@ serve_search *serve_search_start(serve *s, serve_table *t, const search_how *how
         return NULL;
     }
     pthread_mutex_lock(&s->lock);
+    if (atomic_load(&s->stopping)) {
+        pthread_mutex_unlock(&s->lock);
+        free(x);
+        status_set(st, SNIP_IO, 0, "the server is stopping");
+        return NULL;
+    }
     size_t place = SERVE_SEARCHES_MAX, running = 0;
     for (size_t k = 0; k < SERVE_SEARCHES_MAX; k++) {
         serve_search *other = s->search[k];

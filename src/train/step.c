@@ -444,7 +444,7 @@ snip_code train_step_gradient(train_step *s, const model *m, const train_batch *
 {
     double start = clock_now();
     work w;
-    if (!plan_work(&w, s, m, b, times))
+    if (!nn_room(s->threads) || !plan_work(&w, s, m, b, times))
         return status_nomem(st);
     int keep = times->kept = w.bytes <= s->memory;
     if (!embed_all(&w, s, m, keep))

@@ -6,7 +6,7 @@ const $ = (id) => document.getElementById(id);
 const SVG = "http://www.w3.org/2000/svg", MATH = "http://www.w3.org/1998/Math/MathML";
 const token = new URLSearchParams(location.search).get("token");
 const state = { table: null, fit: null, formula: "", tab: "table", history: [] };
-let info = { operators: {}, examples: [] }, table = null, front = null, events = null, chosen = -1;
+let info = { operators: {}, examples: [] }, table = null, front = null, events = null, chosen = null;
 
 /* ---- talking to the server ---- */
 
@@ -68,6 +68,18 @@ function short(v) {
   return size !== 0 && (size < 1e-4 || size >= 1e6) ? v.toExponential(2) : String(+v.toPrecision(5));
 }
 
+/* A formula with the first six digits of its numbers, to look at. */
+function shortened(formula) {
+  return formula.replace(/\b\d+\.\d+(e[-+]?\d+)?/gi, (n) => String(+Number(n).toPrecision(6)));
+}
+
+/* The share of the variance that is not explained, of held-out rows where there are any. R² itself
+ * would be 1 for all good formulas. */
+function unexplained(errors) {
+  const r2 = errors.r2_val ?? errors.r2_train;
+  return short(r2 === null || r2 === undefined ? null : Math.max(1 - r2, 0));
+}
+
 function rows(where, head, body) {
   where.replaceChildren(
     element("thead", {}, element("tr", {}, ...head.map((h) => element("th", { class: h.text ? "text" : null, scope: "col" }, h.name)))),
@@ -95,18 +107,32 @@ function parsePrefix(text) {
   return read();
 }
 
-function numberText(word) {
-  const v = Number(word);
-  if (!isFinite(v)) return word;
-  const s = String(+v.toPrecision(6));
-  return s.replace("-", "\u2212");
+/* MathML of a number and how tightly it binds: 5.1 · 10 to the −5 where that is shorter. */
+function typesetNumber(word) {
+  const v = Number(word), text = (s) => s.replace("-", "\u2212");
+  if (!isFinite(v)) return [math("mn", word), FUNCTION];
+  const size = Math.abs(v);
+  if (size === 0 || (size >= 1e-3 && size < 1e6)) return [math("mn", text(String(+v.toPrecision(6)))), v < 0 ? SUM : FUNCTION];
+  const [digits, power] = v.toExponential(5).split("e");
+  return [math("mrow", math("mn", text(String(+digits))), math("mo", "\u00b7"), math("msup", math("mn", "10"), math("mn", text(String(+power))))), v < 0 ? SUM : PRODUCT];
 }
 
 const names = { pi: "\u03c0", e: "e", euler_gamma: "\u03b3" };
 const FUNCTION = 4, POWER = 3, PRODUCT = 2, SUM = 1;
 
+/* Brackets grow with a fraction and with nothing else. */
 function fenced(inner, need) {
-  return need ? math("mrow", math("mo", "("), inner, math("mo", ")")) : inner;
+  if (!need) return inner;
+  const around = [math("mo", "("), math("mo", ")")];
+  const tall = inner.localName === "mfrac" || inner.querySelector("mfrac");
+  for (const e of around) e.setAttribute("stretchy", String(Boolean(tall)));
+  return math("mrow", around[0], inner, around[1]);
+}
+
+function thinSpace() {
+  const e = math("mspace");
+  e.setAttribute("width", ".17em");
+  return e;
 }
 
 /* MathML of a tree and how tightly it binds. */
@@ -123,7 +149,7 @@ function typeset(t, inputs) {
     }
     case "mul": {
       const dot = /^[-\d.]/.test(t.kids[1].word) || (t.kids[1].kids[0] && /^[-\d.]/.test(t.kids[1].kids[0].word));
-      return [math("mrow", kid(0, PRODUCT), math("mo", dot ? "\u00b7" : "\u2009"), kid(1, PRODUCT)), PRODUCT];
+      return [math("mrow", kid(0, PRODUCT), dot ? math("mo", "\u00b7") : thinSpace(), kid(1, PRODUCT)), PRODUCT];
     }
     case "div": return [math("mfrac", kid(0, 0), kid(1, 0)), POWER];
     case "inv": return [math("mfrac", math("mn", "1"), kid(0, 0)), POWER];
@@ -144,8 +170,7 @@ function typeset(t, inputs) {
   const variable = /^x_(\d+)$/.exec(t.word);
   if (variable) return [math("mi", inputs[+variable[1]] || t.word.replace("_", "")), FUNCTION];
   if (names[t.word]) return [math("mi", names[t.word]), FUNCTION];
-  const negative = t.word.startsWith("-");
-  return [math("mn", numberText(t.word)), negative ? SUM : FUNCTION];
+  return typesetNumber(t.word);
 }
 
 function showFormula(where, notations) {
@@ -162,17 +187,19 @@ function inputNames() {
 
 /* ---- pictures ---- */
 
-function ticks(low, high, n) {
-  const step0 = (high - low) / n, power = 10 ** Math.floor(Math.log10(step0));
+function ticks(low, high, n, least) {
+  const step0 = Math.max((high - low) / n, least || 0), power = 10 ** Math.floor(Math.log10(step0));
   const step = [1, 2, 5, 10].map((k) => k * power).find((s) => s >= step0) || step0;
   const out = [];
   for (let v = Math.ceil(low / step) * step; v <= high + step * 1e-9; v += step) out.push(Math.abs(v) < step * 1e-9 ? 0 : v);
   return out;
 }
 
+const wide = () => matchMedia("(min-width: 46rem)").matches;
+
 /* Axes, and the functions that map values to places. */
 function plot(label, xs, ys, nameX, nameY, more) {
-  const W = 420, H = 260, L = 58, R = 12, T = 10, B = 40;
+  const W = more && more.width || 330, H = W * .62, L = 58, R = 12, T = 10, B = 40;
   const range = (v) => {
     const f = v.filter((a) => a !== null && isFinite(a));
     let low = Math.min(...f), high = Math.max(...f);
@@ -183,8 +210,8 @@ function plot(label, xs, ys, nameX, nameY, more) {
   const [x0, x1] = range(xs), [y0, y1] = range(ys);
   const X = (v) => L + (v - x0) / (x1 - x0) * (W - L - R), Y = (v) => H - B - (v - y0) / (y1 - y0) * (H - B - T);
   const svg = shape("svg", { viewBox: `0 0 ${W} ${H}`, role: "img", "aria-label": label });
-  for (const v of ticks(x0, x1, 5)) svg.append(shape("line", { x1: X(v), x2: X(v), y1: T, y2: H - B, class: "grid" }), shape("text", { x: X(v), y: H - B + 15, "text-anchor": "middle" }, more && more.tickX ? more.tickX(v) : short(v)));
-  for (const v of ticks(y0, y1, 4)) svg.append(shape("line", { x1: L, x2: W - R, y1: Y(v), y2: Y(v), class: "grid" }), shape("text", { x: L - 5, y: Y(v) + 4, "text-anchor": "end" }, more && more.tickY ? more.tickY(v) : short(v)));
+  for (const v of ticks(x0, x1, W / 90)) svg.append(shape("line", { x1: X(v), x2: X(v), y1: T, y2: H - B, class: "grid" }), shape("text", { x: X(v), y: H - B + 15, "text-anchor": "middle" }, short(v)));
+  for (const v of ticks(y0, y1, W / 90, more && more.log ? 1 : 0)) svg.append(shape("line", { x1: L, x2: W - R, y1: Y(v), y2: Y(v), class: "grid" }), shape("text", { x: L - 5, y: Y(v) + 4, "text-anchor": "end" }, more && more.log ? "1e" + Math.round(v) : short(v)));
   svg.append(shape("line", { x1: L, x2: W - R, y1: H - B, y2: H - B, class: "axis" }), shape("line", { x1: L, x2: L, y1: T, y2: H - B, class: "axis" }));
   svg.append(shape("text", { x: (L + W - R) / 2, y: H - 8, "text-anchor": "middle" }, nameX), shape("text", { x: 14, y: (H - B) / 2, transform: `rotate(-90 14 ${(H - B) / 2})`, "text-anchor": "middle" }, nameY));
   return { svg, X, Y, y0, y1, x0, x1 };
@@ -238,15 +265,21 @@ function showTable(answer) {
 async function send(promise) {
   complain(null);
   try {
-    showTable(await promise);
-    front = null;
-    state.fit = null;
+    const answer = await promise;
+    if (!$("stop").disabled) ask(`/api/fit/${state.fit}/stop`, {}).catch(() => {}); /* of the table before */
+    showTable(answer);
     state.formula = "";
     state.history = [];
+    $("back").disabled = true;
     $("formula").value = "";
-    $("fit-view").hidden = $("explain-view").hidden = true;
-    $("fit-state").textContent = "";
-    save();
+    $("formula-view").replaceChildren();
+    $("formula-facts").textContent = "";
+    markError("", null);
+    $("explain-view").hidden = true;
+    $("map").replaceChildren();
+    $("nearest").replaceChildren();
+    $("map-state").textContent = "";
+    forgetFit();
   } catch (e) {
     complain(e);
   }
@@ -262,10 +295,10 @@ async function sendFile(file) {
 function frontPlot() {
   const xs = front.front.map((f) => f.size), error = (f) => Math.log10(Math.max(1 - f.r2_val, 1e-18));
   const ys = front.front.map(error);
-  const p = plot("unexplained share of the variance against size", xs, ys, "nodes", "1 \u2212 R\u00b2 (held out)", { tickY: (v) => "1e" + Math.round(v * 10) / 10 });
+  const p = plot("unexplained share of the variance against size", xs, ys, "nodes", "1 \u2212 R\u00b2", { log: true, width: wide() ? Math.min(innerWidth, 1152) / 2 - 30 : innerWidth - 32 });
   p.svg.append(shape("polyline", { class: "line", points: xs.map((x, i) => `${p.X(x)},${p.Y(ys[i])}`).join(" ") }));
   front.front.forEach((f, k) => {
-    const mark = shape("circle", { cx: p.X(xs[k]), cy: p.Y(ys[k]), r: k === front.selected ? 7 : 5, class: k === chosen ? "chosen" : "mark", tabindex: 0, role: "button", "aria-label": `${f.size} nodes, R\u00b2 ${short(f.r2_val)}: ${f.equation}` }, shape("title", {}, f.equation));
+    const mark = shape("circle", { cx: p.X(xs[k]), cy: p.Y(ys[k]), r: k === front.selected ? 7 : 5, class: f.equation === chosen ? "chosen" : "mark", tabindex: 0, role: "button", "aria-label": `${f.size} nodes, R\u00b2 ${short(f.r2_val)}: ${f.equation}` }, shape("title", {}, f.equation));
     mark.addEventListener("click", () => choose(k));
     mark.addEventListener("keydown", (e) => { if (e.key === "Enter" || e.key === " ") { e.preventDefault(); choose(k); } });
     p.svg.append(mark);
@@ -273,14 +306,25 @@ function frontPlot() {
   $("front-plot").replaceChildren(p.svg);
 }
 
+/* Draws the front when it is another one than is seen: what is redrawn in the middle of a click would
+ * lose it. The focus stays at its place. */
 function showFront() {
   if (!front || !front.front) return;
   $("fit-view").hidden = false;
-  rows($("front"), [{ name: "nodes" }, { name: "R² held out" }, { name: "formula", text: true }],
+  const seen = JSON.stringify([front.selected, chosen, front.front.map((f) => [f.equation, f.r2_val])]);
+  if (seen === showFront.last) return;
+  showFront.last = seen;
+  const places = () => [...$("front-plot").querySelectorAll("[role=button]"), ...$("front").querySelectorAll("button")];
+  const before = places(), focus = before.indexOf(document.activeElement), n = before.length / 2;
+  rows($("front"), [{ name: "nodes" }, { name: "1 \u2212 R²" }, { name: "formula", text: true }],
     front.front.map((f, k) => element("tr", { class: k === front.selected ? "selected" : null },
-      element("td", {}, String(f.size)), element("td", {}, short(f.r2_val)),
+      element("td", {}, String(f.size)), element("td", {}, unexplained(f)),
       element("td", { class: "text" }, element("button", { type: "button", onclick: () => choose(k) }, f.equation)))));
   frontPlot();
+  if (focus >= 0) {
+    const after = places(), at = Math.min(focus % n, after.length / 2 - 1);
+    after[focus < n ? at : after.length / 2 + at].focus({ preventScroll: true });
+  }
 }
 
 async function showBest() {
@@ -312,7 +356,7 @@ function onEvent(answer) {
     $("fit-state").textContent = `${answer.stage}, ${Math.max(0, left).toFixed(0)} s left`;
   } else if (!answer.error) {
     $("fit-state").textContent = `${answer.note ? answer.note + "; " : ""}done in ${answer.seconds.toFixed(1)} s, ${answer.evaluations.toLocaleString("en")} evaluations`;
-    if (chosen < 0 || chosen >= front.front.length) choose(front.selected);
+    if (chosen === null) choose(front.selected);
   }
 }
 
@@ -324,14 +368,35 @@ function listen() {
     onEvent(answer);
     if (answer.done) events.close();
   };
-  events.onerror = () => events.close();
+  events.onerror = () => { /* the connection broke: ask again while the search goes on */
+    events.close();
+    const fit = state.fit;
+    setTimeout(async () => {
+      if (fit !== state.fit) return;
+      try {
+        onEvent(await ask("/api/fit/" + fit));
+        if (!$("stop").disabled) listen();
+      } catch (e) {
+        forgetFit();
+        complain(e);
+      }
+    }, 1000);
+  };
+}
+
+/* The page without a search, as before the first one. */
+function forgetFit() {
+  if (events) events.close();
+  events = front = chosen = state.fit = showFront.last = showBest.last = null;
+  $("fit-view").hidden = $("chosen").hidden = $("fit-progress").hidden = $("stop").disabled = true;
+  $("start").disabled = !table || Boolean(table.error);
+  $("fit-state").textContent = "";
+  save();
 }
 
 async function startFit() {
   complain(null);
-  chosen = -1;
-  showBest.last = null;
-  $("chosen").hidden = true;
+  forgetFit();
   try {
     const answer = await ask("/api/fit", { table: state.table, seconds: Number($("seconds").value) || 30 });
     state.fit = answer.fit;
@@ -346,11 +411,12 @@ async function startFit() {
 }
 
 async function choose(k) {
-  chosen = k;
-  showFront();
   const f = front.front[k];
+  chosen = f.equation;
+  showFront();
   try {
     const n = await ask("/api/formula", { table: state.table, formula: f.equation });
+    if (chosen !== f.equation) return;
     $("chosen").hidden = false;
     showFormula($("chosen-formula"), n);
     $("copy").replaceChildren("Copy as ", ...["text", "latex", "sympy", "c"].map((kind) => element("button", {
@@ -384,7 +450,7 @@ function download() {
 
 /* ---- explain ---- */
 
-let judging = 0, judgeTimer = 0;
+let judging = 0, judgeTimer = 0, explaining = 0, explained = "";
 
 /* The error at its byte: the text up to it, then what follows. */
 function markError(text, e) {
@@ -402,21 +468,27 @@ async function judge() {
   const text = $("formula").value.trim(), turn = ++judging;
   state.formula = text;
   save();
+  $("explain-view").classList.toggle("stale", text !== explained);
+  if (!text) {
+    $("formula-view").replaceChildren();
+    $("formula-facts").textContent = "";
+    markError(text, null);
+  }
   if (!text || !table || table.error) return;
   try {
     const [n, r] = await Promise.all([ask("/api/formula", { table: state.table, formula: text }), ask("/api/rank", { table: state.table, formulas: [text] })]);
     if (turn !== judging) return;
     markError(text, null);
     showFormula($("formula-view"), n);
-    const c = (r.candidates || r.formulas || r.ranking || [])[0] || {};
-    $("formula-facts").textContent = `After a refit: R\u00b2 ${short(c.r2_val)} held out, ${short(c.r2_train)} trained; loss ${short(c.loss_val)}; similarity ${short(c.similarity)}; ${n.nodes} nodes`;
+    const c = r.candidates[0];
+    $("formula-facts").textContent = `After a refit: 1 \u2212 R\u00b2 ${unexplained(c)}, squared error ${short(c.loss_val ?? c.loss_train)} ${c.loss_val === null ? "(all rows)" : "(held-out rows)"}; similarity ${short(c.similarity)}; ${n.nodes} nodes`;
   } catch (e) {
     if (turn === judging) markError(text, e);
   }
 }
 
 function setFormula(text, remember) {
-  if (remember && state.formula) state.history.push(state.formula);
+  if (remember && state.formula && state.formula !== text) state.history.push(state.formula);
   $("back").disabled = !state.history.length;
   $("formula").value = text;
   judge();
@@ -450,7 +522,7 @@ function drawTree(tree, onNode) {
   tree.forEach((n, i) => {
     const circle = shape("circle", { cx: X(i), cy: Y(i), r: 24 });
     circle.style.fill = colour(n.share);
-    const g = shape("g", { class: "node", tabindex: 0, role: "button", "aria-label": `part ${n.label}, ${Math.round(n.share * 100)} % of the largest gain` }, circle, shape("text", { x: X(i), y: Y(i) }, n.label.length > 7 ? n.label.slice(0, 6) + "\u2026" : n.label), shape("title", {}, n.label));
+    const g = shape("g", { class: "node", tabindex: 0, role: "button", "aria-label": `part ${n.label}, ${Math.round(n.share * 100)} % of the largest gain` }, circle, shape("text", { x: X(i), y: Y(i) }, n.label.length > 6 ? n.label.slice(0, 5) + "\u2026" : n.label), shape("title", {}, n.label));
     g.addEventListener("click", () => onNode(i));
     g.addEventListener("keydown", (e) => { if (e.key === "Enter" || e.key === " ") { e.preventDefault(); onNode(i); } });
     svg.append(g);
@@ -461,24 +533,33 @@ function drawTree(tree, onNode) {
 
 function showEdits(x, node) {
   const list = node === null ? x.edits : x.edits.filter((e) => e.node === node);
-  $("edits-title").textContent = node === null ? "Edits, least error first" : `Edits of ${x.nodes[node].part}`;
-  rows($("edits"), [{ name: "edit", text: true }, { name: "R² after refit" }, { name: "loss" }, { name: "gain" }, { name: "", text: true }],
-    list.slice(0, 60).map((e) => element("tr", {}, element("td", { class: "text" }, e.edit), element("td", {}, short(e.refitted_errors.r2_val)), element("td", {}, short(e.refitted_errors.loss_val)), element("td", {}, short(e.gain)),
-      element("td", { class: "text" }, element("button", { type: "button", "aria-label": "apply: " + e.edit, onclick: () => { setFormula(e.refitted_equation, true); explain(); } }, "Apply")))));
+  $("edits-title").textContent = node === null ? "Edits, least error first" : `Edits of ${shortened(x.nodes[node].part)}`;
+  rows($("edits"), [{ name: "", text: true }, { name: "edit, then refit", text: true }, { name: "1 \u2212 R²" }, { name: "squared error" }, { name: "gain" }],
+    list.slice(0, 60).map((e) => element("tr", {},
+      element("td", { class: "text" }, element("button", { type: "button", "aria-label": "apply: " + e.edit, onclick: () => { setFormula(e.refitted_equation, true); explain(); } }, "Apply")),
+      element("td", { class: "text wrap" }, e.edit),
+      element("td", {}, unexplained(e.refitted_errors)), element("td", {}, short(e.refitted_errors.loss_val ?? e.refitted_errors.loss_train)), element("td", {}, short(e.gain)))));
+  if (!list.length) $("edits").append(element("caption", {}, "No edit of this part was tried."));
 }
 
 async function explain() {
   const text = $("formula").value.trim();
   if (!text) return;
+  const turn = ++explaining;
   complain(null);
   $("explain-state").textContent = "working";
   try {
     const x = await ask("/api/explain", { table: state.table, formula: text });
+    if (turn !== explaining) return; /* a newer one was asked for */
+    const focused = $("edits").contains(document.activeElement) || document.activeElement === document.body;
+    explained = text;
     $("explain-view").hidden = false;
+    $("explain-view").classList.remove("stale");
     const v = x.evidence;
-    $("verdict").textContent = v && v.supported ? `The data support an edit: ${v.edit.edit}, giving ${v.equation}` : "No edit is supported by the data.";
+    $("verdict").textContent = v && v.supported ? `The data support an edit: ${v.edit.edit}, giving ${shortened(v.equation)}` : "No edit is supported by the data.";
     drawTree(x.tree, (i) => showEdits(x, i));
     showEdits(x, null);
+    if (focused) $("back").focus({ preventScroll: true }); /* the button that was pressed is gone */
     markError(text, null);
   } catch (e) {
     if (e.pos !== undefined) markError(text, e);
@@ -496,7 +577,7 @@ async function drawMap() {
     const candidates = [...new Set([...(front && front.front ? front.front.map((f) => f.equation) : []), ...(state.formula ? [state.formula] : [])])].slice(0, 30);
     const m = await ask("/api/map", { table: state.table, formulas: candidates });
     const all = [...m.points, ...m.candidates, m.table];
-    const p = plot("map of the space", all.map((a) => a.x), all.map((a) => a.y), "first direction", "second direction");
+    const p = plot("map of the space", all.map((a) => a.x), all.map((a) => a.y), "first direction", "second direction", { width: Math.min(innerWidth - 32, 736) });
     const put = (a, kind, r) => {
       const mark = kind === "table" ? shape("rect", { x: p.X(a.x) - r, y: p.Y(a.y) - r, width: 2 * r, height: 2 * r, class: "chosen" }) : shape("circle", { cx: p.X(a.x), cy: p.Y(a.y), r, class: kind });
       mark.append(shape("title", {}, kind === "table" ? "your table" : a.formula));
@@ -534,6 +615,7 @@ function take(formula, isLaw) {
   }
   setFormula(text, true);
   show("explain");
+  explain();
 }
 
 /* ---- tabs ---- */
@@ -574,7 +656,7 @@ function wire() {
   $("fit-form").addEventListener("submit", (e) => { e.preventDefault(); startFit(); });
   $("stop").addEventListener("click", () => ask(`/api/fit/${state.fit}/stop`, {}).catch(complain));
   $("front-csv").addEventListener("click", download);
-  $("chosen-explain").addEventListener("click", () => { setFormula(front.front[chosen].equation, true); show("explain"); explain(); });
+  $("chosen-explain").addEventListener("click", () => { setFormula(chosen, true); show("explain"); explain(); });
   $("formula").addEventListener("input", () => { clearTimeout(judgeTimer); judgeTimer = setTimeout(judge, 150); });
   $("explain").addEventListener("click", explain);
   $("back").addEventListener("click", () => { if (state.history.length) { const last = state.history.pop(); setFormula(last, false); explain(); } });
@@ -600,11 +682,16 @@ async function begin() {
       $("formula").value = state.formula;
       $("back").disabled = !state.history.length;
       if (state.formula) judge();
-      if (fit) {
-        onEvent(await ask("/api/fit/" + fit));
-        if (!$("stop").disabled) listen();
-      }
       show(state.tab);
+      if (state.formula && state.tab === "explain") explain();
+      if (fit) {
+        try {
+          onEvent(await ask("/api/fit/" + fit));
+          if (!$("stop").disabled) listen();
+        } catch { /* pushed out by newer ones: the table is still here */
+          forgetFit();
+        }
+      }
     }
   } catch (e) {
     if (state.table) {
