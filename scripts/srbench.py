@@ -115,9 +115,10 @@ def problems(which):
         lines = (HERE.parent / "data" / f"{corpus}.tsv").read_text().splitlines()
         if corpus in which:
             rows = [line for line in lines if line and line[0] != "#"]
-            out.append([(corpus == "feynman" and place % 3 == 0, Problem(corpus, line))
-                        for place, line in enumerate(rows)
-                        if line.split("\t")[0] not in LEFT_OUT])
+            found = [Problem(corpus, line) for line in rows]
+            for place, p in enumerate(found):
+                p.third = corpus == "feynman" and place % 3 == 0
+            out.append([p for p in found if p.id not in LEFT_OUT])
     return out
 
 
@@ -125,8 +126,8 @@ def chosen(options):
     """The problems that the options name."""
     out = []
     for corpus in problems(options.corpus.split(",")):
-        for third, p in corpus:
-            if (options.part == "all" or third == (options.part == "third")) and \
+        for p in corpus:
+            if (options.part == "all" or p.third == (options.part == "third")) and \
                     (not options.only or p.id in options.only.split(",")):
                 out.append(p)
     n = options.count
