@@ -19,6 +19,9 @@ enum {
     BINS = 24,    /* of a histogram */
     POINTS = 400, /* rows of a scatter plot */
     FOUND_MAX = 50,
+    EDITS = 24, /* refitted when a formula is explained */
+    EDITS_MAX = 1000,
+    EXPLAIN_ALL = 1000, /* nodes times rows up to which all edits are */
     SECONDS_MAX = 3600
 };
 
@@ -350,8 +353,15 @@ static void post_explain(call *c)
                                    : "there is no model");
         return;
     }
+    /* Somebody waits. Refits of all edits take a minute for 16 nodes on 1,000 rows, so all are made
+     * only for little; a refit begins at fitted constants anyway, which one start is enough for. */
+    json_int_t wanted = json_integer_value(json_object_get(c->body, "try"));
     const regress_explain_how how = {
-        .refit = 1, .list = 40, .all = 1, .threads = c->s->o.threads
+        .refit = 1,
+        .list = wanted > 0 && wanted <= EDITS_MAX ? (size_t)wanted : EDITS,
+        .all = wanted == 0 && e[0].count * c->table->p.fit <= EXPLAIN_ALL,
+        .starts = 1,
+        .threads = c->s->o.threads
     };
     if (regress_explain(&x, e[0], &c->table->p, m, &how, c->a, &st) != SNIP_OK) {
         failed(c, &st);
