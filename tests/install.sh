@@ -118,7 +118,7 @@ completes 'unary_swap' edits x0 --family = un
 completes 'unary_swap' edits x0 --family un
 completes 'published' corpora --sampling p
 completes 'feynman' corpora f
-completes 'gen eval train rank find embed batch candidates explain' bench ''
+completes 'gen eval fit-eval train rank find embed batch cure' bench ''
 completes 'calc corpora' help c
 completes 'calc corpora' help --man c
 completes '--man' help --m

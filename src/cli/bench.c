@@ -195,15 +195,16 @@ static int command(const cli_command *self, int argc, char **argv)
 const cli_command cli_bench_command = {
     .name = "bench",
     .summary = "measure the speed of a part on this machine",
-    .arguments = "[gen|eval|train|rank|find|embed|batch|cure] [options]",
+    .arguments = "[gen|eval|fit-eval|train|rank|find|embed|batch|cure] [options]",
     .about =
         "gen: accepted samples per second on one core, tokens included, by part. eval: nanoseconds "
         "per node and point, beside a plain loop over the C library's functions in the same run. "
-        "train: a training step by part, beside this machine's rate on the same matrix products. "
-        "rank: all pairs ranked in both directions, beside the products alone. find: the 20 "
-        "nearest of many vectors, beside reading the same bytes. batch: writes a training batch, "
-        "weights and their loss to a file, for other implementations of the step. cure: how often "
-        "snip explain --model's list and verdict undo a planted error, constants refitted.",
+        "fit-eval: formulas per second in the inner loop of snip fit, on one core. train: a "
+        "training step by part, beside this machine's rate on the same matrix products. rank: all "
+        "pairs ranked in both directions, beside the products alone. find: the 20 nearest of many "
+        "vectors, beside reading the same bytes. embed: formulas and tables embedded per second. "
+        "batch: writes a training batch, weights and their loss to a file, for other "
+        "implementations of the step. cure: how often snip explain undoes a planted error.",
     .examples =
         "snip bench gen\n"
         "snip bench eval --json\n"
