@@ -289,10 +289,14 @@ kill -INT $pid; wait $pid; code=$?
 { [ $code -eq 3 ] && grep -q '^stopped after' stopped.out && [ -s stopped/state.safetensors ]; } && good ||
     bad "Ctrl-C does not save and stop ($code)"
 long="train $small --steps 100000 --set schedule=constant --json"
-"$snip" $long --out hung >out 2>err & pid=$!
-sleep 1; kill -HUP $pid; wait $pid; code=$?
-{ [ $code -eq 3 ] && grep -q '"finished":false' out && [ -s hung/state.safetensors ]; } && good ||
-    bad "SIGHUP does not save and stop ($code)"
+if grep -q '^SigIgn:.*[13579bdf]$' /proc/$$/status; then
+    echo "SIGHUP is ignored here (nohup): not tested"
+else
+    "$snip" $long --out hung >out 2>err & pid=$!
+    sleep 1; kill -HUP $pid; wait $pid; code=$?
+    { [ $code -eq 3 ] && grep -q '"finished":false' out && [ -s hung/state.safetensors ]; } && good ||
+        bad "SIGHUP does not save and stop ($code)"
+fi
 (trap '' HUP; exec "$snip" $long --out nohup >out 2>err) & pid=$!
 sleep 1; kill -HUP $pid; sleep 0.5; alive=no; kill -0 $pid 2>/dev/null && alive=yes
 kill -TERM $pid 2>/dev/null; wait $pid; code=$?
