@@ -33,7 +33,6 @@ json_t *bench_rank(double seconds, int threads);
 json_t *bench_embed(const char *preset, const char *stage, size_t batch, int threads,
                     double seconds, const char *path, snip_status *st);
 
-
 /* How often explain's list and verdict cure a formula with a planted error. */
 json_t *bench_cure(const char *model, int threads, snip_status *st);
 

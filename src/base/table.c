@@ -375,8 +375,8 @@ static snip_code find_inputs(const reader *r, table *out, char *used, const tabl
             return status_fail(r->st, SNIP_FORMAT, 0, "%s: there is no input called '%.*s'",
                                r->path, shown, c.s);
         if (j == out->target)
-            return status_fail(r->st, SNIP_FORMAT, 0,
-                               "%s: '%.*s' is the target, not an input%s", r->path, shown, c.s,
+            return status_fail(r->st, SNIP_FORMAT, 0, "%s: '%.*s' is the target, not an input%s",
+                               r->path, shown, c.s,
                                advice(r->a, hints_of(options)->target, " names another"));
         if (used[j])
             return status_fail(r->st, SNIP_FORMAT, 0, "%s: '%.*s' is named twice", list.path, shown,

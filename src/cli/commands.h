@@ -1,6 +1,6 @@
-/* commands.h - the commands, a row each, in the order in which `snip --help` lists them. A row stands
- * for a file of that name, which defines cli_NAME_command. meson.build reads the rows, too: it makes
- * sources and manual pages of them. So a new command is its file and a row. */
+/* commands.h - the commands, a row each, in the order in which `snip --help` lists them. A row
+ * stands for a file of that name, which defines cli_NAME_command. meson.build reads the rows, too:
+ * it makes sources and manual pages of them. So a new command is its file and a row. */
 CLI_COMMAND(help)
 CLI_COMMAND(gen)
 CLI_COMMAND(calc)

@@ -41,9 +41,9 @@ static snip_code read_line(data_own_law *out, char *line, size_t number, arena *
             return status_fail(st, SNIP_FORMAT, 0, "line %zu: more than %d inputs", number,
                                DATA_DIMS_MAX);
         if (!read_range(w, &name[out->dim], &out->low[out->dim], &out->high[out->dim]))
-            return status_fail(st, SNIP_FORMAT, 0,
-                               "line %zu: '%.40s' is not a range such as x=1:5, the lower end first",
-                               number, w);
+            return status_fail(
+                st, SNIP_FORMAT, 0,
+                "line %zu: '%.40s' is not a range such as x=1:5, the lower end first", number, w);
         out->dim++;
     }
     const expr_names names = { name, (size_t)out->dim };
