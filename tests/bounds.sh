@@ -218,6 +218,14 @@ if (ulimit -v 4000000; "$snip" --version) >/dev/null 2>&1; then
         { [ $code -eq 127 ] || { [ $code -eq 0 ] && cmp -s values out; }; } && good ||
             bad "calc under ulimit -v $size exits $code: $(cat err)"
     done
+    for size in $(seq 104000 4000 136000); do # training, where oneDNN used to crash
+        (ulimit -v "$size"; timeout -s KILL 60 "$snip" train --preset tiny --steps 2 --batch-size 4 \
+            --threads 1 --quiet --overwrite --out little) >out 2>err
+        code=$?
+        { [ $code -eq 127 ] || [ $code -eq 0 ] ||
+            { [ $code -eq 1 ] && [ "$(cat err)" = 'snip train: out of memory' ]; }; } && good ||
+            bad "train under ulimit -v $size exits $code: $(cat err)"
+    done
     (ulimit -v 400000; "$snip" rank t.csv --formula 'sin(a)*2.0') >out 2>&1
     cmp -s right out && good || bad "rank does not work in 400 MB: $(cat out)"
 fi
