@@ -1100,7 +1100,7 @@ static size_t plan(const work *w, task *out, arena *a)
 {
     static const double powers[] = { 1, -1, 2, -2 };
     const dictionary *d = &w->d;
-    size_t n = 0, order[DICTIONARY_INPUTS], out_of[DICTIONARY_INPUTS + 1], sets = 0;
+    size_t n = 0, order[DICTIONARY_INPUTS] = { 0 }, out_of[3], sets = 0;
     double given[DICTIONARY_INPUTS] = { 0 }, cost[DICTIONARY_INPUTS];
     unsigned all = (1u << d->n) - 1;
     out[n++] = (task){ .h = AS_IS, .rest = all };
@@ -1115,6 +1115,7 @@ static size_t plan(const work *w, task *out, arena *a)
         out_of[sets++] = 0;
     for (size_t k = 0; k < sets; k++) {
         task t = { .kind = SUM, .rest = all };
+        assert(out_of[k] <= taken);
         for (size_t i = 0; i < out_of[k]; i++) {
             t.m.p[order[i]] = (int8_t)(2 * given[order[i]]);
             t.rest &= ~(1u << order[i]);
