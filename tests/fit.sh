@@ -77,6 +77,8 @@ says 0 '^>.* 2\*x$' holes.csv --drop-nan "${quick[@]}"
 says 2 'not a number of seconds' law.csv --time soon
 says 2 'not a number of seconds' law.csv --time -1
 says 2 'there is no operator' law.csv --operators +,foo
+says 1 'No such file' law.csv --library missing.db --seeds values
+says 1 'a model that reads forms' law.csv --library missing.db
 says 2 'not a size' law.csv --memory 3
 says 2 'wants a table' --time 1
 

@@ -325,3 +325,23 @@ const char *cli_full_number(char *buf, double v)
     snprintf(buf, 32, "%.17g", v);
     return buf;
 }
+
+void cli_put_quoted(FILE *f, const char *s)
+{
+    fputc('"', f);
+    for (; *s; s++) {
+        if (*s == '"')
+            fputc('"', f);
+        fputc(*s, f);
+    }
+    fputc('"', f);
+}
+
+size_t cli_bytes(const char *s)
+{
+    char *end;
+    double v = strtod(s, &end);
+    v *= *end == 'k' || *end == 'K' ? 1 << 10 : *end == 'M' ? 1 << 20 : *end == 'G' ? 1 << 30 : 1;
+    end += *end && strchr("kKMG", *end) ? 1 : 0;
+    return *end || !(v >= 1) || !(v < 1e15) ? 0 : (size_t)v;
+}

@@ -162,4 +162,10 @@ const char *cli_model_path(const char *asked, arena *a);
 /* The spelling of v with all its digits: %.17g, NaN, Infinity, -Infinity. buf holds 32 bytes. */
 const char *cli_full_number(char *buf, double v);
 
+/* A cell of CSV in quotes. */
+void cli_put_quoted(FILE *f, const char *s);
+
+/* A size such as 500M, 1G or 2e9 in bytes; 0 if it is none. */
+size_t cli_bytes(const char *s);
+
 #endif

@@ -313,8 +313,10 @@ static int search(request *q, const char *path)
     snip_code code = search_run(&r, &t, &q->how, q->task.a, &st);
     if (q->shown)
         fputs("\r\033[K", stderr);
-    if (code != SNIP_OK)
+    if (code == SNIP_FORMAT) /* the table is at fault */
         return cli_fail(q->self, CLI_FAILED, "%s: %s", path, st.msg);
+    if (code != SNIP_OK)
+        return cli_fail_status(q->self, &st);
     if (q->failed)
         fprintf(stderr, "snip fit: %s: %s\n", q->out, strerror(q->failed));
     return print_result(q, &r);

@@ -160,18 +160,6 @@ static const char *cell(char *buf, double v)
     return cli_full_number(buf, v);
 }
 
-/* A text cell: between quotes, quotes doubled. */
-static void put_quoted(FILE *f, const char *s)
-{
-    fputc('"', f);
-    for (; *s; s++) {
-        if (*s == '"')
-            fputc('"', f);
-        fputc(*s, f);
-    }
-    fputc('"', f);
-}
-
 static void as_csv(FILE *f, const regress_candidate *c, size_t n, const cli_task *task)
 {
     fprintf(f,
@@ -181,17 +169,17 @@ static void as_csv(FILE *f, const regress_candidate *c, size_t n, const cli_task
     for (size_t i = 0; i < n; i++) {
         char b[7][32];
         fprintf(f, "%zu,%s,", c[i].complexity, cell(b[0], c[i].errors.loss[0]));
-        put_quoted(f, formula(&c[i], SNIP_SYMPY, &task->p.names, 0, task->a));
+        cli_put_quoted(f, formula(&c[i], SNIP_SYMPY, &task->p.names, 0, task->a));
         fprintf(f, ",%s,%s,%s,%s,%s,%s,%zu,%zu,%d,", cell(b[1], c[i].score),
                 cell(b[2], c[i].similarity), cell(b[3], c[i].errors.r2[0]),
                 cell(b[4], c[i].errors.r2[1]), cell(b[5], c[i].errors.loss[1]),
                 cell(b[6], c[i].errors.cross), c[i].size, c[i].constants, c[i].front);
-        put_quoted(f, c[i].text ? c[i].text : "");
+        cli_put_quoted(f, c[i].text ? c[i].text : "");
         if (c[i].name) {
             fputc(',', f);
-            put_quoted(f, c[i].name);
+            cli_put_quoted(f, c[i].name);
             fputc(',', f);
-            put_quoted(f, c[i].field);
+            cli_put_quoted(f, c[i].field);
         }
         fputc('\n', f);
     }

@@ -68,16 +68,19 @@ static int by_similarity(const void *left, const void *right)
     return a->inputs < b->inputs ? -1 : a->inputs > b->inputs;
 }
 
-/* The order that comes after `order` by the places that the problem's own order gives; 0 after the
- * last. Only the first n are moved. */
-static int next_order(size_t *order, const size_t *place, size_t n)
+static size_t place_of(const size_t *place, size_t input)
 {
-    size_t i = n - 1, j = n - 1;
-    while (i > 0 && place[order[i - 1]] > place[order[i]])
+    return place ? place[input] : input;
+}
+
+int library_next_order(size_t *order, const size_t *place, size_t n)
+{
+    size_t i = n > 0 ? n - 1 : 0, j = i;
+    while (i > 0 && place_of(place, order[i - 1]) > place_of(place, order[i]))
         i--;
     if (i == 0)
         return 0;
-    while (place[order[j]] < place[order[i - 1]])
+    while (place_of(place, order[j]) < place_of(place, order[i - 1]))
         j--;
     size_t t = order[i - 1];
     order[i - 1] = order[j];
@@ -114,7 +117,7 @@ static size_t list_orders(const regress_problem **out, const regress_problem *p,
         if (!q || !(q->order = arena_copy(a, order, p->dim * sizeof *order)))
             return 0;
         out[orders++] = q;
-    } while (next_order(order, place, n));
+    } while (library_next_order(order, place, n));
     return orders;
 }
 

@@ -19,4 +19,8 @@ snip_code library_find(regress_candidate **out, size_t *found, const regress_pro
                        const model_opened *t, library_file *ix, const library_find_how *how,
                        arena *a, snip_status *st);
 
+/* Puts order[0..n) into the next permutation, by the places of its entries (NULL: by themselves).
+ * Returns 0 after the last one. */
+int library_next_order(size_t *order, const size_t *place, size_t n);
+
 #endif

@@ -200,6 +200,8 @@ snip_code search_run(search_result *out, const regress_table *t, const search_ho
         s.a && s.archive ? search_leave_out(&s, &useful, t, &own, st) : status_nomem(st);
     if (code == SNIP_OK)
         code = search_prepare(&s, &useful, st);
+    if (code == SNIP_OK && how->library && !(how->without >> SEARCH_SPACE & 1))
+        code = search_space_check(&own, s.dim, st);
     if (code == SNIP_OK)
         code = begin_with_mean(&s, st);
     for (size_t k = 0; k < sizeof plan / sizeof *plan && code == SNIP_OK && !search_over(&s); k++) {

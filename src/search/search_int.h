@@ -170,6 +170,10 @@ int search_view_derive(search_view *out, const search *s, const search_view *v, 
                        const expr *by, size_t dim, const double *const *x, const double *y,
                        size_t rows, arena *a);
 
+/* Whether the library that was asked for can be used with this model and so many inputs; if not,
+ * why. Asked before the search begins: what a user asked for is never left out in silence. */
+snip_code search_space_check(const search_how *how, size_t dim, snip_status *st);
+
 /* ---- the stages, one file each ---- */
 
 typedef snip_code search_stage_run(search *s, const search_view *v, snip_status *st);

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "library/file.h"
+#include "library/find.h"
 #include "search/build.h"
 #include "search/target.h"
 
@@ -113,27 +114,6 @@ static size_t enlist(seed *list, size_t n, const seed *new)
 
 /* ---- by vectors ---- */
 
-/* The next order of the first n; 0 after the last. */
-static int next_order(size_t *order, size_t n)
-{
-    size_t i = n > 0 ? n - 1 : 0, j = i;
-    while (i > 0 && order[i - 1] > order[i])
-        i--;
-    if (i == 0)
-        return 0;
-    while (order[j] < order[i - 1])
-        j--;
-    size_t t = order[i - 1];
-    order[i - 1] = order[j];
-    order[j] = t;
-    for (j = n - 1; i < j; i++, j--) {
-        t = order[i];
-        order[i] = order[j];
-        order[j] = t;
-    }
-    return 1;
-}
-
 /* The nearest of one look-up. */
 static snip_code look_up(space *q, const regress_problem *p, regress_inputs set, size_t inputs,
                          size_t t, regress_view view, library_file *ix, snip_status *st)
@@ -210,7 +190,7 @@ static snip_code nearest(space *q, library_file *ix, snip_status *st)
                 if (code != SNIP_OK)
                     return code;
             }
-        } while (n <= PERMUTED && next_order(order, n));
+        } while (n <= PERMUTED && library_next_order(order, NULL, n));
     }
     return code;
 }
@@ -337,22 +317,30 @@ static int measure_columns(space *q)
     return q->deviation != NULL;
 }
 
-/* Whether there is something to look up, and a way to do it. */
-static int has_space(const search *s)
+snip_code search_space_check(const search_how *how, size_t dim, snip_status *st)
 {
-    const search_how *how = s->how;
-    if (!how->library)
-        return 0;
-    return how->seeds != SEARCH_SEEDS_NEAREST ||
-           (how->model && how->model->m->config.forms && s->dim <= INPUTS_MAX &&
-            s->dim <= (size_t)how->model->m->config.dims);
+    library_file *ix = NULL;
+    int near = how->seeds == SEARCH_SEEDS_NEAREST;
+    const model_opened *t = how->model;
+    if (near && (!t || !t->m->config.forms))
+        return status_fail(st, SNIP_UNSUPPORTED, 0, "the nearest formulas of a library need %s",
+                           t ? "a model that reads forms" : "a model");
+    size_t most = near && t->m->config.dims < INPUTS_MAX ? (size_t)t->m->config.dims : INPUTS_MAX;
+    if (near && dim > most)
+        return status_fail(st, SNIP_UNSUPPORTED, 0,
+                           "the nearest formulas of a library can be found for %zu inputs at most, "
+                           "not for %zu",
+                           most, dim);
+    snip_code code = library_open(&ix, how->library, near ? t : NULL, st);
+    library_close(ix);
+    return code;
 }
 
 snip_code search_space(search *s, const search_view *v, snip_status *st)
 {
     library_file *ix = NULL;
     int near = s->how->seeds == SEARCH_SEEDS_NEAREST;
-    if (!has_space(s))
+    if (!s->how->library)
         return SNIP_OK;
     arena *a = arena_new(0);
     space *q = a ? arena_zero(a, sizeof *q) : NULL;
