@@ -6,7 +6,8 @@
     scripts/srbench.py build/snip --only I.6.2,vdp1 --out runs/s          # some problems
     scripts/srbench.py --summary --out runs/srbench [--markdown]          # what the files say
 
-Problems: 116 of Feynman's (those of SRBench) and 14 of Strogatz's. A problem's rows are split 75/25;
+Problems: 116 of Feynman's (those of SRBench) and 14 of Strogatz's; and `practice`, 86 laws of other
+books (data/practice.tsv), which settings of the search are chosen with. A problem's rows are split 75/25;
 at most --rows of the first part are fitted. Noise is added to their y only, N(0, noise*RMS(y)); the
 test rows stay clean. Each run is a file FOLDER/<dataset>_snip_<seed>[_target-noise<noise>].json as
 SRBench writes them, with the whole front beside. Runs whose file is there are not run again.
@@ -111,7 +112,7 @@ def problems(which):
     """All problems of the corpora asked for, in the files' order, each with whether it is one of the
     third that settings were chosen with: every third line of data/feynman.tsv, and none else."""
     out = []
-    for corpus in ("feynman", "strogatz"):
+    for corpus in ("feynman", "strogatz", "practice"):
         lines = (HERE.parent / "data" / f"{corpus}.tsv").read_text().splitlines()
         if corpus in which:
             rows = [line for line in lines if line and line[0] != "#"]
@@ -493,7 +494,7 @@ def main():
     a = argparse.ArgumentParser(description=__doc__,
                                 formatter_class=argparse.RawDescriptionHelpFormatter)
     a.add_argument("snip", nargs="?", default="build/snip", help="the program (build/snip)")
-    a.add_argument("--corpus", default="feynman,strogatz", help="feynman, strogatz or both")
+    a.add_argument("--corpus", default="feynman,strogatz", help="of feynman, strogatz and practice (feynman,strogatz)")
     a.add_argument("--noise", type=numbers(float), default=[0.0], metavar="LIST",
                    help="of the y that are fitted, as 0,.001,.01,.1 (0)")
     a.add_argument("--seeds", type=int, default=1, metavar="N", help="the first N of SRBench's ten (1)")

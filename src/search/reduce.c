@@ -1,16 +1,17 @@
 /* reduce.c - smaller problems in a large one.
  *
- * A surrogate (surrogate.h) tells derivatives of y, and these tell how inputs act together. With
- * g_j the derivative of log|y| by log x_j, or of y by x_j where signs do not allow logarithms:
+ * Surrogates (surrogate.h) tell derivatives of y, and these tell how inputs act. With y_j the
+ * derivative of y, or of log|y|, by the coordinate c(x_j) of input j:
  *
- *   g_j constant = p in logarithms       y = x_j^p * f(others)
- *   g_j = 0                              y does not depend on x_j
- *   g_i = -g_j, g_i = g_j                y depends on x_i - x_j or x_i + x_j; in logarithms, on
- *                                        x_i/x_j or x_i*x_j
+ *   y_j constant, of log|y| by log x_j   y = x_j^p * f(others); p = 0: without x_j
+ *   y_j constant, of y by c(x_j)         y = b*c(x_j) + f(others)
+ *   y_i = -+ y_j                         y depends on c(x_i) and c(x_j) by their difference or sum
+ *   y_j = k*y_i in logarithms            y depends on them by x_i * x_j^k
  *
- * Each hypothesis is a view with fewer columns, to which the other stages are applied, this one
- * included. A wrong hypothesis costs time and nothing else: what is found is judged on the user's
- * own table. */
+ * with c(x) one of x, x^2, 1/x and log x: so x_1 - x_2, x^2 + y^2, 1/a + 1/b and m*r^2 are seen, in
+ * whatever they are wrapped. Each hypothesis is a view with fewer columns, to which the other
+ * stages are applied, this one included. A wrong hypothesis costs time and nothing else: what is
+ * found is judged on the user's own table. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,29 +20,36 @@
 #include "search/search_int.h"
 #include "search/surrogate.h"
 
-enum { PROBES = 200, TRIED = 5, DEPTH_MAX = 5, PAIRS_MAX = 200 };
+enum { PROBES = 200, TRIED = 6, TRIED_DEEP = 2, DEPTH_MAX = 5, FOUND_MAX = 400 };
 
 #define GOOD_SURROGATE 0.2  /* 1 - r^2 above which derivatives mean nothing */
 #define SPREAD_MAX     0.15 /* deviation of a power that still looks constant */
-#define SCORE_MAX      0.1  /* of pairs: mean square of g_i -+ g_j, relative to their own */
+#define SCORE_MAX      0.1  /* of what varies in a derivative that should not, relative to all */
 #define SHARE          0.35 /* of the budget for all reductions */
+#define EXPONENT_MAX   4.0
 
-typedef enum kind { FACTORS, DIFFERENCE, SUM, RATIO, PRODUCT } kind;
+/* Coordinates of an input. */
+typedef enum coordinate { PLAIN, SQUARE, RECIPROCAL, LOGARITHM, COORDINATES } coordinate;
+
+/* What an input, or two of them, may be to y. */
+typedef enum kind { TERM, DIFFERENCE, SUM, POWERS } kind;
 
 typedef struct hypothesis {
     kind kind;
-    size_t i, j;  /* of a pair */
+    coordinate c;
+    size_t i, j;  /* of a pair; i alone for a term */
+    double k;     /* of a term its factor, of powers x_i * x_j^k */
     double score; /* small: likely */
 } hypothesis;
 
 /* What the derivatives of a view tell. */
 typedef struct sight {
-    int logs;         /* y has one sign: there is a surrogate of log|y| */
-    char *positive;   /* per column */
-    double *power;    /* per column: mean of d log y / d log x, NaN if there is none */
-    double *spread;   /* its deviation */
-    hypothesis *pair; /* likely first */
-    size_t pairs;
+    int logs;          /* y has one sign: there is a surrogate of log|y| */
+    char *positive;    /* per column */
+    double *power;     /* per column: mean of d log y / d log x, NaN if there is none */
+    double *spread;    /* its deviation */
+    hypothesis *found; /* likely first */
+    size_t count;
 } sight;
 
 /* Columns and target in logarithms where they allow it. Returns whether y does. */
@@ -67,13 +75,13 @@ static int in_logs(const double **lx, double **ly, const search_view *v, size_t 
     return *ly != NULL;
 }
 
-/* mean (a + sign*b)^2 / mean (a^2 + b^2) */
-static double pair_score(const double *a, const double *b, size_t n, int sign)
+/* mean (b - k*a)^2 / mean (k^2*a^2 + b^2) */
+static double pair_score(const double *a, const double *b, size_t n, double k)
 {
     double rest = 0, whole = 0;
     for (size_t i = 0; i < n; i++) {
-        rest += (a[i] + sign * b[i]) * (a[i] + sign * b[i]);
-        whole += a[i] * a[i] + b[i] * b[i];
+        rest += (b[i] - k * a[i]) * (b[i] - k * a[i]);
+        whole += k * k * a[i] * a[i] + b[i] * b[i];
     }
     return whole > 0 ? rest / whole : INFINITY;
 }
@@ -93,23 +101,104 @@ static int alive(const double *g, size_t dim, size_t n, size_t j)
     return own > 1e-4 * most;
 }
 
-static void add_pairs(sight *out, const double *g, const search_view *v, size_t n, int logs)
+/* Keeps a hypothesis, once: of two surrogates the one that likes it better counts. */
+static void suppose(sight *out, hypothesis h)
 {
-    for (size_t i = 0; i < v->dim; i++)
-        for (size_t j = i + 1; j < v->dim; j++) {
-            if (logs && (!out->positive[i] || !out->positive[j]))
-                continue;
-            if (!alive(g, v->dim, n, i) || !alive(g, v->dim, n, j))
-                continue;
-            for (int sign = -1; sign <= 1; sign += 2) {
-                double score = pair_score(g + i * n, g + j * n, n, sign);
-                if (score > SCORE_MAX || out->pairs == PAIRS_MAX)
-                    continue;
-                out->pair[out->pairs++] = (hypothesis){ logs ? (sign > 0 ? RATIO : PRODUCT)
-                                                             : (sign > 0 ? DIFFERENCE : SUM),
-                                                        i, j, score };
-            }
+    if (!(h.score < SCORE_MAX))
+        return;
+    for (size_t k = 0; k < out->count; k++) {
+        hypothesis *o = &out->found[k];
+        if (o->kind == h.kind && o->c == h.c && o->i == h.i && o->j == h.j &&
+            (h.kind != POWERS || o->k == h.k)) {
+            if (h.score < o->score)
+                *o = h;
+            return;
         }
+    }
+    if (out->count < FOUND_MAX)
+        out->found[out->count++] = h;
+}
+
+/* The derivative of coordinate c at x. */
+static double slope(coordinate c, double x)
+{
+    return c == PLAIN ? 1 : c == SQUARE ? 2 * x : c == RECIPROCAL ? -1 / (x * x) : 1 / x;
+}
+
+static double coordinate_value(coordinate c, double x)
+{
+    return c == PLAIN ? x : c == SQUARE ? x * x : c == RECIPROCAL ? 1 / x : log(x);
+}
+
+static expr coordinate_formula(coordinate c, expr x, arena *a)
+{
+    return c == PLAIN ? x : c == LOGARITHM ? search_unary(EXPR_LOG, x, a)
+                                           : search_power(x, c == SQUARE ? 2 : -1, a);
+}
+
+/* An exponent as people write them: a whole number or a half. */
+static double exponent_near(double k)
+{
+    return round(2 * k) / 2;
+}
+
+static void suppose_pair(sight *out, coordinate c, size_t i, size_t j, const double *a,
+                         const double *b, size_t n)
+{
+    if (c != LOGARITHM) {
+        suppose(out, (hypothesis){ DIFFERENCE, c, i, j, -1, pair_score(a, b, n, -1) });
+        suppose(out, (hypothesis){ SUM, c, i, j, 1, pair_score(a, b, n, 1) });
+        return;
+    }
+    double ab = 0, aa = 0;
+    for (size_t r = 0; r < n; r++) {
+        ab += a[r] * b[r];
+        aa += a[r] * a[r];
+    }
+    double k = exponent_near(ab / aa);
+    if (k != 0 && fabs(k) <= EXPONENT_MAX)
+        suppose(out, (hypothesis){ POWERS, c, i, j, k, pair_score(a, b, n, k) });
+}
+
+/* A term b*c(x_i): the share of the derivative that varies. */
+static void suppose_term(sight *out, coordinate c, size_t i, const double *g, size_t n)
+{
+    double mean = 0, rest = 0, whole = 0;
+    for (size_t r = 0; r < n; r++)
+        mean += g[r] / (double)n;
+    for (size_t r = 0; r < n; r++) {
+        rest += (g[r] - mean) * (g[r] - mean);
+        whole += g[r] * g[r];
+    }
+    double near = exponent_near(mean);
+    if (near != 0 && fabs(near - mean) < 0.1 * fabs(mean))
+        mean = near;
+    suppose(out, (hypothesis){ TERM, c, i, i, mean, whole > 0 ? rest / whole : INFINITY });
+}
+
+/* What the gradient g of a surrogate tells, as derivatives by the inputs themselves. `terms`: it is
+ * that of y, not of log|y|. */
+static int suppose_all(sight *out, const double *g, const search_view *v, size_t n, int terms,
+                       arena *a)
+{
+    double *h = arena_array(a, v->dim * n, sizeof *h);
+    if (!h)
+        return 0;
+    for (coordinate c = 0; c < COORDINATES; c++) {
+        for (size_t j = 0; j < v->dim; j++)
+            for (size_t r = 0; r < n && (c == PLAIN || out->positive[j]); r++)
+                h[j * n + r] = g[j * n + r] / slope(c, v->x[j][r]);
+        for (size_t i = 0; i < v->dim; i++) {
+            if ((c != PLAIN && !out->positive[i]) || !alive(g, v->dim, n, i))
+                continue;
+            if (terms)
+                suppose_term(out, c, i, h + i * n, n);
+            for (size_t j = i + 1; j < v->dim; j++)
+                if ((c == PLAIN || out->positive[j]) && alive(g, v->dim, n, j))
+                    suppose_pair(out, c, i, j, h + i * n, h + j * n, n);
+        }
+    }
+    return 1;
 }
 
 static int by_score(const void *a, const void *b)
@@ -117,8 +206,9 @@ static int by_score(const void *a, const void *b)
     const hypothesis *p = a, *q = b;
     if (p->score != q->score)
         return p->score < q->score ? -1 : 1;
-    return p->kind != q->kind ? (int)p->kind - (int)q->kind
-                              : (int)(p->i * 256 + p->j) - (int)(q->i * 256 + q->j);
+    if (p->kind != q->kind || p->c != q->c)
+        return p->kind != q->kind ? (int)p->kind - (int)q->kind : (int)p->c - (int)q->c;
+    return (int)(p->i * 256 + p->j) - (int)(q->i * 256 + q->j);
 }
 
 /* Looks at the derivatives of a view. Returns 0 when memory is out. */
@@ -132,8 +222,8 @@ static int look(sight *out, search *s, const search_view *v, arena *a)
     *out = (sight){ .positive = arena_zero(a, v->dim),
                     .power = arena_array(a, v->dim, sizeof *out->power),
                     .spread = arena_array(a, v->dim, sizeof *out->spread),
-                    .pair = arena_array(a, PAIRS_MAX, sizeof *out->pair) };
-    if (!lx || !g || !out->positive || !out->power || !out->spread || !out->pair)
+                    .found = arena_array(a, FOUND_MAX, sizeof *out->found) };
+    if (!lx || !g || !out->positive || !out->power || !out->spread || !out->found)
         return 0;
     for (size_t j = 0; j < v->dim; j++)
         out->power[j] = out->spread[j] = NAN;
@@ -152,14 +242,18 @@ static int look(sight *out, search *s, const search_view *v, arena *a)
             out->power[j] = out->positive[j] ? mean : NAN;
             out->spread[j] = sqrt(square);
         }
-        add_pairs(out, g, v, n, 1);
+        for (size_t j = 0; j < v->dim; j++)
+            for (size_t i = 0; i < n && out->positive[j]; i++)
+                g[j * n + i] /= v->x[j][i];
+        if (!suppose_all(out, g, v, n, 0, a))
+            return 0;
     }
     if (search_surrogate_fit(&sur, v->x, v->dim, v->y, rows, a) && sur.error < GOOD_SURROGATE) {
-        if (!search_surrogate_gradient(&sur, v->x, n, g, a))
+        if (!search_surrogate_gradient(&sur, v->x, n, g, a) ||
+            !suppose_all(out, g, v, n, 1, a))
             return 0;
-        add_pairs(out, g, v, n, 0);
     }
-    qsort(out->pair, out->pairs, sizeof *out->pair, by_score);
+    qsort(out->found, out->count, sizeof *out->found, by_score);
     return 1;
 }
 
@@ -199,38 +293,57 @@ static int without_factors(search_view *out, const search *s, const search_view 
     return outer.node && search_view_derive(out, s, v, outer, by, left, x, y, v->rows, a) ? 1 : -1;
 }
 
-/* The view with x_i and x_j replaced by one column made of both. */
-static int with_pair(search_view *out, const search *s, const search_view *v, const hypothesis *h,
-                     arena *a)
+/* The column that stands for a pair, and as a formula. */
+static double pair_value(const hypothesis *h, double p, double q)
 {
-    static const expr_op ops[] = {
-        [DIFFERENCE] = EXPR_SUB, [SUM] = EXPR_ADD, [RATIO] = EXPR_DIV, [PRODUCT] = EXPR_MUL
-    };
-    expr *by = arena_array(a, v->dim, sizeof *by);
-    const double **x = arena_array(a, v->dim, sizeof *x);
+    if (h->kind == POWERS)
+        return p * pow(q, h->k);
+    return coordinate_value(h->c, p) + h->k * coordinate_value(h->c, q);
+}
+
+static expr pair_formula(const hypothesis *h, arena *a)
+{
+    expr p = search_variable(h->i, a), q = search_variable(h->j, a);
+    if (h->kind == POWERS)
+        return search_binary(EXPR_MUL, p, search_power(q, h->k, a), a);
+    return search_binary(h->kind == SUM ? EXPR_ADD : EXPR_SUB, coordinate_formula(h->c, p, a),
+                         coordinate_formula(h->c, q, a), a);
+}
+
+/* The view of a hypothesis: without the input of a term, the target less the term; or with one
+ * column in place of two. Returns 1, 0 if it has no values, -1 when memory is out. */
+static int supposed(search_view *out, const search *s, const search_view *v, const hypothesis *h,
+                    arena *a)
+{
+    expr *by = arena_array(a, v->dim, sizeof *by), outer = search_variable(v->dim, a);
+    const double **x = arena_array(a, v->dim, sizeof *x), *y = v->y;
     double *new = arena_array(a, v->rows, sizeof *new);
-    size_t left = 1;
+    size_t left = 0;
     if (!by || !x || !new)
         return -1;
-    for (size_t i = 0; i < v->rows; i++) {
-        double p = v->x[h->i][i], q = v->x[h->j][i];
-        new[i] = h->kind == DIFFERENCE ? p - q
-                 : h->kind == SUM      ? p + q
-                 : h->kind == RATIO    ? p / q
-                                       : p *q;
-        if (!isfinite(new[i]))
+    for (size_t r = 0; r < v->rows; r++) {
+        new[r] = h->kind == TERM ? v->y[r] - h->k * coordinate_value(h->c, v->x[h->i][r])
+                                 : pair_value(h, v->x[h->i][r], v->x[h->j][r]);
+        if (!isfinite(new[r]))
             return 0;
     }
-    x[0] = new;
-    by[0] = search_binary(ops[h->kind], search_variable(h->i, a), search_variable(h->j, a), a);
+    if (h->kind == TERM) {
+        expr c = coordinate_formula(h->c, search_variable(h->i, a), a);
+        y = new;
+        outer = search_binary(EXPR_ADD, outer,
+                              search_binary(EXPR_MUL, search_number(h->k, a), c, a), a);
+    } else {
+        x[left] = new;
+        by[left++] = pair_formula(h, a);
+    }
     for (size_t k = 0; k < v->dim; k++)
         if (k != h->i && k != h->j) {
             x[left] = v->x[k];
             by[left++] = search_variable(k, a);
         }
-    expr outer = search_variable(v->dim, a);
-    return outer.node && search_view_derive(out, s, v, outer, by, left, x, v->y, v->rows, a) ? 1
-                                                                                             : -1;
+    if (left == 0)
+        return 0;
+    return outer.node && search_view_derive(out, s, v, outer, by, left, x, y, v->rows, a) ? 1 : -1;
 }
 
 /* What is done with a smaller problem. */
@@ -263,13 +376,11 @@ static snip_code explore(search *s, const search_view *v, double until, snip_sta
         code = status_nomem(st);
     else if (made > 0)
         code = apply_stages(s, &child, until, st);
-    size_t tried = seen.pairs < TRIED ? seen.pairs : TRIED;
-    if (v->depth > 1 && tried > 2)
-        tried = 2;
+    size_t most = v->depth > 1 ? TRIED_DEEP : TRIED, tried = seen.count < most ? seen.count : most;
     for (size_t k = 0; k < tried && code == SNIP_OK && !search_over(s) && search_spent(s) < until;
          k++) {
         arena_pos before = arena_mark(s->a);
-        made = with_pair(&child, s, v, &seen.pair[k], s->a);
+        made = supposed(&child, s, v, &seen.found[k], s->a);
         if (made < 0)
             code = status_nomem(st);
         else if (made > 0)
