@@ -351,7 +351,8 @@ static snip_code explore(search *s, const search_view *v, double until, snip_sta
 
 static snip_code apply_stages(search *s, const search_view *v, double until, snip_status *st)
 {
-    static search_stage_run *const stages[] = { search_closed, search_products, search_enumerate };
+    static search_stage_run *const stages[] = { search_closed, search_relations, search_products,
+                                                search_enumerate };
     snip_code code = SNIP_OK;
     for (size_t k = 0; k < sizeof stages / sizeof *stages && code == SNIP_OK && !search_over(s);
          k++)

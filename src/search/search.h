@@ -20,6 +20,7 @@
 #define SEARCH_STAGES(X)                                                                           \
     X(GUESS, "guess")         /* the user's own formulas */                                        \
     X(CLOSED, "closed")       /* constant, line, power law, exponential, polynomials */            \
+    X(RELATIONS, "relations") /* polynomials in inputs and target that are 0 */                    \
     X(PRODUCTS, "products")   /* sums of few products, under transforms of the target */           \
     X(TEXTBOOK, "textbook")   /* the named laws, fitted to the table */                            \
     X(ENUMERATE, "enumerate") /* all small formulas that behave differently */                     \
