@@ -7,11 +7,12 @@
  *   y_j constant, of y by c(x_j)         y = b*c(x_j) + f(others)
  *   y_i = -+ y_j                         y depends on c(x_i) and c(x_j) by their difference or sum
  *   y_j = k*y_i in logarithms            y depends on them by x_i * x_j^k
+ *   y_j = k*(y_i - p), of log|y|         y = x_i^p * f(x_i * x_j^k, others)
  *
  * with c(x) one of x, x^2, 1/x and log x: so x_1 - x_2, x^2 + y^2, 1/a + 1/b and m*r^2 are seen, in
- * whatever they are wrapped. Each hypothesis is a view with fewer columns, to which the other
- * stages are applied, this one included. A wrong hypothesis costs time and nothing else: what is
- * found is judged on the user's own table. */
+ * whatever they are wrapped; the last line is what dimensional analysis does. Each hypothesis is a
+ * view with fewer columns, to which the other stages are applied, this one included. A wrong
+ * hypothesis costs time and nothing else: what is found is judged on the user's own table. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,19 +27,22 @@ enum { PROBES = 200, TRIED = 6, TRIED_DEEP = 2, DEPTH_MAX = 5, FOUND_MAX = 400 }
 #define SPREAD_MAX     0.15 /* deviation of a power that still looks constant */
 #define SCORE_MAX      0.1  /* of what varies in a derivative that should not, relative to all */
 #define SHARE          0.35 /* of the budget for all reductions */
+#define SHARE_QUICK    0.12 /* and for those before them that linear algebra may solve */
 #define EXPONENT_MAX   4.0
+#define SCALED_VARIES  1e-3 /* mean square by which the slopes of a scaled pair vary, at least */
+#define SCALED_COST    2.0  /* by which its score is worse than that of a plain pair */
 
 /* Coordinates of an input. */
 typedef enum coordinate { PLAIN, SQUARE, RECIPROCAL, LOGARITHM, COORDINATES } coordinate;
 
 /* What an input, or two of them, may be to y. */
-typedef enum kind { TERM, DIFFERENCE, SUM, POWERS } kind;
+typedef enum kind { TERM, DIFFERENCE, SUM, POWERS, SCALED } kind;
 
 typedef struct hypothesis {
     kind kind;
     coordinate c;
     size_t i, j;  /* of a pair; i alone for a term */
-    double k;     /* of a term its factor, of powers x_i * x_j^k */
+    double k, p;  /* of a term its factor k; of powers x_i * x_j^k, beside x_i^p */
     double score; /* small: likely */
 } hypothesis;
 
@@ -109,7 +113,7 @@ static void suppose(sight *out, hypothesis h)
     for (size_t k = 0; k < out->count; k++) {
         hypothesis *o = &out->found[k];
         if (o->kind == h.kind && o->c == h.c && o->i == h.i && o->j == h.j &&
-            (h.kind != POWERS || o->k == h.k)) {
+            (h.kind < POWERS || (o->k == h.k && o->p == h.p))) {
             if (h.score < o->score)
                 *o = h;
             return;
@@ -132,8 +136,9 @@ static double coordinate_value(coordinate c, double x)
 
 static expr coordinate_formula(coordinate c, expr x, arena *a)
 {
-    return c == PLAIN ? x : c == LOGARITHM ? search_unary(EXPR_LOG, x, a)
-                                           : search_power(x, c == SQUARE ? 2 : -1, a);
+    return c == PLAIN       ? x
+           : c == LOGARITHM ? search_unary(EXPR_LOG, x, a)
+                            : search_power(x, c == SQUARE ? 2 : -1, a);
 }
 
 /* An exponent as people write them: a whole number or a half. */
@@ -146,8 +151,8 @@ static void suppose_pair(sight *out, coordinate c, size_t i, size_t j, const dou
                          const double *b, size_t n)
 {
     if (c != LOGARITHM) {
-        suppose(out, (hypothesis){ DIFFERENCE, c, i, j, -1, pair_score(a, b, n, -1) });
-        suppose(out, (hypothesis){ SUM, c, i, j, 1, pair_score(a, b, n, 1) });
+        suppose(out, (hypothesis){ DIFFERENCE, c, i, j, -1, 0, pair_score(a, b, n, -1) });
+        suppose(out, (hypothesis){ SUM, c, i, j, 1, 0, pair_score(a, b, n, 1) });
         return;
     }
     double ab = 0, aa = 0;
@@ -157,7 +162,32 @@ static void suppose_pair(sight *out, coordinate c, size_t i, size_t j, const dou
     }
     double k = exponent_near(ab / aa);
     if (k != 0 && fabs(k) <= EXPONENT_MAX)
-        suppose(out, (hypothesis){ POWERS, c, i, j, k, pair_score(a, b, n, k) });
+        suppose(out, (hypothesis){ POWERS, c, i, j, k, 0, pair_score(a, b, n, k) });
+}
+
+/* x_i^p * f(x_i * x_j^k): a line through the derivatives b over a. Two numbers are fitted, so it
+ * has to be better than what needs none; and where a derivative hardly varies there is no line. */
+static void suppose_scaled(sight *out, size_t i, size_t j, const double *a, const double *b,
+                           size_t n)
+{
+    double ma = 0, mb = 0, aa = 0, bb = 0, ab = 0, rest = 0;
+    for (size_t r = 0; r < n; r++) {
+        ma += a[r] / (double)n;
+        mb += b[r] / (double)n;
+    }
+    for (size_t r = 0; r < n; r++) {
+        aa += (a[r] - ma) * (a[r] - ma);
+        bb += (b[r] - mb) * (b[r] - mb);
+        ab += (a[r] - ma) * (b[r] - mb);
+    }
+    double k = exponent_near(ab / aa), p = exponent_near(ma - mb / k);
+    if (k == 0 || p == 0 || fabs(k) > EXPONENT_MAX || fabs(p) > EXPONENT_MAX ||
+        !(fmin(aa, bb) > SCALED_VARIES * (double)n))
+        return;
+    for (size_t r = 0; r < n; r++)
+        rest += (b[r] - k * (a[r] - p)) * (b[r] - k * (a[r] - p));
+    suppose(out,
+            (hypothesis){ SCALED, LOGARITHM, i, j, k, p, SCALED_COST * rest / (bb + k * k * aa) });
 }
 
 /* A term b*c(x_i): the share of the derivative that varies. */
@@ -173,7 +203,7 @@ static void suppose_term(sight *out, coordinate c, size_t i, const double *g, si
     double near = exponent_near(mean);
     if (near != 0 && fabs(near - mean) < 0.1 * fabs(mean))
         mean = near;
-    suppose(out, (hypothesis){ TERM, c, i, i, mean, whole > 0 ? rest / whole : INFINITY });
+    suppose(out, (hypothesis){ TERM, c, i, i, mean, 0, whole > 0 ? rest / whole : INFINITY });
 }
 
 /* What the gradient g of a surrogate tells, as derivatives by the inputs themselves. `terms`: it is
@@ -194,8 +224,11 @@ static int suppose_all(sight *out, const double *g, const search_view *v, size_t
             if (terms)
                 suppose_term(out, c, i, h + i * n, n);
             for (size_t j = i + 1; j < v->dim; j++)
-                if ((c == PLAIN || out->positive[j]) && alive(g, v->dim, n, j))
+                if ((c == PLAIN || out->positive[j]) && alive(g, v->dim, n, j)) {
                     suppose_pair(out, c, i, j, h + i * n, h + j * n, n);
+                    if (c == LOGARITHM && !terms)
+                        suppose_scaled(out, i, j, h + i * n, h + j * n, n);
+                }
         }
     }
     return 1;
@@ -249,8 +282,7 @@ static int look(sight *out, search *s, const search_view *v, arena *a)
             return 0;
     }
     if (search_surrogate_fit(&sur, v->x, v->dim, v->y, rows, a) && sur.error < GOOD_SURROGATE) {
-        if (!search_surrogate_gradient(&sur, v->x, n, g, a) ||
-            !suppose_all(out, g, v, n, 1, a))
+        if (!search_surrogate_gradient(&sur, v->x, n, g, a) || !suppose_all(out, g, v, n, 1, a))
             return 0;
     }
     qsort(out->found, out->count, sizeof *out->found, by_score);
@@ -296,7 +328,7 @@ static int without_factors(search_view *out, const search *s, const search_view 
 /* The column that stands for a pair, and as a formula. */
 static double pair_value(const hypothesis *h, double p, double q)
 {
-    if (h->kind == POWERS)
+    if (h->kind >= POWERS)
         return p * pow(q, h->k);
     return coordinate_value(h->c, p) + h->k * coordinate_value(h->c, q);
 }
@@ -304,27 +336,30 @@ static double pair_value(const hypothesis *h, double p, double q)
 static expr pair_formula(const hypothesis *h, arena *a)
 {
     expr p = search_variable(h->i, a), q = search_variable(h->j, a);
-    if (h->kind == POWERS)
+    if (h->kind >= POWERS)
         return search_binary(EXPR_MUL, p, search_power(q, h->k, a), a);
     return search_binary(h->kind == SUM ? EXPR_ADD : EXPR_SUB, coordinate_formula(h->c, p, a),
                          coordinate_formula(h->c, q, a), a);
 }
 
 /* The view of a hypothesis: without the input of a term, the target less the term; or with one
- * column in place of two. Returns 1, 0 if it has no values, -1 when memory is out. */
+ * column in place of two, the target without the power that is beside it. Returns 1, 0 if it has no
+ * values, -1 when memory is out. */
 static int supposed(search_view *out, const search *s, const search_view *v, const hypothesis *h,
                     arena *a)
 {
     expr *by = arena_array(a, v->dim, sizeof *by), outer = search_variable(v->dim, a);
     const double **x = arena_array(a, v->dim, sizeof *x), *y = v->y;
     double *new = arena_array(a, v->rows, sizeof *new);
+    double *less = arena_array(a, v->rows, sizeof *less);
     size_t left = 0;
-    if (!by || !x || !new)
+    if (!by || !x || !new || !less)
         return -1;
     for (size_t r = 0; r < v->rows; r++) {
-        new[r] = h->kind == TERM ? v->y[r] - h->k * coordinate_value(h->c, v->x[h->i][r])
+        new[r] = h->kind == TERM ? v->y[r] - h->k *coordinate_value(h->c, v->x[h->i][r])
                                  : pair_value(h, v->x[h->i][r], v->x[h->j][r]);
-        if (!isfinite(new[r]))
+        less[r] = h->kind == SCALED ? v->y[r] / pow(v->x[h->i][r], h->p) : v->y[r];
+        if (!isfinite(new[r]) || !isfinite(less[r]))
             return 0;
     }
     if (h->kind == TERM) {
@@ -335,6 +370,10 @@ static int supposed(search_view *out, const search *s, const search_view *v, con
     } else {
         x[left] = new;
         by[left++] = pair_formula(h, a);
+        y = less;
+        if (h->kind == SCALED)
+            outer =
+                search_binary(EXPR_MUL, search_power(search_variable(h->i, a), h->p, a), outer, a);
     }
     for (size_t k = 0; k < v->dim; k++)
         if (k != h->i && k != h->j) {
@@ -346,23 +385,28 @@ static int supposed(search_view *out, const search *s, const search_view *v, con
     return outer.node && search_view_derive(out, s, v, outer, by, left, x, y, v->rows, a) ? 1 : -1;
 }
 
-/* What is done with a smaller problem. */
-static snip_code explore(search *s, const search_view *v, double until, snip_status *st);
+/* ---- the stage ---- */
 
-static snip_code apply_stages(search *s, const search_view *v, double until, snip_status *st)
+/* A walk through smaller problems and those in them. */
+typedef struct walk {
+    search_stage_run *const *stages; /* what is done with each */
+    size_t count;
+    double until; /* share of the budget */
+} walk;
+
+static snip_code explore(search *s, const search_view *v, const walk *w, snip_status *st);
+
+static snip_code apply_stages(search *s, const search_view *v, const walk *w, snip_status *st)
 {
-    static search_stage_run *const stages[] = { search_closed, search_relations, search_products,
-                                                search_enumerate };
     snip_code code = SNIP_OK;
-    for (size_t k = 0; k < sizeof stages / sizeof *stages && code == SNIP_OK && !search_over(s);
-         k++)
-        code = stages[k](s, v, st);
-    if (code == SNIP_OK && !search_over(s) && search_spent(s) < until)
-        code = explore(s, v, until, st);
+    for (size_t k = 0; k < w->count && code == SNIP_OK && !search_over(s); k++)
+        code = w->stages[k](s, v, st);
+    if (code == SNIP_OK && !search_over(s) && search_spent(s) < w->until)
+        code = explore(s, v, w, st);
     return code;
 }
 
-static snip_code explore(search *s, const search_view *v, double until, snip_status *st)
+static snip_code explore(search *s, const search_view *v, const walk *w, snip_status *st)
 {
     arena_pos mark = arena_mark(s->a);
     sight seen;
@@ -376,23 +420,31 @@ static snip_code explore(search *s, const search_view *v, double until, snip_sta
     if (made < 0)
         code = status_nomem(st);
     else if (made > 0)
-        code = apply_stages(s, &child, until, st);
+        code = apply_stages(s, &child, w, st);
     size_t most = v->depth > 1 ? TRIED_DEEP : TRIED, tried = seen.count < most ? seen.count : most;
-    for (size_t k = 0; k < tried && code == SNIP_OK && !search_over(s) && search_spent(s) < until;
-         k++) {
+    for (size_t k = 0;
+         k < tried && code == SNIP_OK && !search_over(s) && search_spent(s) < w->until; k++) {
         arena_pos before = arena_mark(s->a);
         made = supposed(&child, s, v, &seen.found[k], s->a);
         if (made < 0)
             code = status_nomem(st);
         else if (made > 0)
-            code = apply_stages(s, &child, until, st);
+            code = apply_stages(s, &child, w, st);
         arena_reset(s->a, before);
     }
     arena_reset(s->a, mark);
     return code;
 }
 
+/* What linear algebra finds, in many small problems: a look at each costs little. */
+snip_code search_reduce_quickly(search *s, const search_view *v, snip_status *st)
+{
+    static search_stage_run *const stages[] = { search_closed, search_relations };
+    return explore(s, v, &(walk){ stages, 2, fmin(1, search_spent(s) + SHARE_QUICK) }, st);
+}
+
 snip_code search_reduce(search *s, const search_view *v, snip_status *st)
 {
-    return explore(s, v, fmin(1, search_spent(s) + SHARE), st);
+    static search_stage_run *const stages[] = { search_products, search_enumerate };
+    return explore(s, v, &(walk){ stages, 2, fmin(1, search_spent(s) + SHARE) }, st);
 }

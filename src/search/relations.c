@@ -15,6 +15,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "expr/vec.h"
 #include "search/build.h"
 #include "search/sparse.h"
 #include "search/target.h"
@@ -23,7 +24,7 @@ enum {
     INPUTS_MAX = 9,
     VARIABLES_MAX = 2 * INPUTS_MAX + 1, /* waves are two; and y */
     ROWS_MAX = 700,
-    ROWS_SPARE = 30, /* rows more than columns: a relation of chance would have to hold there */
+    ROWS_SPARE = 30,     /* rows more than columns: a relation of chance would have to hold there */
     COLUMNS_FIRST = 400, /* for inputs and target as they are */
     COLUMNS_OTHER = 140,
     COLUMNS_DERIVED = 150, /* of a smaller problem */
@@ -35,12 +36,14 @@ enum {
 
 #define DEPENDENT     1e-10 /* what is left of a column that depends on others, of its length */
 #define SHARE_ROOT    0.12  /* of the budget */
-#define SHARE_DERIVED 0.02
+#define SHARE_DERIVED 0.03
 #define WAVE_MAX      20.0 /* an input that is larger is no angle */
 #define GROWTH_MAX    10.0 /* nor an exponent */
 
+#define COUNT(array) (sizeof(array) / sizeof *(array))
+
 /* How an input takes part. */
-typedef enum part { PLAIN, WAVES, COSINE, GROWTH, LOGARITHM, PARTS } part;
+typedef enum part { PLAIN, WAVES, COSINE, ROOT, GROWTH, LOGARITHM, PARTS } part;
 
 typedef struct set {
     uint8_t part[INPUTS_MAX];
@@ -88,12 +91,18 @@ static int add_function(variables *u, expr_op op, const double *x, size_t place,
     if (!to || !u->e[u->count].node)
         return 0;
     for (size_t i = 0; i < u->rows; i++)
-        to[i] = op == EXPR_SIN ? sin(x[i]) : op == EXPR_COS ? cos(x[i])
-                             : op == EXPR_EXP ? exp(x[i])
-                                              : log(x[i]);
+        to[i] = x[i];
+    expr_vec_best()->unary[op](to, to, u->rows);
     u->value[u->count++] = to;
     return 1;
 }
+
+/* The function of an input, by how it takes part; waves have the sine beside it. */
+static const expr_op function[PARTS] = { [WAVES] = EXPR_COS,
+                                         [COSINE] = EXPR_COS,
+                                         [ROOT] = EXPR_SQRT,
+                                         [GROWTH] = EXPR_EXP,
+                                         [LOGARITHM] = EXPR_LOG };
 
 static int make_variables(variables *u, const work *w, const set *s, arena *a)
 {
@@ -101,16 +110,14 @@ static int make_variables(variables *u, const work *w, const set *s, arena *a)
     int good = 1;
     *u = (variables){ .rows = v->rows < ROWS_MAX ? v->rows : ROWS_MAX };
     for (size_t k = 0; k < v->dim && good; k++) {
-        if (s->part[k] == WAVES)
-            good = add_function(u, EXPR_SIN, v->x[k], k, a);
-        if (s->part[k] == WAVES || s->part[k] == COSINE) {
-            good = good && add_function(u, EXPR_COS, v->x[k], k, a);
-        } else if (s->part[k] != PLAIN) {
-            good = add_function(u, s->part[k] == GROWTH ? EXPR_EXP : EXPR_LOG, v->x[k], k, a);
-        } else {
+        if (s->part[k] == PLAIN) {
             u->e[u->count] = search_variable(k, a);
             u->value[u->count++] = v->x[k];
+            continue;
         }
+        if (s->part[k] == WAVES)
+            good = add_function(u, EXPR_SIN, v->x[k], k, a);
+        good = good && add_function(u, function[s->part[k]], v->x[k], k, a);
     }
     u->value[u->count++] = w->aim[s->target].view.y;
     return good;
@@ -233,14 +240,78 @@ static void drop_zeros(polynomial *p)
     p->count = n;
 }
 
-/* over/under, both divided by what they share. */
-static expr quotient(const variables *u, polynomial *over, polynomial *under, double sign, arena *a)
+/* A monomial of the highest degree, ties by the first variables: of a product it is the product of
+ * those of the factors. */
+static const term *leading(const polynomial *p)
 {
-    power m = common_power(over), n = common_power(under);
+    const term *best = &p->at[0];
+    for (size_t i = 1; i < p->count; i++)
+        if (memcmp(&p->at[i].m, &best->m, sizeof best->m) > 0)
+            best = &p->at[i];
+    return best;
+}
+
+/* q with p = q*d, if there is one. */
+static int divide(polynomial *q, const polynomial *p, const polynomial *d)
+{
+    polynomial rest = *p, one = { .count = 1 };
+    const term *by = leading(d);
+    for (q->count = 0; rest.count > 0; drop_zeros(&rest)) {
+        const term *of = leading(&rest);
+        term *t = &one.at[0];
+        t->c = of->c / by->c;
+        for (size_t k = 0; k < VARIABLES_MAX; k++) {
+            if (of->m.p[k] < by->m.p[k])
+                return 0;
+            t->m.p[k] = (uint8_t)(of->m.p[k] - by->m.p[k]);
+        }
+        if (q->count == TERMS_MAX || rest.count + d->count > COUNT(rest.at))
+            return 0;
+        q->at[q->count++] = *t;
+        double most = fabs(of->c);
+        add_product(&rest, -1, &one, d);
+        for (size_t i = 0; i < rest.count; i++) /* what cancels is rounding */
+            if (fabs(rest.at[i].c) < 1e-9 * most)
+                rest.at[i].c = 0;
+    }
+    return 1;
+}
+
+/* Takes squares of positive variables out of m, for a root: their roots go to `out`. */
+static void take_squares(const variables *u, power *m, power *out)
+{
+    *out = (power){ { 0 } };
+    for (size_t k = 0; k + 1 < u->count; k++) {
+        int positive = 1;
+        for (size_t i = 0; i < u->rows; i++)
+            positive &= u->value[k][i] > 0;
+        if (!positive)
+            continue;
+        out->p[k] = m->p[k] / 2;
+        m->p[k] = (uint8_t)(m->p[k] - 2 * out->p[k]);
+    }
+}
+
+static expr over_of(expr top, expr bottom, arena *a)
+{
+    if (!bottom.count)
+        return top;
+    return top.count ? search_binary(EXPR_DIV, top, bottom, a) : search_unary(EXPR_INV, bottom, a);
+}
+
+/* over/under, both divided by what they share; or the root of it. Both are spoilt. */
+static expr quotient(const variables *u, polynomial *over, polynomial *under, double sign, int root,
+                     arena *a)
+{
+    power m = common_power(over), n = common_power(under), outer = { { 0 } }, below = outer;
     for (size_t k = 0; k < VARIABLES_MAX; k++) {
         uint8_t both = m.p[k] < n.p[k] ? m.p[k] : n.p[k];
         m.p[k] = (uint8_t)(m.p[k] - both);
         n.p[k] = (uint8_t)(n.p[k] - both);
+    }
+    if (root) {
+        take_squares(u, &m, &outer);
+        take_squares(u, &n, &below);
     }
     double c = under->at[0].c;
     for (size_t i = 0; i < under->count; i++)
@@ -256,15 +327,57 @@ static expr quotient(const variables *u, polynomial *over, polynomial *under, do
         expr e = nested(u, under, a);
         bottom = bottom.count ? search_binary(EXPR_MUL, bottom, e, a) : e;
     }
-    return bottom.count ? search_binary(EXPR_DIV, top, bottom, a) : top;
+    expr e = over_of(top, bottom, a), out = monomial(u, &outer, a);
+    if (!root)
+        return e;
+    e = search_unary(EXPR_SQRT, e, a);
+    return over_of(out.count ? search_binary(EXPR_MUL, out, e, a) : e, monomial(u, &below, a), a);
 }
 
-/* Solves A*y^2 + B*y + C = 0 for y and offers what comes out. */
+/* Offers the solutions of A*y^2 + B*y + C = 0, all of them with terms:
+ *     y = -B/(2A) -+ sqrt(D)/(2A),  D = B^2 - 4AC,
+ * where A is divided out as far as it goes. */
+static void offer_roots(search_job *j, const search_view *v, const variables *u, polynomial *of)
+{
+    arena *a = j->tmp;
+    polynomial *work = arena_zero(a, 4 * sizeof *work), *disc = &work[0], *first = &work[1];
+    polynomial one = { .count = 1, .at[0].c = 1 };
+    if (!work) {
+        j->no_memory = 1;
+        return;
+    }
+    add_product(disc, 1, &of[1], &of[1]);
+    add_product(disc, -4, &of[2], &of[0]);
+    drop_zeros(disc);
+    if (!disc->count)
+        return;
+    polynomial *inner = &work[2], *under = &work[3];
+    *under = of[2];
+    expr b =
+        divide(first, &of[1], &of[2]) ? nested(u, first, a) : quotient(u, &of[1], under, 1, 0, a);
+    expr root;
+    *under = of[2];
+    if (!divide(inner, disc, &of[2])) {
+        expr e = quotient(u, disc, &one, 1, 1, a);
+        root = over_of(e, nested(u, &of[2], a), a);
+    } else if (divide(disc, inner, &of[2])) {
+        root = quotient(u, disc, &one, 1, 1, a);
+    } else {
+        root = quotient(u, inner, under, 1, 1, a);
+    }
+    for (int sign = 0; sign < 2; sign++) {
+        expr e = search_binary(sign ? EXPR_ADD : EXPR_SUB, b, root, a);
+        if (e.node) /* the factor -1/2 is fitted */
+            search_offer_hard(j, v, e, 1);
+    }
+}
+
+/* Solves a relation for y and offers what comes out. */
 static void offer_solutions(search_job *j, const work *w, const set *s, const variables *u,
                             const term *relation, size_t count)
 {
     arena *a = j->tmp;
-    polynomial *of = arena_zero(a, 4 * sizeof *of), *disc = &of[3];
+    polynomial *of = arena_zero(a, 3 * sizeof *of); /* by the power of y */
     const search_view *v = &w->aim[s->target].view;
     if (!of) {
         j->no_memory = 1;
@@ -276,26 +389,17 @@ static void offer_solutions(search_job *j, const work *w, const set *s, const va
         t.m.p[u->count - 1] = 0;
         to->at[to->count++] = t;
     }
-    if (!of[2].count && of[1].count && of[0].count) {
-        search_offer_hard(j, v, quotient(u, &of[0], &of[1], -1, a), 1);
-    } else if (of[2].count && !of[1].count && of[0].count && search_may(w->s, EXPR_SQRT)) {
-        expr e = search_unary(EXPR_SQRT, quotient(u, &of[0], &of[2], -1, a), a);
-        if (e.node)
-            search_offer_hard(j, v, e, 1); /* the sign is fitted as a factor */
-    } else if (of[2].count && of[1].count && search_may(w->s, EXPR_SQRT)) {
-        add_product(disc, 1, &of[1], &of[1]);
-        add_product(disc, -4, &of[2], &of[0]);
-        drop_zeros(disc);
-        if (!disc->count)
-            return;
-        expr root = search_unary(EXPR_SQRT, nested(u, disc, a), a), b = nested(u, &of[1], a);
-        expr under = nested(u, &of[2], a);
-        for (int sign = 0; sign < 2; sign++) {
-            expr top = search_binary(sign ? EXPR_ADD : EXPR_SUB, b, root, a);
-            if (top.node && under.node)
-                search_offer_hard(j, v, search_binary(EXPR_DIV, top, under, a), 1);
-        }
-    }
+    expr e = { NULL, 0 };
+    if (!of[0].count || (of[2].count && !search_may(w->s, EXPR_SQRT)))
+        return;
+    if (of[2].count && of[1].count)
+        offer_roots(j, v, u, of);
+    else if (of[2].count) /* a root's sign is fitted as a factor */
+        e = quotient(u, &of[0], &of[2], -1, 1, a);
+    else
+        e = quotient(u, &of[0], &of[1], -1, 0, a);
+    if (e.node)
+        search_offer_hard(j, v, e, 1);
 }
 
 /* ---- finding ---- */
@@ -383,7 +487,7 @@ static size_t few_terms(term *out, const basis *b, const variables *u, const pow
     return n + 1;
 }
 
-/* Takes the next monomial in. Returns 1 when it is found to depend on the others, y being in it. */
+/* Takes the next monomial in. Returns 1 when it is found to depend on the others. */
 static int take(search_job *j, basis *b, const variables *u, const power *m, double *h)
 {
     double *v = b->q + b->count * b->rows;
@@ -395,13 +499,26 @@ static int take(search_job *j, basis *b, const variables *u, const power *m, dou
     search_count(j, 1 + b->count / 16);
     double left = length_of(v, u->rows);
     if (left < DEPENDENT * whole)
-        return m->p[u->count - 1] > 0;
+        return 1;
     for (size_t i = 0; i < u->rows; i++)
         v[i] /= left;
     h[b->count] = left;
     memcpy(b->r + b->count * b->room, h, (b->count + 1) * sizeof *h);
     b->m[b->count++] = *m;
     return 0;
+}
+
+/* Whether a relation tells y: inputs may have one of their own, as sine and cosine do, and y times
+ * that is one, too. */
+static int tells_target(const variables *u, const term *relation, size_t n)
+{
+    int with = 0, without = 0;
+    for (size_t k = 0; k < n; k++)
+        if (relation[k].m.p[u->count - 1] > 0)
+            with = 1;
+        else
+            without = 1;
+    return with && without;
 }
 
 /* The next monomial of the same degree in the first n variables; 0 after the last one. */
@@ -449,9 +566,10 @@ static void relate(search_job *j, const work *w, const set *s)
                 if (!take(j, &b, &u, &m, h))
                     continue;
                 size_t n = few_terms(relation, &b, &u, &m, h, a);
-                if (n)
+                if (tells_target(&u, relation, n)) {
                     offer_solutions(j, w, s, &u, relation, n);
-                return;
+                    return;
+                }
             } while (next_power(&m, u.count - 1));
         }
 }
@@ -467,48 +585,64 @@ static void run(search_job *j, void *context)
 /* Whether an input may take part in this way. */
 static int may_part(const work *w, size_t k, part p)
 {
-    static const expr_op op[PARTS] = { [WAVES] = EXPR_SIN, [COSINE] = EXPR_COS,
-                                       [GROWTH] = EXPR_EXP, [LOGARITHM] = EXPR_LOG };
     double low = INFINITY, high = -INFINITY;
-    if (p == PLAIN || !search_may(w->s, op[p]) || (p == WAVES && !search_may(w->s, EXPR_COS)))
-        return p == PLAIN;
+    if (!search_may(w->s, function[p]) || (p == WAVES && !search_may(w->s, EXPR_SIN)))
+        return 0;
     for (size_t i = 0; i < w->v->rows; i++) {
         low = fmin(low, w->v->x[k][i]);
         high = fmax(high, w->v->x[k][i]);
     }
-    if (p == LOGARITHM)
+    if (p == LOGARITHM || p == ROOT)
         return low > 0;
     return fmax(fabs(low), fabs(high)) < (p == GROWTH ? GROWTH_MAX : WAVE_MAX);
 }
 
-/* Everything as it is under each target; then one input that is not; then two cosines. */
+/* What is tried with which transform of the target: everything as it is; one input that is not; two
+ * cosines. */
+static const struct {
+    target_kind kind;
+    int one, two;
+} tries[] = {
+    { TARGET_SAME, 1, 1 }, { TARGET_LOG, 1, 0 }, { TARGET_ROOT, 0, 1 },
+    { TARGET_EXP, 0, 0 },  { TARGET_COS, 0, 0 }, { TARGET_SIN, 0, 0 },
+};
+
+/* The place of a transform among those that the table allows, or TARGETS_MAX. */
+static size_t aim_at(const work *w, target_kind kind)
+{
+    for (size_t i = 0; i < w->aims; i++)
+        if (w->aim[i].which == (size_t)kind)
+            return i;
+    return TARGETS_MAX;
+}
+
 static size_t plan(const work *w, set *out)
 {
-    static const target_kind kinds[] = { TARGET_SAME, TARGET_LOG, TARGET_EXP, TARGET_COS,
-                                         TARGET_SIN };
-    size_t n = 0, dim = w->v->dim, aim[TARGETS_MAX], aims = 0;
-    int first = w->v->depth == 0;
-    for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++)
-        for (size_t i = 0; i < w->aims; i++)
-            if (w->aim[i].which == kinds[k] && (first || k < 2))
-                aim[aims++] = i;
-    for (size_t k = 0; k < aims; k++)
-        out[n++] = (set){ .target = aim[k],
-                          .columns = !first ? COLUMNS_DERIVED : k ? COLUMNS_OTHER : COLUMNS_FIRST };
-    for (size_t k = 0; k < aims && k < 2; k++)
-        for (part p = WAVES; p < PARTS; p++)
+    size_t n = 0, dim = w->v->dim, aim[COUNT(tries)];
+    for (size_t k = 0; k < COUNT(tries); k++) {
+        aim[k] = aim_at(w, tries[k].kind);
+        if (aim[k] < TARGETS_MAX)
+            out[n++] = (set){ .target = aim[k],
+                              .columns = w->v->depth ? COLUMNS_DERIVED
+                                         : k         ? COLUMNS_OTHER
+                                                     : COLUMNS_FIRST };
+    }
+    for (size_t k = 0; k < COUNT(tries); k++) {
+        set next = { .target = aim[k], .columns = COLUMNS_OTHER };
+        for (part p = WAVES; p < PARTS && tries[k].one && aim[k] < TARGETS_MAX; p++)
             for (size_t i = 0; i < dim && n < SETS_MAX; i++)
                 if (may_part(w, i, p)) {
-                    out[n] = (set){ .target = aim[k], .columns = COLUMNS_OTHER };
+                    out[n] = next;
                     out[n++].part[i] = p;
                 }
-    for (size_t i = 0; i < dim; i++)
-        for (size_t k = 0; k < i && n < SETS_MAX; k++)
-            if (may_part(w, i, COSINE) && may_part(w, k, COSINE)) {
-                out[n] = (set){ .target = aim[0], .columns = COLUMNS_OTHER };
-                out[n].part[i] = out[n].part[k] = COSINE;
-                n++;
-            }
+        for (size_t i = 0; i < dim && tries[k].two && aim[k] < TARGETS_MAX; i++)
+            for (size_t l = 0; l < i && n < SETS_MAX; l++)
+                if (may_part(w, i, COSINE) && may_part(w, l, COSINE)) {
+                    out[n] = next;
+                    out[n].part[i] = out[n].part[l] = COSINE;
+                    n++;
+                }
+    }
     return n;
 }
 

@@ -36,10 +36,10 @@ static const struct {
     search_stage_run *run;
 } plan[] = {
     { SEARCH_GUESS, search_guess },         { SEARCH_CLOSED, search_closed },
-    { SEARCH_RELATIONS, search_relations }, { SEARCH_PRODUCTS, search_products },
-    { SEARCH_TEXTBOOK, search_textbook },   { SEARCH_ENUMERATE, search_enumerate },
-    { SEARCH_REDUCE, search_reduce },       { SEARCH_SPACE, search_space },
-    { SEARCH_EVOLVE, search_evolve },
+    { SEARCH_RELATIONS, search_relations }, { SEARCH_REDUCE, search_reduce_quickly },
+    { SEARCH_PRODUCTS, search_products },   { SEARCH_TEXTBOOK, search_textbook },
+    { SEARCH_ENUMERATE, search_enumerate }, { SEARCH_REDUCE, search_reduce },
+    { SEARCH_SPACE, search_space },         { SEARCH_EVOLVE, search_evolve },
 };
 
 /* The formula that would be selected now, among the front. */

@@ -178,6 +178,6 @@ snip_code search_space_check(const search_how *how, size_t dim, snip_status *st)
 
 typedef snip_code search_stage_run(search *s, const search_view *v, snip_status *st);
 search_stage_run search_guess, search_closed, search_relations, search_products, search_textbook,
-    search_enumerate, search_reduce, search_space, search_evolve;
+    search_enumerate, search_reduce_quickly, search_reduce, search_space, search_evolve;
 
 #endif
