@@ -240,6 +240,9 @@ def is_constant(e):
     import sympy
     if not e.free_symbols:
         return e
+    exact = e.xreplace({f: sympy.Rational(str(f)) for f in e.atoms(sympy.Float)})
+    if not sympy.cancel(exact).free_symbols:
+        return sympy.cancel(exact)
     for simpler in (sympy.together, sympy.expand, sympy.simplify):
         e = rounded(simpler(e))
         if not e.free_symbols:

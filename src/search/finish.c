@@ -26,6 +26,7 @@ enum { SNAPS_MAX = 6, SNAP_CONSTANTS_MAX = 12, DIGITS_MIN = 3, DIGITS_MAX = 17, 
 #define SNAP_WITHIN        0.05  /* a clean number may be this far away, relatively */
 #define EXACT              1e-20 /* a loss below is rounding: it may grow, but stays below */
 #define NEARLY_EXACT       1e-9
+#define FLAT               1e-13 /* a part that varies less, relatively, is a number */
 #define OUTLIER_DEVIATIONS 6
 #define GRACE              0.1 /* seconds for clean constants where no time is left */
 
@@ -208,6 +209,36 @@ static void tidy(draft *d, const search *s, arena *a)
         *d = try;
 }
 
+/* What canonical structure leaves of clean numbers: whole numbers are marked as such, and a factor
+ * 1 goes. */
+static void drop_ones(draft *d, const search *s, arena *a)
+{
+    draft try = { .e = { arena_copy(a, d->e.node, d->e.count * sizeof *d->e.node), d->e.count } };
+    for (size_t i = 0; i < d->e.count && try.e.node; i++) {
+        expr_node *n = &try.e.node[i];
+        if (n->op == EXPR_NUMBER && fabs(n->value) < 1e6 &&
+            fabs(n->value - round(n->value)) <= FLAT * fabs(n->value)) {
+            n->value = round(n->value);
+            n->fixed = n->integer = 1;
+        }
+    }
+    for (size_t i = 0; try.e.node && i < try.e.count; i++) {
+        const expr_node *n = &try.e.node[i];
+        for (int slot = n->op == EXPR_DIV; slot < 2 && (n->op == EXPR_MUL || n->op == EXPR_DIV);
+             slot++) {
+            const expr_node *one = &try.e.node[expr_child(try.e, i, slot)];
+            if (one->op != EXPR_NUMBER || one->value != 1)
+                continue;
+            expr other = expr_sub(try.e, expr_child(try.e, i, 1 - slot));
+            try.e = expr_splice(try.e, i, other, a);
+            i -= i > 0; /* what came up is looked at, too */
+            break;
+        }
+    }
+    if (try.e.node && measure(&try, s, a) && try.all <= d->all + EXACT)
+        *d = try;
+}
+
 static double rounded(double v, int digits)
 {
     char buf[40];
@@ -287,14 +318,50 @@ static double *errors_of(const draft *d, const search *s, size_t *count, arena *
     return out;
 }
 
+/* Whether the part of e at i has inputs and yet the same value in the first `rows` rows; *value is
+ * that. */
+static int is_flat(expr e, size_t i, const search *s, size_t rows, double *value, arena *tmp)
+{
+    arena_pos mark = arena_mark(tmp);
+    expr part = expr_sub(e, i);
+    double *v = arena_array(tmp, rows, sizeof *v), low = INFINITY, high = -INFINITY;
+    int good = v && part.count > 1 && expr_inputs(part) > 0 &&
+               expr_eval(part, (const double *const *)s->x, rows, v, tmp) == rows;
+    for (size_t r = 0; r < rows && good; r++) {
+        low = fmin(low, v[r]);
+        high = fmax(high, v[r]);
+    }
+    *value = 0.5 * (low + high);
+    arena_reset(tmp, mark);
+    return good && high - low <= FLAT * fabs(*value);
+}
+
+/* Replaces parts that do not vary, as tanh(1e5*x), by their value. */
+static void flatten(draft *d, const search *s, arena *a)
+{
+    size_t rows = all_rows(s), few = rows < SEARCH_SOME ? rows : SEARCH_SOME;
+    for (size_t i = 0; i < d->e.count; i++) {
+        double value;
+        if (!is_flat(d->e, i, s, few, &value, a) || !is_flat(d->e, i, s, rows, &value, a))
+            continue;
+        expr_node number = { .op = EXPR_NUMBER, .value = value, .len = 1 };
+        draft try = { .e = expr_splice(d->e, i, (expr){ &number, 1 }, a) };
+        if (try.e.node && measure(&try, s, a) && try.all <= d->all + EXACT)
+            *d = try;
+    }
+}
+
 /* Fits the constants to all rows and makes them clean, as far as the time lasts. */
 static void improve(draft *d, const search *s, const patience *p, arena *a)
 {
     draft one = *d;
     if (!refit(&one, s, a))
         return;
+    flatten(&one, s, a);
     snap(&one, s, p, a);
     tidy(&one, s, a);
+    if (one.all < NEARLY_EXACT)
+        drop_ones(&one, s, a);
     round_off(&one, s, a);
     one.from = d->from;
     *d = one;

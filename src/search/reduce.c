@@ -3,7 +3,8 @@
  * Surrogates (surrogate.h) tell derivatives of y, and these tell how inputs act. With y_j the
  * derivative of y, or of log|y|, by the coordinate c(x_j) of input j:
  *
- *   y_j constant, of log|y| by log x_j   y = x_j^p * f(others); p = 0: without x_j
+ *   y_j constant, of log|y| by log x_j   y = x_j^p * f(others); p = 0: without x_j. Where y has no
+ *                                        logarithm: y_j = p*y, of y by log x_j
  *   y_j constant, of y by c(x_j)         y = b*c(x_j) + f(others)
  *   y_i = -+ y_j                         y depends on c(x_i) and c(x_j) by their difference or sum
  *   y_j = k*y_i in logarithms            y depends on them by x_i * x_j^k
@@ -29,7 +30,7 @@ enum { PROBES = 200, TRIED = 6, TRIED_DEEP = 2, DEPTH_MAX = 5, FOUND_MAX = 400 }
 #define SHARE          0.35 /* of the budget for all reductions */
 #define SHARE_QUICK    0.12 /* and for those before them that linear algebra may solve */
 #define EXPONENT_MAX   4.0
-#define SCALED_VARIES  1e-3 /* mean square by which the slopes of a scaled pair vary, at least */
+#define SCALED_VARIES  2e-3 /* share of a slope's square that is not that of a power, at least */
 #define SCALED_COST    2.0  /* by which its score is worse than that of a plain pair */
 
 /* Coordinates of an input. */
@@ -165,29 +166,31 @@ static void suppose_pair(sight *out, coordinate c, size_t i, size_t j, const dou
         suppose(out, (hypothesis){ POWERS, c, i, j, k, 0, pair_score(a, b, n, k) });
 }
 
-/* x_i^p * f(x_i * x_j^k): a line through the derivatives b over a. Two numbers are fitted, so it
- * has to be better than what needs none; and where a derivative hardly varies there is no line. */
+/* x_i^p * f(x_i * x_j^k): then b = k*(a - p*t) of the derivatives a, b by log x_i, log x_j, with t
+ * = 1 for those of log|y| and t = y for those of y. Two numbers are fitted, so it has to be better
+ * than what needs none; and where a hardly differs from a multiple of t, x_i is a mere power. */
 static void suppose_scaled(sight *out, size_t i, size_t j, const double *a, const double *b,
-                           size_t n)
+                           const double *t, size_t n)
 {
-    double ma = 0, mb = 0, aa = 0, bb = 0, ab = 0, rest = 0;
+    double aa = 0, at = 0, tt = 0, ab = 0, bt = 0, bb = 0, rest = 0;
     for (size_t r = 0; r < n; r++) {
-        ma += a[r] / (double)n;
-        mb += b[r] / (double)n;
+        aa += a[r] * a[r];
+        at += a[r] * t[r];
+        tt += t[r] * t[r];
+        ab += a[r] * b[r];
+        bt += b[r] * t[r];
+        bb += b[r] * b[r];
     }
-    for (size_t r = 0; r < n; r++) {
-        aa += (a[r] - ma) * (a[r] - ma);
-        bb += (b[r] - mb) * (b[r] - mb);
-        ab += (a[r] - ma) * (b[r] - mb);
-    }
-    double k = exponent_near(ab / aa), p = exponent_near(ma - mb / k);
+    double own = aa - at * at / tt, other = bb - bt * bt / tt; /* what is not along t */
+    double k = exponent_near((ab - at * bt / tt) / own);
+    double p = exponent_near((k * at - bt) / (k * tt));
     if (k == 0 || p == 0 || fabs(k) > EXPONENT_MAX || fabs(p) > EXPONENT_MAX ||
-        !(fmin(aa, bb) > SCALED_VARIES * (double)n))
+        !(own > SCALED_VARIES * aa) || !(other > SCALED_VARIES * bb))
         return;
     for (size_t r = 0; r < n; r++)
-        rest += (b[r] - k * (a[r] - p)) * (b[r] - k * (a[r] - p));
-    suppose(out,
-            (hypothesis){ SCALED, LOGARITHM, i, j, k, p, SCALED_COST * rest / (bb + k * k * aa) });
+        rest += (b[r] - k * (a[r] - p * t[r])) * (b[r] - k * (a[r] - p * t[r]));
+    suppose(out, (hypothesis){ SCALED, LOGARITHM, i, j, k, p,
+                               SCALED_COST * rest / (other + k * k * own) });
 }
 
 /* A term b*c(x_i): the share of the derivative that varies. */
@@ -206,14 +209,35 @@ static void suppose_term(sight *out, coordinate c, size_t i, const double *g, si
     suppose(out, (hypothesis){ TERM, c, i, i, mean, 0, whole > 0 ? rest / whole : INFINITY });
 }
 
+/* The powers that inputs are in y, from the gradient of y where it has no logarithm:
+ * x_j * dy/dx_j = p*y. */
+static void see_powers(sight *out, const double *g, const search_view *v, size_t n)
+{
+    for (size_t j = 0; j < v->dim; j++) {
+        double hy = 0, yy = 0, rest = 0;
+        for (size_t r = 0; r < n; r++) {
+            hy += v->x[j][r] * g[j * n + r] * v->y[r];
+            yy += v->y[r] * v->y[r];
+        }
+        for (size_t r = 0; r < n; r++) {
+            double d = v->x[j][r] * g[j * n + r] - hy / yy * v->y[r];
+            rest += d * d;
+        }
+        out->power[j] = out->positive[j] ? hy / yy : NAN;
+        out->spread[j] = sqrt(rest / yy);
+    }
+}
+
 /* What the gradient g of a surrogate tells, as derivatives by the inputs themselves. `terms`: it is
  * that of y, not of log|y|. */
 static int suppose_all(sight *out, const double *g, const search_view *v, size_t n, int terms,
                        arena *a)
 {
-    double *h = arena_array(a, v->dim * n, sizeof *h);
-    if (!h)
+    double *h = arena_array(a, v->dim * n, sizeof *h), *one = arena_array(a, n, sizeof *one);
+    if (!h || !one)
         return 0;
+    for (size_t r = 0; r < n; r++)
+        one[r] = 1;
     for (coordinate c = 0; c < COORDINATES; c++) {
         for (size_t j = 0; j < v->dim; j++)
             for (size_t r = 0; r < n && (c == PLAIN || out->positive[j]); r++)
@@ -226,8 +250,8 @@ static int suppose_all(sight *out, const double *g, const search_view *v, size_t
             for (size_t j = i + 1; j < v->dim; j++)
                 if ((c == PLAIN || out->positive[j]) && alive(g, v->dim, n, j)) {
                     suppose_pair(out, c, i, j, h + i * n, h + j * n, n);
-                    if (c == LOGARITHM && !terms)
-                        suppose_scaled(out, i, j, h + i * n, h + j * n, n);
+                    if (c == LOGARITHM && !(terms && out->logs))
+                        suppose_scaled(out, i, j, h + i * n, h + j * n, terms ? v->y : one, n);
                 }
         }
     }
@@ -284,6 +308,8 @@ static int look(sight *out, search *s, const search_view *v, arena *a)
     if (search_surrogate_fit(&sur, v->x, v->dim, v->y, rows, a) && sur.error < GOOD_SURROGATE) {
         if (!search_surrogate_gradient(&sur, v->x, n, g, a) || !suppose_all(out, g, v, n, 1, a))
             return 0;
+        if (!out->logs)
+            see_powers(out, g, v, n);
     }
     qsort(out->found, out->count, sizeof *out->found, by_score);
     return 1;

@@ -35,7 +35,8 @@ enum {
 };
 
 #define DEPENDENT     1e-10 /* what is left of a column that depends on others, of its length */
-#define SHARE_ROOT    0.12  /* of the budget */
+#define SAME          1e-6 /* coefficients that differ by less are the same: columns are much alike */
+#define SHARE_ROOT    0.12 /* of the budget */
 #define SHARE_DERIVED 0.03
 #define WAVE_MAX      20.0 /* an input that is larger is no angle */
 #define GROWTH_MAX    10.0 /* nor an exponent */
@@ -228,6 +229,8 @@ static void add_product(polynomial *out, double c, const polynomial *p, const po
         }
 }
 
+static const polynomial unit = { .count = 1, .at[0].c = 1 };
+
 static void drop_zeros(polynomial *p)
 {
     double most = 0;
@@ -271,7 +274,37 @@ static int divide(polynomial *q, const polynomial *p, const polynomial *d)
         double most = fabs(of->c);
         add_product(&rest, -1, &one, d);
         for (size_t i = 0; i < rest.count; i++) /* what cancels is rounding */
-            if (fabs(rest.at[i].c) < 1e-9 * most)
+            if (fabs(rest.at[i].c) < SAME * most)
+                rest.at[i].c = 0;
+    }
+    return 1;
+}
+
+/* q with p = q*q, if there is one: term by term, as by hand. */
+static int square_root(polynomial *q, const polynomial *p)
+{
+    polynomial rest = *p, sum = { .count = 0 };
+    double most = leading(p)->c;
+    for (size_t i = 0; i < p->count; i++)
+        most = fmax(most, fabs(p->at[i].c));
+    for (q->count = 0; rest.count > 0; drop_zeros(&rest)) {
+        const term *of = leading(&rest), *by = q->count ? &q->at[0] : NULL;
+        term t = { .c = by ? of->c / (2 * by->c) : sqrt(of->c) };
+        for (size_t k = 0; k < VARIABLES_MAX; k++) {
+            int odd = by ? of->m.p[k] < by->m.p[k] : of->m.p[k] % 2;
+            if (odd)
+                return 0;
+            t.m.p[k] = (uint8_t)(by ? of->m.p[k] - by->m.p[k] : of->m.p[k] / 2);
+        }
+        if (!isfinite(t.c) || q->count == TERMS_MAX)
+            return 0;
+        q->at[q->count++] = t;
+        sum.count = 0;
+        add_product(&sum, 1, q, q);
+        rest = *p;
+        add_product(&rest, -1, &sum, &unit);
+        for (size_t i = 0; i < rest.count; i++)
+            if (fabs(rest.at[i].c) < SAME * most)
                 rest.at[i].c = 0;
     }
     return 1;
@@ -292,11 +325,44 @@ static void take_squares(const variables *u, power *m, power *out)
     }
 }
 
+/* top/bottom where either may be empty, for 1. */
 static expr over_of(expr top, expr bottom, arena *a)
 {
     if (!bottom.count)
         return top;
     return top.count ? search_binary(EXPR_DIV, top, bottom, a) : search_unary(EXPR_INV, bottom, a);
+}
+
+/* A sum as a factor, shorter where it is a square; under a root the root goes to *out. */
+static expr factor(const variables *u, const polynomial *p, int root, expr *out, arena *a)
+{
+    polynomial *q = arena_alloc(a, sizeof *q);
+    *out = (expr){ NULL, 0 };
+    if (p->count == 1 && p->at[0].c == 1)
+        return *out;
+    if (!q || p->count < 3 || !square_root(q, p))
+        return nested(u, p, a);
+    expr e = nested(u, q, a);
+    if (!root)
+        return search_power(e, 2, a);
+    *out = e;
+    return (expr){ NULL, 0 };
+}
+
+static expr times_of(expr e, expr f, arena *a)
+{
+    if (!e.count || !f.count)
+        return e.count ? e : f;
+    return search_binary(EXPR_MUL, e, f, a);
+}
+
+/* Whether all coefficients are whole numbers. */
+static int is_whole(const polynomial *p)
+{
+    for (size_t i = 0; i < p->count; i++)
+        if (p->at[i].c != round(p->at[i].c))
+            return 0;
+    return 1;
 }
 
 /* over/under, both divided by what they share; or the root of it. Both are spoilt. */
@@ -313,25 +379,24 @@ static expr quotient(const variables *u, polynomial *over, polynomial *under, do
         take_squares(u, &m, &outer);
         take_squares(u, &n, &below);
     }
-    double c = under->at[0].c;
+    double c = under->at[0].c; /* 1, but for whole numbers */
+    if (under->count > 1 && is_whole(over) && is_whole(under))
+        c = c < 0 ? -1 : 1;
     for (size_t i = 0; i < under->count; i++)
         under->at[i].c /= c;
     for (size_t i = 0; i < over->count; i++)
         over->at[i].c *= sign / c;
-    expr top = monomial(u, &m, a), bottom = monomial(u, &n, a);
-    if (over->count > 1 || over->at[0].c != 1 || !top.count) {
-        expr e = nested(u, over, a);
-        top = top.count ? search_binary(EXPR_MUL, top, e, a) : e;
-    }
-    if (under->count > 1) {
-        expr e = nested(u, under, a);
-        bottom = bottom.count ? search_binary(EXPR_MUL, bottom, e, a) : e;
-    }
-    expr e = over_of(top, bottom, a), out = monomial(u, &outer, a);
+    expr out, out_below, e = factor(u, over, root, &out, a);
+    expr top = times_of(monomial(u, &m, a), e, a);
+    e = factor(u, under, root, &out_below, a);
+    e = over_of(top, times_of(monomial(u, &n, a), e, a), a);
     if (!root)
-        return e;
-    e = search_unary(EXPR_SQRT, e, a);
-    return over_of(out.count ? search_binary(EXPR_MUL, out, e, a) : e, monomial(u, &below, a), a);
+        return e.count ? e : search_number(1, a);
+    out = times_of(monomial(u, &outer, a), out, a);
+    if (e.count)
+        out = times_of(out, search_unary(EXPR_SQRT, e, a), a);
+    out = over_of(out, times_of(monomial(u, &below, a), out_below, a), a);
+    return out.count ? out : search_number(1, a);
 }
 
 /* Offers the solutions of A*y^2 + B*y + C = 0, all of them with terms:
@@ -341,7 +406,7 @@ static void offer_roots(search_job *j, const search_view *v, const variables *u,
 {
     arena *a = j->tmp;
     polynomial *work = arena_zero(a, 4 * sizeof *work), *disc = &work[0], *first = &work[1];
-    polynomial one = { .count = 1, .at[0].c = 1 };
+    polynomial one = unit;
     if (!work) {
         j->no_memory = 1;
         return;
@@ -450,6 +515,24 @@ static double simple(double c)
     return c;
 }
 
+/* Multiplies a relation by what makes all its coefficients whole numbers, if one of them does. */
+static void make_whole(term *t, size_t n)
+{
+    for (size_t by = 0; by < n; by++) {
+        size_t whole = 0;
+        for (size_t k = 0; k < n; k++) {
+            double c = t[k].c / t[by].c;
+            whole += fabs(c - round(c)) < 1e-6 * fabs(c);
+        }
+        if (whole < n)
+            continue;
+        double unit_of = t[by].c;
+        for (size_t k = 0; k < n; k++)
+            t[k].c = round(t[k].c / unit_of);
+        return;
+    }
+}
+
 /* v, the column of m, is a sum of columns of the basis with coordinates h: the relation, with few
  * terms. Returns how many, 0 if they are many or do not hold by themselves. */
 static size_t few_terms(term *out, const basis *b, const variables *u, const power *m, double *h,
@@ -484,6 +567,7 @@ static size_t few_terms(term *out, const basis *b, const variables *u, const pow
     out[0] = (term){ .c = -1, .m = *m };
     for (size_t k = 0; k < n; k++)
         out[k + 1] = (term){ .c = simple(coef[k]), .m = b->m[place[k]] };
+    make_whole(out, n + 1);
     return n + 1;
 }
 
