@@ -365,6 +365,31 @@ static int is_whole(const polynomial *p)
     return 1;
 }
 
+/* 1 or -1 if a polynomial has that sign in all rows, else 0. */
+static int sign_of(const variables *u, const polynomial *p)
+{
+    int positive = 1, negative = 1;
+    for (size_t r = 0; r < u->rows && (positive || negative); r++) {
+        double sum = 0;
+        for (size_t i = 0; i < p->count; i++) {
+            double t = p->at[i].c;
+            for (size_t k = 0; k < u->count; k++)
+                for (int n = 0; n < p->at[i].m.p[k]; n++)
+                    t *= u->value[k][r];
+            sum += t;
+        }
+        positive &= sum > 0;
+        negative &= sum < 0;
+    }
+    return positive - negative;
+}
+
+static void multiply(polynomial *p, double c)
+{
+    for (size_t i = 0; i < p->count; i++)
+        p->at[i].c *= c;
+}
+
 /* over/under, both divided by what they share; or the root of it. Both are spoilt. */
 static expr quotient(const variables *u, polynomial *over, polynomial *under, double sign, int root,
                      arena *a)
@@ -379,19 +404,26 @@ static expr quotient(const variables *u, polynomial *over, polynomial *under, do
         take_squares(u, &m, &outer);
         take_squares(u, &n, &below);
     }
-    double c = under->at[0].c; /* 1, but for whole numbers */
+    double c = fabs(under->at[0].c); /* 1, but for whole numbers; positive if it can be */
     if (under->count > 1 && is_whole(over) && is_whole(under))
-        c = c < 0 ? -1 : 1;
-    for (size_t i = 0; i < under->count; i++)
-        under->at[i].c /= c;
-    for (size_t i = 0; i < over->count; i++)
-        over->at[i].c *= sign / c;
+        c = 1;
+    int side = sign_of(u, under);
+    c *= side ? side : under->at[0].c < 0 ? -1 : 1;
+    multiply(under, 1 / c);
+    multiply(over, sign / c);
     expr out, out_below, e = factor(u, over, root, &out, a);
     expr top = times_of(monomial(u, &m, a), e, a);
     e = factor(u, under, root, &out_below, a);
-    e = over_of(top, times_of(monomial(u, &n, a), e, a), a);
-    if (!root)
+    expr bottom = times_of(monomial(u, &n, a), e, a);
+    if (!root) {
+        e = over_of(top, bottom, a);
         return e.count ? e : search_number(1, a);
+    }
+    if (bottom.count && side && sign_of(u, over) > 0) { /* each has a root of its own */
+        out_below = times_of(out_below, search_unary(EXPR_SQRT, bottom, a), a);
+        bottom.count = 0;
+    }
+    e = over_of(top, bottom, a);
     out = times_of(monomial(u, &outer, a), out, a);
     if (e.count)
         out = times_of(out, search_unary(EXPR_SQRT, e, a), a);

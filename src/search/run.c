@@ -10,13 +10,17 @@
 #include "search/finish.h"
 #include "search/prepare.h"
 
-#define EXACT           1e-18 /* 1 - r^2 on fitted and held-out rows that ends a search at once */
-#define NEARLY          1e-12 /* the same after a while without a shorter formula */
+#define EXACT           1e-18     /* 1 - r^2 on fitted and held-out rows that ends a search */
+#define EXACT_PATIENCE  0.03      /* of the budget: for a shorter one, where it is long */
+#define NEARLY          1e-12     /* the same after a while without a shorter formula */
 #define PATIENCE        (1.0 / 6) /* that while, and how long a noisy best must last: of the budget */
 #define NEARLY_PATIENCE 0.05      /* the same for nearly exact formulas */
 #define REPORT_EVERY    0.1       /* seconds */
-#define FINISHING       0.08      /* of the time, for clean constants */
-#define FINISHING_MOST  2.0       /* seconds of it */
+
+enum { LONG_NODES = 5, LONG_EACH = 3 }; /* an exact formula of more nodes is a long one */
+
+#define FINISHING      0.08 /* of the time, for clean constants */
+#define FINISHING_MOST 2.0  /* seconds of it */
 
 const char *const search_stage_names[SEARCH_STAGE_COUNT + 1] = {
 #define X(constant, name) name,
@@ -81,6 +85,19 @@ static void tell(search *s, const search_entry *front, size_t count, size_t sele
     arena_reset(s->a, mark);
 }
 
+/* Whether a formula is as long as laws with so many inputs seldom are. */
+static int is_long(expr e)
+{
+    size_t inputs = 0;
+    for (size_t i = 0; i < e.count; i++) {
+        size_t k = 0;
+        while (k < i && !(e.node[k].op == EXPR_VARIABLE && e.node[k].var == e.node[i].var))
+            k++;
+        inputs += e.node[i].op == EXPR_VARIABLE && k == i;
+    }
+    return e.count > LONG_NODES + LONG_EACH * inputs;
+}
+
 void search_tell(search *s)
 {
     size_t count;
@@ -92,8 +109,10 @@ void search_tell(search *s)
         s->best_bits = best->bits;
         s->best_since = spent;
     }
-    double patience = rest < NEARLY ? NEARLY_PATIENCE : PATIENCE;
-    if (rest < EXACT || ((rest < NEARLY || s->last_stage) && spent - s->best_since > patience))
+    double patience = rest < EXACT    ? (is_long(best->e) ? EXACT_PATIENCE : 0)
+                      : rest < NEARLY ? NEARLY_PATIENCE
+                                      : PATIENCE;
+    if ((rest < NEARLY || s->last_stage) && spent - s->best_since >= patience)
         s->solved = 1;
     double now = clock_now();
     if (s->how->report && now - s->reported >= REPORT_EVERY) {
