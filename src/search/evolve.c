@@ -411,7 +411,10 @@ static int rescale(search_view *out, const search *s, const search_view *v, aren
             to[i] = unit * v->x[j][i];
     }
     expr value = search_variable(v->dim, a);
-    return value.node && search_view_derive(out, s, v, value, by, v->dim, x, v->y, v->rows, a);
+    const search_view scaled = {
+        .dim = v->dim, .rows = v->rows, .x = x, .y = v->y, .outer = value, .by = by
+    };
+    return value.node && search_view_derive(out, s, v, &scaled, a);
 }
 
 /* The user's input j over column j of the view. */

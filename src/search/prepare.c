@@ -143,27 +143,26 @@ static int make_root(search *s, arena *a)
     return 1;
 }
 
-int search_view_derive(search_view *out, const search *s, const search_view *v, expr outer,
-                       const expr *by, size_t dim, const double *const *x, const double *y,
-                       size_t rows, arena *a)
+int search_view_derive(search_view *out, const search *s, const search_view *v,
+                       const search_view *own, arena *a)
 {
-    expr *own = arena_array(a, v->dim + 1, sizeof *own); /* v's columns and value, for the user */
-    expr *new = arena_array(a, dim, sizeof *new);
-    if (!own || !new)
+    expr *of = arena_array(a, v->dim + 1, sizeof *of); /* v's columns and value, for the user */
+    expr *new = arena_array(a, own->dim, sizeof *new);
+    if (!of || !new)
         return 0;
     for (size_t j = 0; j < v->dim; j++)
         if (v->by)
-            own[j] = v->by[j];
-        else if (!variable(&own[j], j, a))
+            of[j] = v->by[j];
+        else if (!variable(&of[j], j, a))
             return 0;
-    if (!variable(&own[v->dim], s->dim, a))
+    if (!variable(&of[v->dim], s->dim, a))
         return 0;
-    for (size_t j = 0; j < dim; j++) {
-        new[j] = expr_substitute(by[j], own, v->dim, a);
+    for (size_t j = 0; j < own->dim; j++) {
+        new[j] = expr_substitute(own->by[j], of, v->dim, a);
         if (!new[j].node)
             return 0;
     }
-    expr whole = expr_substitute(outer, own, v->dim + 1, a);
+    expr whole = expr_substitute(own->outer, of, v->dim + 1, a);
     if (whole.node && v->outer.node) {
         expr *into = arena_array(a, s->dim + 1, sizeof *into);
         if (!into)
@@ -174,9 +173,10 @@ int search_view_derive(search_view *out, const search *s, const search_view *v, 
         into[s->dim] = whole;
         whole = expr_substitute(v->outer, into, s->dim + 1, a);
     }
-    *out = (search_view){
-        .dim = dim, .rows = rows, .x = x, .y = y, .outer = whole, .by = new, .depth = v->depth + 1
-    };
+    *out = *own;
+    out->outer = whole;
+    out->by = new;
+    out->depth = v->depth + 1;
     return whole.node != NULL;
 }
 

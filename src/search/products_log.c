@@ -146,14 +146,26 @@ static int log_values(const products_work *w, const log_column *c, size_t rows, 
     return 1;
 }
 
+/* A product: constant, monomial, other powers, columns to the powers q. */
+typedef struct log_product {
+    double constant;
+    monomial m;
+    expr loose;
+    const log_column *const *c;
+    const double *q;
+    size_t count;
+} log_product;
+
 /* A product as a formula: monomial, parts to powers in halves, exponentials. `spread` writes
  * 1 - r as (den - num)/den. */
-static expr log_formula(const products_work *w, monomial m, expr loose, const log_column *const *c,
-                        const double *q, size_t n, double constant, products_inverse h, int spread,
-                        arena *a)
+static expr log_formula(const products_work *w, const log_product *p, products_inverse h,
+                        int spread, arena *a)
 {
-    expr e = loose;
-    for (size_t k = 0; k < n; k++) {
+    const log_column *const *c = p->c;
+    const double *q = p->q;
+    monomial m = p->m;
+    expr e = p->loose;
+    for (size_t k = 0; k < p->count; k++) {
         expr f;
         if (q[k] == 0)
             continue;
@@ -192,56 +204,66 @@ static expr log_formula(const products_work *w, monomial m, expr loose, const lo
     e = search_dictionary_times_of(search_dictionary_product(&w->d, &m, a), e, a);
     if (h == AS_IS || !e.count)
         return e;
-    if (constant != 1)
-        e = search_dictionary_times_of(search_number(constant, a), e, a);
+    if (p->constant != 1)
+        e = search_dictionary_times_of(search_number(p->constant, a), e, a);
     return search_unary(h == SINE ? EXPR_ARCSIN : EXPR_ARCCOS, e, a);
 }
 
-/* Lists the formulas of exponents p of the inputs and q of the columns. */
-static void log_list(search_job *j, const products_work *w, const products_task *t, const double *p,
-                     const size_t *which, size_t n, const log_column *const *c, const double *q,
-                     size_t extra, products_list *list)
+/* A task under way. */
+typedef struct log_work {
+    search_job *j;
+    const products_work *w;
+    const products_task *t;
+    log_column *column;
+    double *target, *weight; /* on many rows; the target is weighted */
+    double *base[DICTIONARY_INPUTS + 1], *wide[DICTIONARY_INPUTS + 1]; /* on few and on many rows */
+    size_t which[DICTIONARY_INPUTS + 1], n; /* the inputs in them, and how many, 1 included */
+    products_list list;
+} log_work;
+
+/* Lists the formulas of exponents p of the inputs, beside the columns of `of`. */
+static void log_list(log_work *l, const double *p, log_product of)
 {
     static const products_snapping to[] = { TO_HALVES, TO_HALVES, TO_NONE, TO_WHOLE };
+    arena *a = l->j->a;
     for (size_t form = 0; form < COUNT(to); form++) {
-        monomial m;
-        expr loose;
-        if (!search_products_powers(w, p, which, n - 1, to[form], &m, &loose, j->a))
+        if (!search_products_powers(l->w, p, l->which, l->n - 1, to[form], &of.m, &of.loose, a))
             continue;
-        search_shortlist_consider(
-            j, w, list,
-            log_formula(w, m, loose, c, q, extra, exp(p[n - 1]), t->h, form == 1, j->a));
-        if (t->h != AS_IS) /* a constant that is 1 but for noise may leave the domain */
-            search_shortlist_consider(
-                j, w, list, log_formula(w, m, loose, c, q, extra, 1, t->h, form == 1, j->a));
+        of.constant = exp(p[l->n - 1]);
+        search_shortlist_consider(l->j, l->w, &l->list,
+                                  log_formula(l->w, &of, l->t->h, form == 1, a));
+        if (l->t->h == AS_IS)
+            continue;
+        of.constant = 1; /* one that is 1 but for noise may leave the domain */
+        search_shortlist_consider(l->j, l->w, &l->list,
+                                  log_formula(l->w, &of, l->t->h, form == 1, a));
     }
 }
 
 /* Solves for the exponents of one set of columns on many rows, the parts' first, and lists what
  * comes out. */
-static void log_refine(search_job *j, const products_work *w, const products_task *t,
-                       const log_column *column, const sparse_model *model, const double *target,
-                       const double *weight, double *const *base, const size_t *which, size_t n,
-                       products_list *list)
+static void log_refine(log_work *l, const sparse_model *model)
 {
-    arena *a = j->tmp;
+    const products_work *w = l->w;
+    arena *a = l->j->tmp;
+    size_t n = l->n;
     arena_pos mark = arena_mark(a);
     size_t rows = w->many, extra = model->count;
     const double *v[DICTIONARY_INPUTS + 1 + SPARSE_TERMS_MAX];
     double coef[DICTIONARY_INPUTS + 1 + SPARSE_TERMS_MAX], q[SPARSE_TERMS_MAX];
     const log_column *c[SPARSE_TERMS_MAX];
-    double *goal = arena_copy(a, target, rows * sizeof *goal);
+    double *goal = arena_copy(a, l->target, rows * sizeof *goal);
     if (!goal)
         return;
-    memcpy(v, base, n * sizeof *v);
+    memcpy(v, l->wide, n * sizeof *v);
     for (size_t k = 0; k < extra; k++) {
         double *own = arena_array(a, rows, sizeof *own);
-        c[k] = &column[model->term[k]];
+        c[k] = &l->column[model->term[k]];
         if (!own || !log_values(w, c[k], rows, own, a)) {
             arena_reset(a, mark);
             return;
         }
-        search_products_weigh(own, weight, rows);
+        search_products_weigh(own, l->weight, rows);
         v[n + k] = own;
     }
     static const double usual[] = { 0.5, -0.5, 1, -1, 2, -2 };
@@ -250,7 +272,7 @@ static void log_refine(search_job *j, const products_work *w, const products_tas
     /* Noise may leave the exponent of a single factor open: then all that are usual are tried. */
     size_t tries = extra == 1 && c[0]->kind != EXPONENT ? 1 + COUNT(usual) : 1;
     for (size_t k = 0; k < tries && rest < INFINITY; k++) {
-        memcpy(goal, target, rows * sizeof *goal);
+        memcpy(goal, l->target, rows * sizeof *goal);
         for (size_t m = 0; m < extra; m++) {
             q[m] = c[m]->kind == EXPONENT ? fitted[m] : search_products_halves(fitted[m]);
             q[m] = k > 0 ? usual[k - 1] : q[m];
@@ -260,7 +282,7 @@ static void log_refine(search_job *j, const products_work *w, const products_tas
         if (k > 0 && (q[0] == search_products_halves(fitted[0]) || fabs(q[0] - fitted[0]) > 1.5))
             continue;
         if (search_sparse_solve(coef, v, n, goal, rows, a) < INFINITY)
-            log_list(j, w, t, coef, which, n, c, q, extra, list);
+            log_list(l, coef, (log_product){ .c = c, .q = q, .count = extra });
     }
     arena_reset(a, mark);
 }
@@ -321,89 +343,95 @@ static size_t log_columns(const products_work *w, unsigned mask, log_column *out
     return n;
 }
 
+/* Takes what the first n base columns explain out of v. */
+static void take_base(double *v, double *const *base, size_t n, size_t rows)
+{
+    for (int pass = 0; pass < 2; pass++)
+        for (size_t m = 0; m < n; m++) {
+            double p = 0;
+            for (size_t i = 0; i < rows; i++)
+                p += base[m][i] * v[i];
+            for (size_t i = 0; i < rows; i++)
+                v[i] -= p * base[m][i];
+        }
+}
+
+static double square(const double *v, size_t rows)
+{
+    double sum = 0;
+    for (size_t i = 0; i < rows; i++)
+        sum += v[i] * v[i];
+    return sum;
+}
+
+/* Fills the columns' values on few rows, without what powers of the inputs explain, one after the
+ * other; columns that these explain are dropped. Returns how many are left, 0 as well where the
+ * job is over. */
+static size_t log_residuals(log_work *l, double *value, double *bits, size_t columns)
+{
+    size_t rows = l->w->few, good = 0;
+    for (size_t c = 0; c < columns; c++) {
+        double *v = value + good * rows;
+        if (c % 64 == 0 && search_job_over(l->j))
+            return 0;
+        if (!log_values(l->w, &l->column[c], rows, v, l->j->tmp))
+            continue;
+        search_products_weigh(v, l->weight, rows);
+        double whole = square(v, rows);
+        take_base(v, l->base, l->n, rows);
+        double left = square(v, rows);
+        if (left > 1e-16 * whole && isfinite(left)) {
+            l->column[good] = l->column[c];
+            bits[good++] = log_column_bits(l->w, &l->column[c]);
+        }
+    }
+    return good;
+}
+
 void search_products_product(search_job *j, const products_work *w, const products_task *t)
 {
     arena *a = j->tmp;
     size_t rows = w->few, room = w->v->depth ? 1024 : 2048;
-    double *base[DICTIONARY_INPUTS + 1], *wide[DICTIONARY_INPUTS + 1];
-    size_t which[DICTIONARY_INPUTS + 1];
-    double *target = arena_array(a, w->many, sizeof *target);
-    double *weight = arena_array(a, w->many, sizeof *weight);
+    log_work l = { .j = j, .w = w, .t = t };
+    l.target = arena_array(a, w->many, sizeof *l.target);
+    l.weight = arena_array(a, w->many, sizeof *l.weight);
+    l.column = arena_array(a, room, sizeof *l.column);
     double *goal = arena_array(a, rows, sizeof *goal);
     double *value = arena_array(a, room * rows, sizeof *value);
-    log_column *column = arena_array(a, room, sizeof *column);
     double *bits = arena_array(a, room, sizeof *bits);
     sparse_model *model = arena_array(a, 3 * EACH, sizeof *model);
-    products_list list;
-    if (!target || !weight || !goal || !value || !column || !bits || !model ||
-        !search_shortlist_make(&list, 80 * EACH, a)) {
+    if (!l.target || !l.weight || !l.column || !goal || !value || !bits || !model ||
+        !search_shortlist_make(&l.list, 80 * EACH, a)) {
         j->no_memory = 1;
         return;
     }
-    if (!log_target(w, t->h, w->many, target, weight))
+    if (!log_target(w, t->h, w->many, l.target, l.weight))
         return;
     for (size_t i = 0; i < w->many; i++)
-        target[i] *= weight[i];
-    size_t n = search_products_logs(w, weight, rows, base, which, a);
-    if (!n || !search_products_logs(w, weight, w->many, wide, which, a)) {
+        l.target[i] *= l.weight[i];
+    l.n = search_products_logs(w, l.weight, rows, l.base, l.which, a);
+    if (!l.n || !search_products_logs(w, l.weight, w->many, l.wide, l.which, a)) {
         j->no_memory = 1;
         return;
     }
-    /* The power law alone. */
-    log_refine(j, w, t, column, &(sparse_model){ .count = 0 }, target, weight, wide, which, n,
-               &list);
-    memcpy(goal, target, rows * sizeof *goal);
-    for (size_t k = 0; k < n; k++) { /* what the base explains is gone from everything */
-        for (int pass = 0; pass < 2; pass++)
-            for (size_t m = 0; m < k; m++) {
-                double p = 0;
-                for (size_t i = 0; i < rows; i++)
-                    p += base[m][i] * base[k][i];
-                for (size_t i = 0; i < rows; i++)
-                    base[k][i] -= p * base[m][i];
-            }
-        double length = 0;
-        for (size_t i = 0; i < rows; i++)
-            length += base[k][i] * base[k][i];
-        length = length > 0 ? sqrt(length) : 1;
-        for (size_t i = 0; i < rows; i++)
-            base[k][i] /= length;
+    log_refine(&l, &(sparse_model){ .count = 0 }); /* the power law alone */
+    memcpy(goal, l.target, rows * sizeof *goal);
+    for (size_t k = 0; k < l.n; k++) { /* what the base explains is gone from everything */
+        take_base(l.base[k], l.base, k, rows);
+        double length = sqrt(square(l.base[k], rows));
+        for (size_t i = 0; i < rows && length > 0; i++)
+            l.base[k][i] /= length;
     }
-    size_t columns = log_columns(w, t->rest, column, room, a), good = 0;
-    for (size_t c = 0; c <= columns; c++) {
-        double *v = c < columns ? value + good * rows : goal, whole = 0, left = 0;
-        if (c < columns) {
-            if (c % 64 == 0 && search_job_over(j))
-                return;
-            if (!log_values(w, &column[c], rows, v, a))
-                continue;
-            search_products_weigh(v, weight, rows);
-        }
-        for (size_t i = 0; i < rows; i++)
-            whole += v[i] * v[i];
-        for (int pass = 0; pass < 2; pass++)
-            for (size_t m = 0; m < n; m++) {
-                double p = 0;
-                for (size_t i = 0; i < rows; i++)
-                    p += base[m][i] * v[i];
-                for (size_t i = 0; i < rows; i++)
-                    v[i] -= p * base[m][i];
-            }
-        for (size_t i = 0; i < rows; i++)
-            left += v[i] * v[i];
-        if (c == columns && !(left > 1e-24 * whole))
-            columns = good = 0; /* a power law: nothing is left to explain */
-        if (c < columns && left > 1e-16 * whole && isfinite(left)) {
-            column[good] = column[c];
-            bits[good] = log_column_bits(w, &column[c]);
-            good++;
-        }
-    }
+    double whole = square(goal, rows);
+    take_base(goal, l.base, l.n, rows);
+    size_t good = 0;
+    if (square(goal, rows) > 1e-24 * whole) /* else a power law: nothing is left to explain */
+        good = log_residuals(&l, value, bits, log_columns(w, t->rest, l.column, room, a));
     sparse s;
     if (good > 0 && search_sparse_begin(&s, value, bits, good, goal, rows, j, a)) {
         size_t found = search_sparse_search(&s, model, EACH, 3, j);
         for (size_t k = 0; k < found && !search_job_over(j); k++)
-            log_refine(j, w, t, column, &model[k], target, weight, wide, which, n, &list);
+            log_refine(&l, &model[k]);
     }
-    search_shortlist_offer(j, w, &list);
+    search_shortlist_offer(j, w, &l.list);
 }

@@ -348,7 +348,10 @@ static int without_factors(search_view *out, const search *s, const search_view 
     for (size_t i = 0; i < v->rows; i++)
         if (!isfinite(y[i]))
             return 0;
-    return outer.node && search_view_derive(out, s, v, outer, by, left, x, y, v->rows, a) ? 1 : -1;
+    const search_view own = {
+        .dim = left, .rows = v->rows, .x = x, .y = y, .outer = outer, .by = by
+    };
+    return outer.node && search_view_derive(out, s, v, &own, a) ? 1 : -1;
 }
 
 /* The column that stands for a pair, and as a formula. */
@@ -408,7 +411,10 @@ static int supposed(search_view *out, const search *s, const search_view *v, con
         }
     if (left == 0)
         return 0;
-    return outer.node && search_view_derive(out, s, v, outer, by, left, x, y, v->rows, a) ? 1 : -1;
+    const search_view own = {
+        .dim = left, .rows = v->rows, .x = x, .y = y, .outer = outer, .by = by
+    };
+    return outer.node && search_view_derive(out, s, v, &own, a) ? 1 : -1;
 }
 
 /* ---- the stage ---- */

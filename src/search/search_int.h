@@ -162,13 +162,12 @@ double search_best_loss(const search *s, size_t size);
 
 /* ---- views ---- */
 
-/* A view derived from v: other columns, or another target. New arrays and formulas are the
- * caller's, in an arena that lasts; `outer` is a formula in the columns of v with variable v->dim
- * for the new view's value, by[j] formulas in the columns of v. The result's own outer and by are
- * in the user's inputs, in `a`. Returns 0 when memory is out. */
-int search_view_derive(search_view *out, const search *s, const search_view *v, expr outer,
-                       const expr *by, size_t dim, const double *const *x, const double *y,
-                       size_t rows, arena *a);
+/* A view derived from v: other columns, or another target. `own` has its columns, rows and target,
+ * which are the caller's, in an arena that lasts; its `outer` is a formula in the columns of v with
+ * variable v->dim for the new view's value, by[j] are formulas in the columns of v. The result's
+ * own outer and by are in the user's inputs, in `a`. Returns 0 when memory is out. */
+int search_view_derive(search_view *out, const search *s, const search_view *v,
+                       const search_view *own, arena *a);
 
 /* Whether the library that was asked for can be used with this model and so many inputs; if not,
  * why. Asked before the search begins: what a user asked for is never left out in silence. */

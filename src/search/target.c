@@ -87,8 +87,10 @@ static int make_target(target *out, const search *s, const search_view *v, size_
         for (size_t j = 0; j < v->dim; j++)
             if (!(by[j] = search_variable(j, a)).node)
                 return -1;
-        if (!outer.node || !out->back.node ||
-            !search_view_derive(&out->view, s, v, outer, by, v->dim, v->x, y, v->rows, a))
+        const search_view own = {
+            .dim = v->dim, .rows = v->rows, .x = v->x, .y = y, .outer = outer, .by = by
+        };
+        if (!outer.node || !out->back.node || !search_view_derive(&out->view, s, v, &own, a))
             return -1;
     }
     out->rows = search_head_rows_of(&out->view);
