@@ -28,7 +28,7 @@ enum { PROBES = 200, TRIED = 6, TRIED_DEEP = 2, DEPTH_MAX = 5, FOUND_MAX = 400 }
 #define SPREAD_MAX     0.15 /* deviation of a power that still looks constant */
 #define SCORE_MAX      0.1  /* of what varies in a derivative that should not, relative to all */
 #define SHARE          0.35 /* of the budget for all reductions */
-#define SHARE_QUICK    0.12 /* and for those before them that linear algebra may solve */
+#define SHARE_QUICK    0.08 /* and for those before them that linear algebra may solve */
 #define EXPONENT_MAX   4.0
 #define SCALED_VARIES  2e-3 /* share of a slope's square that is not that of a power, at least */
 #define SCALED_COST    2.0  /* by which its score is worse than that of a plain pair */

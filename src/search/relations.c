@@ -36,7 +36,7 @@ enum {
 
 #define DEPENDENT     1e-10 /* what is left of a column that depends on others, of its length */
 #define SAME          1e-6 /* coefficients that differ by less are the same: columns are much alike */
-#define SHARE_ROOT    0.12 /* of the budget */
+#define SHARE_ROOT    0.08 /* of the budget */
 #define SHARE_DERIVED 0.03
 #define WAVE_MAX      20.0 /* an input that is larger is no angle */
 #define GROWTH_MAX    10.0 /* nor an exponent */
