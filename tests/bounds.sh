@@ -218,6 +218,24 @@ if (ulimit -v 4000000; "$snip" --version) >/dev/null 2>&1; then
         { [ $code -eq 127 ] || { [ $code -eq 0 ] && cmp -s values out; }; } && good ||
             bad "calc under ulimit -v $size exits $code: $(cat err)"
     done
+    "$snip" index build --count 20 -o little.db -q >/dev/null 2>err || bad "$(cat err)"
+    # little ARGUMENTS...: another command under the same limits.
+    little() {
+        "$snip" "$@" >whole 2>err || bad "$* fails: $(head -c 300 err)"
+        for size in 80000 100000 120000 140000 160000; do
+            (ulimit -v "$size"; timeout -s KILL 120 "$snip" "$@") >out 2>err; code=$?
+            { [ $code -eq 127 ] || { [ $code -eq 0 ] && cmp -s whole out; } ||
+                { [ $code -eq 1 ] && [ "$(cat err)" = "snip $1: out of memory" ]; }; } && good ||
+                bad "$* under ulimit -v $size exits $code: $(head -c 300 err)"
+        done
+    }
+    little explain t.csv 'cos(a)*2.0'
+    little find t.csv --top 2 --columns a
+    little find t.csv --index little.db --refit -k 5
+    little find --formula 'x0 + 1' --index little.db
+    little fit-constants t.csv 'A*sin(a) + c'
+    little embed --table t.csv -o little.npy
+    little index info little.db --check
     for size in $(seq 104000 4000 136000); do # training, where oneDNN used to crash
         (ulimit -v "$size"; timeout -s KILL 60 "$snip" train --preset tiny --steps 2 --batch-size 4 \
             --threads 1 --quiet --overwrite --out little) >out 2>err
