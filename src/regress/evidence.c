@@ -63,7 +63,7 @@ int regress_cross_validate(double *out, expr e, const regress_problem *p, size_t
     for (size_t j = 0; j < p->dim && good; j++)
         good = (x[j] = arena_array(tmp, rows, sizeof *x[j])) != NULL;
     const double *const *columns = (const double *const *)x;
-    double sum = 0, all = (double)rows;
+    double sum = 0;
     for (size_t k = 0; k < folds && good; k++) {
         arena_pos here = arena_mark(tmp);
         expr fitted;
@@ -79,9 +79,7 @@ int regress_cross_validate(double *out, expr e, const regress_problem *p, size_t
         sum += part;
         arena_reset(tmp, here);
     }
-    if (p->weight)
-        all = regress_weight(p, 0, rows);
-    *out = sum / all;
+    *out = sum / regress_weight(p, 0, rows);
     arena_reset(tmp, mark);
     return good;
 }
