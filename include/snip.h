@@ -182,6 +182,9 @@ typedef struct snip_rank_options {
     int starts;         /* of each refit; 0: 4 */
     snip_order order;
     int threads; /* 0: all cores */
+    /* A number per row, 0 or more; NULL: all alike. Of snip_rank alone: losses and fits are
+     * weighted, rows of weight 0 are left out, and similarities see the others alike. */
+    const double *weight;
 } snip_rank_options;
 
 /* A formula of a ranking. Losses are mean square errors, r2 shares of the target's variance: on the

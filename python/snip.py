@@ -100,7 +100,7 @@ class _Table(ctypes.Structure):
 
 class _Options(ctypes.Structure):
     _fields_ = [("keep_constants", ctypes.c_int), ("starts", ctypes.c_int),
-                ("order", ctypes.c_int), ("threads", ctypes.c_int)]
+                ("order", ctypes.c_int), ("threads", ctypes.c_int), ("weight", ctypes.c_void_p)]
 
 
 class _Ranked(ctypes.Structure):
@@ -587,11 +587,25 @@ class _Data:
         self.keep = (array, x)
 
 
-def _options(refit, order, starts, threads):
+def _weights(weight, rows, what):
+    """Weights of rows as the library takes them, or None: finite, 0 or more, not all 0."""
+    if weight is None:
+        return None
+    w = _floats(weight, what)
+    w = np.ascontiguousarray(np.full(rows, w) if w.ndim == 0 else w)
+    if w.shape != (rows,) or not (np.isfinite(w) & (w >= 0)).all():
+        raise Error(f"{what} must be {rows} numbers, finite and 0 or more")
+    return w
+
+
+def _options(refit, order, starts, threads, weight=None):
+    """weight, if given, must live as long as the options."""
     if order not in ORDERS:
         raise Error(f"order is {order!r}; it can be {', '.join(ORDERS)}")
-    return _Options(not refit, _count(starts, "starts"), ORDERS.index(order),
-                    _cores(threads))
+    options = _Options(not refit, _count(starts, "starts"), ORDERS.index(order),
+                       _cores(threads), None if weight is None else weight.ctypes.data)
+    options.keep = weight
+    return options
 
 
 def _count(value, what, limit=2**31):
@@ -815,7 +829,7 @@ class Model(_Owned):
         return out
 
     def rank(self, X, y, formulas, names=None, refit=True, order="balance", starts=4, seed=0,
-             threads=0):
+             threads=0, weight=None):
         """Orders formulas for a table: a list of Ranked, best first.
 
             >>> for r in model.rank(X, y, ["2*x0 + x1", "sin(x0)"]):
@@ -824,10 +838,11 @@ class Model(_Owned):
         names are those of X's columns. With refit, constants are fitted. From 12 rows on a
         quarter of the rows, chosen by seed, is held out and judges constants of the others; those
         of the formulas returned come from all rows. order is balance (loss and size), loss (held
-        out) or similarity.
+        out) or similarity. weight has a number per row, 0 or more, of which only the ratios count:
+        losses and fits are weighted, rows of weight 0 left out.
         """
         data = _Data(X, y, names, seed)
-        options = _options(refit, order, starts, threads)
+        options = _options(refit, order, starts, threads, _weights(weight, data.y.size, "weight"))
         return self._rank(data, _formulas(formulas, data.names), options)
 
     def _rank(self, data, formulas, options):
@@ -1170,9 +1185,8 @@ class _Estimator:
         p = self.predict(X)
         if p.shape != y.shape:
             raise Error(f"y has {y.size} values, X has {p.size} rows")
-        w = np.ones(y.shape) if sample_weight is None else _floats(sample_weight, "sample_weight")
-        if w.shape != y.shape or not (np.isfinite(w) & (w >= 0)).all():
-            raise Error(f"sample_weight must be {y.size} numbers, finite and 0 or more")
+        w = np.ones(y.shape) if sample_weight is None else \
+            _weights(sample_weight, y.size, "sample_weight")
         if not w.any():
             return float("nan")
         left = np.sum(w * (y - p) ** 2)
@@ -1206,8 +1220,8 @@ class Ranker(_Estimator):
     It passes scikit-learn's check_estimator (of 1.2.1) and works with clone, pipelines,
     cross-validation and grid search. What it does not do:
 
-    - fit takes no sample_weight (a TypeError), since neither the refit nor the similarity knows
-      weights. score does take it. `snip fit-constants` fits one formula with weights.
+    - sample_weight weighs losses and fits, but the model knows no weights: of a similarity only
+      rows of weight 0 are left out.
     - y is one target; a column is taken with a warning. Missing values and sparse matrices are
       refused. X has two dimensions here, even if one is 1.
     - The score is as good as the formulas given, so the tag poor_score is set.
@@ -1227,10 +1241,12 @@ class Ranker(_Estimator):
         self.seed = seed
         self.threads = threads
 
-    def fit(self, X, y):
-        """Ranks the formulas for the table; returns the ranker itself."""
+    def fit(self, X, y, sample_weight=None):
+        """Ranks the formulas for the table; returns the ranker itself. Rows count by their weights,
+        of which only the ratios matter; those of weight 0 are left out."""
         x, y = self._table(X, y)
-        options = _options(self.refit, self.order, self.starts, self.threads)
+        options = _options(self.refit, self.order, self.starts, self.threads,
+                           _weights(sample_weight, len(y), "sample_weight"))
         model = self.model if isinstance(self.model, Model) else Model(self.model)
         given = _listed(self.formulas)
         if not given:

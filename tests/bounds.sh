@@ -11,12 +11,15 @@ trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 1
 . "$here/judge.sh"
 
-# refuses PATTERN ARGUMENTS...: exit status 1 within 20 seconds, one line that holds PATTERN. `space` is
-# the address space in kB that it may use.
+# soon COMMAND...: takes the place of a subshell. 20 seconds of a core are enough; a busy machine takes longer.
+soon() { ulimit -t 20; exec timeout -s KILL 300 "$@"; }
+
+# refuses PATTERN ARGUMENTS...: exit status 1 soon, one line that holds PATTERN. `space` is the address space
+# in kB that it may use.
 space=unlimited
 refuses() {
     local pattern=$1; shift
-    (ulimit -v $space; exec timeout -s KILL 20 "$snip" "$@") >out 2>err; local code=$?
+    (ulimit -v $space; soon "$snip" "$@") >out 2>err; local code=$?
     if [ $code -ne 1 ]; then bad "$* exits $code: $(head -c 300 err)"
     elif [ -s out ]; then bad "$* prints on standard output: $(head -c 100 out)"
     elif [ "$(wc -l <err)" -ne 1 ]; then bad "$* says $(wc -l <err) lines: $(head -c 300 err)"
@@ -28,7 +31,7 @@ refuses() {
 # shows PATTERN ARGUMENTS...: it succeeds and prints PATTERN.
 shows() {
     local pattern=$1; shift
-    timeout -s KILL 60 "$snip" "$@" >out 2>err </dev/null; local code=$?
+    (soon "$snip" "$@") >out 2>err </dev/null; local code=$?
     if [ $code -ne 0 ]; then bad "$* exits $code: $(head -c 300 err)"
     elif ! grep -q -- "$pattern" out; then bad "$* does not print '$pattern': $(head -c 300 out)"
     else good; fi
@@ -206,20 +209,38 @@ if (ulimit -v 4000000; "$snip" --version) >/dev/null 2>&1; then
     "$snip" calc 'sin(a)*2.0' t.csv >values
     for size in $(seq 56000 4000 200000); do
         for threads in 0 2; do
-            (ulimit -v "$size"; timeout -s KILL 20 "$snip" rank t.csv --formula 'sin(a)*2.0' --threads $threads) >out 2>err
+            (ulimit -v "$size"; soon "$snip" rank t.csv --formula 'sin(a)*2.0' --threads $threads) >out 2>err
             code=$?
             if [ $code -eq 127 ]; then continue # not even the libraries could be loaded
             elif [ $code -eq 0 ]; then cmp -s right out && good || bad "rank is wrong under ulimit -v $size: $(cat out)"
             elif [ $code -eq 1 ] && [ "$(cat err)" = 'snip rank: out of memory' ]; then good
             else bad "rank under ulimit -v $size exits $code: $(cat err)"; fi
         done
-        (ulimit -v "$size"; timeout -s KILL 20 "$snip" calc 'sin(a)*2.0' t.csv) >out 2>err
+        (ulimit -v "$size"; soon "$snip" calc 'sin(a)*2.0' t.csv) >out 2>err
         code=$?
         { [ $code -eq 127 ] || { [ $code -eq 0 ] && cmp -s values out; }; } && good ||
             bad "calc under ulimit -v $size exits $code: $(cat err)"
     done
+    "$snip" index build --count 20 -o little.db -q >/dev/null 2>err || bad "$(cat err)"
+    # little ARGUMENTS...: another command under the same limits.
+    little() {
+        "$snip" "$@" >whole 2>err || bad "$* fails: $(head -c 300 err)"
+        for size in 80000 100000 120000 140000 160000; do
+            (ulimit -v "$size"; soon "$snip" "$@") >out 2>err; code=$?
+            { [ $code -eq 127 ] || { [ $code -eq 0 ] && cmp -s whole out; } ||
+                { [ $code -eq 1 ] && [ "$(wc -l <err)" -eq 1 ] && grep -q '^snip .*: out of memory$' err; }; } && good ||
+                bad "$* under ulimit -v $size exits $code: $(head -c 300 err)"
+        done
+    }
+    little explain t.csv 'cos(a)*2.0'
+    little find t.csv --top 2 --columns a
+    little find t.csv --index little.db --refit -k 5
+    little find --formula 'x0 + 1' --index little.db
+    little fit-constants t.csv 'A*sin(a) + c'
+    little embed --table t.csv -o little.npy
+    little index info little.db --check
     for size in $(seq 104000 4000 136000); do # training, where oneDNN used to crash
-        (ulimit -v "$size"; timeout -s KILL 60 "$snip" train --preset tiny --steps 2 --batch-size 4 \
+        (ulimit -v "$size"; soon "$snip" train --preset tiny --steps 2 --batch-size 4 \
             --threads 1 --quiet --overwrite --out little) >out 2>err
         code=$?
         { [ $code -eq 127 ] || [ $code -eq 0 ] ||

@@ -259,6 +259,8 @@ before=$(cksum run/*)
 refuses 1 'holds a training run already' train $small --out run
 mkdir lost; cp run/model.safetensors lost
 refuses 1 'lost: holds a model already' train $small --out lost
+refuses 1 'never: holds no training run to resume' train $small --out never --resume
+[ ! -e never ] && good || bad "a folder is made for a run that is not there"
 refuses 2 '--overwrite starts anew' train $small --out run --overwrite --resume
 refuses 1 'lr differs from the checkpoint' train $small --out run --resume --lr 0.5
 refuses 1 'another model configuration' train $small --out run --resume --set ff=64

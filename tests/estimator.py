@@ -138,8 +138,37 @@ class Tests(unittest.TestCase):
         for weights in (None, np.arange(60), (np.arange(60) >= 20).astype(float)):
             self.assertAlmostEqual(one.score(self.X, wrong, sample_weight=weights),
                                    r2_score(wrong, one.predict(self.X), sample_weight=weights))
-        with self.assertRaisesRegex(TypeError, "sample_weight"):
-            one.fit(self.X, self.y, sample_weight=np.ones(60))
+
+    def test_weighted_fits(self):
+        # Two thirds of the rows belong to another law; weights tell them apart.
+        other = np.arange(60) % 3 > 0
+        y = np.where(other, 5 * self.X[:, 10] - 1, self.y)
+        formulas = ["4*x10 - 3", "1.0*x7 + 1.0*x10"]
+        both = ranker(formulas=formulas, order="loss").fit(self.X, y)
+        self.assertLess(both.score(self.X, y), 0.999)
+        for weight, law in ((~other, "x7"), (other, "x10")):
+            one = ranker(formulas=formulas, order="loss").fit(self.X, y, sample_weight=weight)
+            self.assertGreater(one.score(self.X, y, sample_weight=weight), 1 - 1e-12)
+            self.assertIn(law, one.best_.equation)
+            self.assertGreater(one.best_.r2_val, 1 - 1e-12)
+        # A line by weighted least squares, from its normal equations; only ratios count.
+        w = np.random.RandomState(4).uniform(0, 3, 60)
+        noisy = y + np.random.RandomState(5).normal(size=60)
+        A = np.c_[np.ones(60), self.X[:, 10]]
+        want = np.linalg.solve(A.T @ (w[:, None] * A), A.T @ (w * noisy))
+        for scale in (1, 1e-200, 1e200):
+            one = ranker(formulas=["1.0 + 1.0*x10"]).fit(self.X, noisy, sample_weight=scale * w)
+            np.testing.assert_allclose(one.predict(self.X), A @ want, rtol=1e-9)
+        # A whole weight is a row given so many times.
+        times = np.random.RandomState(6).randint(0, 4, 60)
+        one = ranker(formulas=["1.0*exp(0.3*x10) + 1.0"]).fit(self.X, noisy, sample_weight=times)
+        twin = ranker(formulas=["1.0*exp(0.3*x10) + 1.0"]).fit(np.repeat(self.X, times, axis=0),
+                                                               np.repeat(noisy, times))
+        np.testing.assert_allclose(one.predict(self.X), twin.predict(self.X), rtol=1e-6)
+        for bad, why in ((-w, "0 or more"), (w[:59], "60 numbers"), (w * np.nan, "finite"),
+                         (np.arange(60) < 3, "3 rows of a weight above 0"), (0 * w, "has 0 rows")):
+            with self.assertRaisesRegex(snip.Error, why):
+                ranker().fit(self.X, noisy, sample_weight=bad)
 
     def test_a_search_is_used_as_others_are(self):
         X, y = self.X[:, 5:11], 2 * self.X[:, 7] * self.X[:, 10]

@@ -371,10 +371,11 @@ class Tests(unittest.TestCase):
         before = ranker.get_params()
         self.refuses("no parameter 'depth'", ranker.set_params, starts=9, depth=3)
         self.assertEqual(ranker.get_params(), before)
-        with self.assertRaises(TypeError):
-            ranker.fit(X, Y, sample_weight=np.ones(40))
         for weights in (np.ones(3), -np.ones(40), np.full(40, np.nan)):
-            self.refuses("sample_weight must be 40", ranker.score, X, Y, sample_weight=weights)
+            for call in (ranker.fit, ranker.score):
+                self.refuses("sample_weight must be 40", call, X, Y, sample_weight=weights)
+        self.refuses("0 rows of a weight above 0", ranker.fit, X, Y, sample_weight=np.zeros(40),
+                     code="FORMAT")
         self.assertTrue(math.isnan(ranker.score(X, Y, sample_weight=np.zeros(40))))
 
     def test_a_ranker_leaves_out_columns(self):

@@ -533,6 +533,37 @@ static void same_ranking(const json_t *o, const snip_ranking *r, int first)
     assert_string_equal(json_string_value(json_object_get(o, "model")), snip_model_hash(model));
 }
 
+/* Rows of weight 0 have no part in a ranking, and only a ranking takes weights. */
+static void weights_are_for_rankings(void **state)
+{
+    (void)state;
+    double *weight = calloc(table.rows, sizeof *weight);
+    assert_non_null(weight);
+    const snip_rank_options options = { .weight = weight };
+    snip_expr *e = parsed(candidates[0]);
+    snip_ranking *r;
+    snip_explanation *x;
+    snip_status st;
+    for (size_t i = 0; i < table.rows / 2; i++)
+        weight[i] = 0.1;
+    snip_table half = table;
+    half.rows = table.rows / 2;
+    snip_ranking *of_half;
+    const snip_expr *const list[] = { e };
+    assert_int_equal(snip_rank(&r, model, &table, list, 1, &options, &st), SNIP_OK);
+    assert_int_equal(snip_rank(&of_half, model, &half, list, 1, NULL, &st), SNIP_OK);
+    const snip_ranked *one = snip_ranking_at(r, 0), *two = snip_ranking_at(of_half, 0);
+    assert_true(fabs(one->r2_train - two->r2_train) < 1e-9);
+    assert_true(fabs(one->r2_val - two->r2_val) < 1e-9);
+    snip_ranking_free(r);
+    snip_ranking_free(of_half);
+    assert_int_equal(snip_explain(&x, model, &table, e, 3, &options, &st), SNIP_UNSUPPORTED);
+    assert_string_equal(st.msg, "only a ranking knows weights");
+    assert_null(x);
+    snip_expr_free(e);
+    free(weight);
+}
+
 static void rankings_are_the_commands(void **state)
 {
     (void)state;
@@ -971,6 +1002,7 @@ int main(void)
         cmocka_unit_test(forms_become_vectors),
         cmocka_unit_test(a_table_becomes_a_vector_each_way_up),
         cmocka_unit_test(bad_tables_are_refused),
+        cmocka_unit_test(weights_are_for_rankings),
         cmocka_unit_test(rankings_are_the_commands),
         cmocka_unit_test(rankings_of_few_and_bad),
         cmocka_unit_test(threads_do_not_matter),

@@ -372,6 +372,51 @@ static void errors_are_mean_squares(void **state)
     assert_true(regress_judged(&e, &p) == e.loss[0]);
 }
 
+/* A row of weight 2 counts as two rows, one of weight 0 as none. */
+static void weights_count_rows(void **state)
+{
+    arena *a = *state;
+    regress_table t = table_of("a + x2", ROWS, a);
+    double *weight = arena_array(a, t.rows, sizeof *weight);
+    double *y = arena_array(a, t.rows, sizeof *y);
+    assert_true(weight && y);
+    for (size_t i = 0; i < t.rows; i++) {
+        y[i] = t.y[i] + (i % 3 == 1 ? 1 : i % 3 == 2 ? 1e6 : 0);
+        weight[i] = i % 3 == 0 ? 3 : i % 3 == 1 ? 6 : 0;
+    }
+    t.y = y;
+    regress_problem p;
+    regress_errors e;
+    assert_int_equal(regress_problem_weighted(&p, &t, weight, 1, a, NULL), SNIP_OK);
+    assert_int_equal(p.rows, t.rows - t.rows / 3);
+    assert_true(fabs(regress_weight(&p, 0, p.rows) - (double)p.rows) < 1e-9);
+    assert_true(regress_problem_errors(&e, parse("a + x2", &p.names, a), &p, a));
+    for (int part = 0; part < 2; part++) {
+        size_t from = part ? p.train : 0, to = part ? p.rows : p.train;
+        double moved = 0, mean = 0, variance = 0, all = 0;
+        for (size_t i = from; i < to; i++) { /* the rows that are off by 1 count twice */
+            int times = p.weight[i] > 1 ? 2 : 1;
+            all += times;
+            mean += times * p.y[i];
+            moved += times == 2 ? times : 0;
+        }
+        for (size_t i = from; i < to; i++) {
+            double d = p.y[i] - mean / all;
+            variance += (p.weight[i] > 1 ? 2 : 1) * d * d;
+        }
+        assert_true(fabs(e.loss[part] - moved / all) < 1e-9);
+        assert_true(fabs(p.variance[part] - variance / all) < 1e-9);
+    }
+    snip_status st;
+    weight[4] = -1;
+    assert_int_equal(regress_problem_weighted(&p, &t, weight, 1, a, &st), SNIP_FORMAT);
+    assert_non_null(strstr(st.msg, "the weight of row 5 is -1"));
+    memset(weight, 0, t.rows * sizeof *weight);
+    weight[0] = 1;
+    assert_int_equal(regress_problem_weighted(&p, &t, weight, 1, a, &st), SNIP_FORMAT);
+    assert_non_null(strstr(st.msg, "1 rows of a weight above 0"));
+}
+
 /* The model ----------------------------------------------------------------------------------- */
 
 /* Writes an untrained model and returns its hash once it is opened again. */
@@ -456,6 +501,7 @@ int main(void)
         ARENA_TEST(a_task_without_memory_fails),
         ARENA_TEST(a_huge_target_is_refused_in_every_row),
         ARENA_TEST(errors_are_mean_squares),
+        ARENA_TEST(weights_count_rows),
         ARENA_TEST(models_are_told_apart),
         ARENA_TEST(tables_are_unit_vectors),
     };

@@ -727,6 +727,54 @@ static void true_laws_are_seldom_found_wrong(void **state)
         fail_msg("%zu false verdicts of %zu", false_ones, all);
 }
 
+/* Among many candidates some larger one suits a few noisy rows better than the law that made them;
+ * by balance it must not come first. That is what `snip rank` and `snip find --refit` order by. */
+static void noise_buys_no_terms(void **state)
+{
+    enum { DRAWS = 10 };
+    (void)state;
+    static const char *const texts[] = {
+        "1.0*a + 1.0",
+        "1.0*a/(1.0 + a)",
+        "1.0*sin(1.6*a) + 0.5",
+        "1.0*a^2 + 1.0*a + 1.0",
+        "1.0*a^3 + 1.0*a^2 + 1.0*a + 1.0",
+        "1.0*a^4 + 1.0*a^3 + 1.0*a^2 + 1.0*a + 1.0",
+        "1.0*a + 1.0*sin(2.0*a) + 1.0",
+        "1.0*a + 1.0*sin(5.0*a + 1.0) + 1.0",
+        "1.0*exp(-1.0*a) + 1.0*a + 1.0",
+        "1.0*sin(3.0*a + 0.5)*a + 1.0*a + 1.0",
+        "1.0*a/(1.0 + a) + 1.0*sin(4.0*a) + 0.5",
+        "1.0*cos(2.0*a) + 1.0*sin(7.0*a) + 1.0*a + 0.5",
+        "2.0*exp(-2.0*(a - 2.0)^2) + 1.0*a + 1.0",
+    };
+    static const struct {
+        const char *law;
+        size_t truth;
+        double noise;
+    } cases[] = { { "2*a + 1", 0, 0.8 },
+                  { "4*a/(1.5 + a)", 1, 0.25 },
+                  { "2*sin(1.7*a) + 1", 2, 0.5 } };
+    static const size_t sizes[] = { 20, 40 };
+    const regress_rank_how how = { .refit = 1, .order = REGRESS_BY_BALANCE, .threads = 2 };
+    size_t larger = 0, all = 0;
+    for (size_t i = 0; i < COUNT(cases); i++)
+        for (size_t s = 0; s < COUNT(sizes); s++)
+            for (uint64_t draw = 1; draw <= DRAWS; draw++, all++) {
+                arena *a = arena_new(0);
+                regress_problem p = noisy(cases[i].law, sizes[s], cases[i].noise, draw, a);
+                regress_candidate c[COUNT(texts)] = { 0 };
+                for (size_t k = 0; k < COUNT(texts); k++)
+                    c[k] = (regress_candidate){ .e = parse(texts[k], &p.names, a), .place = k };
+                size_t truth = c[cases[i].truth].e.count;
+                assert_int_equal(regress_rank(c, COUNT(texts), &p, NULL, &how, a, NULL), SNIP_OK);
+                larger += c[0].place != cases[i].truth && c[0].e.count > truth;
+                arena_free(a);
+            }
+    if (20 * larger > all)
+        fail_msg("%zu of %zu times a larger formula than the law came first", larger, all);
+}
+
 /* What is wrong is found, and named, in clean tables and with little noise. */
 static void planted_errors_are_found(void **state)
 {
@@ -847,6 +895,7 @@ int main(void)
         ARENA_TEST(gains_are_those_of_the_best_edits),
         ARENA_TEST(answers_have_constants_of_all_rows),
         ARENA_TEST(true_laws_are_seldom_found_wrong),
+        ARENA_TEST(noise_buys_no_terms),
         ARENA_TEST(planted_errors_are_found),
         ARENA_TEST(double_faults_are_found),
         ARENA_TEST(formulas_that_cannot_be_explained_are_refused),

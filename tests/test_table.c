@@ -158,6 +158,40 @@ static void finds_the_target(void **state)
     assert_non_null(strstr(st.msg, "there is no column 'c'"));
 }
 
+/* Weights are neither input nor target. */
+static void finds_the_weights(void **state)
+{
+    const char *text = "a,n,b,w\n1,x,3,4\n5,y,7,8\n";
+    table t;
+    snip_status st;
+    table_options how = { .columns = "a", .weights = "w", .need_target = 1 };
+    assert_int_equal(table_parse(&t, "t", text, strlen(text), &how, *state, NULL), SNIP_OK);
+    assert_int_equal(t.weights, 3);
+    assert_int_equal(t.target, 2); /* the last one that is nothing else */
+    assert_true(t.inputs == 1 && t.column[3][1] == 8 && isnan(t.column[1][1]));
+    text += strlen("a,n,b,w\n"); /* no header */
+    how = (table_options){ .weights = "x0", .columns = "x2", .need_target = 1 };
+    assert_int_equal(table_parse(&t, "t", text, strlen(text), &how, *state, NULL), SNIP_FORMAT);
+    static const struct {
+        table_options how;
+        const char *why;
+    } wrong[] = {
+        { { .weights = "w", .target = "w" }, "'w' cannot be the target and its weight" },
+        { { .weights = "w", .columns = "a,w" }, "'w' is the rows' weight, not an input" },
+        { { .weights = "q" }, "there is no column 'q' of weights" },
+    };
+    text = "a,w,y\n1,2,3\n";
+    assert_int_equal(
+        table_parse(&t, "t", text, strlen(text), &(table_options){ .weights = "w" }, *state, NULL),
+        SNIP_OK);
+    assert_true(t.inputs == 2 && t.input[1] == 2 && t.target == TABLE_NO_TARGET);
+    for (size_t i = 0; i < COUNT(wrong); i++) {
+        assert_int_equal(table_parse(&t, "t", text, strlen(text), &wrong[i].how, *state, &st),
+                         SNIP_FORMAT);
+        assert_non_null(strstr(st.msg, wrong[i].why));
+    }
+}
+
 /* Columns that nobody asked for may hold anything. */
 static void unused_columns_are_not_read(void **state)
 {
@@ -306,6 +340,7 @@ int main(void)
         ARENA_TEST(says_what_is_wrong_and_where),
         ARENA_TEST(drops_invalid_rows_on_request),
         ARENA_TEST(finds_the_target),
+        ARENA_TEST(finds_the_weights),
         ARENA_TEST(unused_columns_are_not_read),
         ARENA_TEST(reads_gz_and_notices_truncation),
         ARENA_TEST(missing_files_and_folders_are_said),

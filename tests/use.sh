@@ -97,6 +97,17 @@ for c in o["candidates"]:
         assert abs(c["r2_train"] - (1 - loss/np.var(y))) < 1e-9*max(1, abs(c["r2_train"]))
     assert (c["similarity"] is None) == ("no_similarity" in c)
 PY
+# With weights: the rows of another law, of weight 0, have no part in anything.
+awk -F, -v OFS=, 'NR == 1 { print $0, "n" } NR > 1 { print $1, $2, $3, $4, 2; print $1, $2, $3, 1e3*$4, 0 }' t.csv >weighed.csv
+runs rank t.csv --formula '1*sin(a) + 1' --formula '1.0*b' --seed 3 --json
+mv out unweighed
+runs rank weighed.csv --weights n --target y --formula '1*sin(a) + 1' --formula '1.0*b' --seed 3 --json
+same "weights of 0 and 2" unweighed out
+refuses 1 "there is no column 'q' of weights" rank weighed.csv --weights q --formula a
+refuses 1 "'n' cannot be the target and its weight" rank weighed.csv --weights n --target n --formula a
+refuses 1 "the weight of row" rank t.csv --weights b --formula a
+printf 'w,y\n1,2\n3,4\n' >two.csv
+refuses 1 'two.csv: has target and weights only' rank two.csv --weights w --formula 1
 runs rank t.csv formulas.txt --json
 cp out usual.json
 runs rank t.csv formulas.txt --json --by balance

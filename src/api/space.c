@@ -166,8 +166,8 @@ snip_code api_table(regress_table *out, const snip_table *t, arena *a, snip_stat
 }
 
 /* The task that a user's table is. */
-static snip_code problem_of(regress_problem *out, const snip_table *t, const snip_model *m,
-                            arena *a, snip_status *st)
+static snip_code problem_of(regress_problem *out, const snip_table *t, const double *weight,
+                            const snip_model *m, arena *a, snip_status *st)
 {
     size_t most = snip_model_inputs(m);
     if (t->inputs == 0 || t->inputs > most)
@@ -175,7 +175,17 @@ static snip_code problem_of(regress_problem *out, const snip_table *t, const sni
                            "the table has %zu inputs, the model reads 1 to %zu", t->inputs, most);
     regress_table table;
     snip_code code = api_table(&table, t, a, st);
-    return code == SNIP_OK ? regress_problem_make(out, &table, t->seed, a, st) : code;
+    if (code != SNIP_OK)
+        return code;
+    return weight ? regress_problem_weighted(out, &table, weight, t->seed, a, st)
+                  : regress_problem_make(out, &table, t->seed, a, st);
+}
+
+/* Options that are not snip_rank's must have no weights. */
+static snip_code refuse_weights(const snip_rank_options *o, snip_status *st)
+{
+    return o && o->weight ? status_fail(st, SNIP_UNSUPPORTED, 0, "only a ranking knows weights")
+                          : SNIP_OK;
 }
 
 /* The table in the views [first, last], a row each. */
@@ -185,7 +195,7 @@ static snip_code embed_table(const snip_model *m, const snip_table *t, regress_v
     clear(st);
     arena *a = arena_new(0);
     regress_problem p;
-    snip_code code = a ? problem_of(&p, t, m, a, st) : status_nomem(st);
+    snip_code code = a ? problem_of(&p, t, NULL, m, a, st) : status_nomem(st);
     model_space *s =
         code == SNIP_OK ? model_space_new(m->t->m, m->t->tree, api_cores(threads)) : NULL;
     if (code == SNIP_OK && !s)
@@ -300,7 +310,8 @@ snip_code snip_rank(snip_ranking **out, const snip_model *m, const snip_table *t
     arena *a = arena_new(0);
     regress_problem p;
     regress_candidate *c = a ? arena_zero(a, (n + 1) * sizeof *c) : NULL;
-    snip_code code = c ? problem_of(&p, t, m, a, st) : status_nomem(st);
+    const double *weight = options ? options->weight : NULL;
+    snip_code code = c ? problem_of(&p, t, weight, m, a, st) : status_nomem(st);
     for (size_t i = 0; i < n && code == SNIP_OK; i++) {
         code = fits(candidates[i], i, t, st);
         c[i].e = code == SNIP_OK ? candidates[i]->e : (expr){ 0 };
@@ -372,7 +383,9 @@ snip_code snip_find(snip_ranking **out, const snip_model *m, snip_index *ix, con
     size_t found;
     const library_find_how how = { k, rank_how(options) };
     locale_t plain = newlocale(LC_NUMERIC_MASK, "C", (locale_t)0); /* libraries hold text */
-    snip_code code = a && plain ? problem_of(&p, t, m, a, st) : status_nomem(st);
+    snip_code code = a && plain ? refuse_weights(options, st) : status_nomem(st);
+    if (code == SNIP_OK)
+        code = problem_of(&p, t, NULL, m, a, st);
     if (code == SNIP_OK && strcmp(library_about(ix->ix)->model, m->t->hash) != 0)
         code = status_fail(st, SNIP_FORMAT, 0, "the library holds vectors of another model");
     if (code == SNIP_OK) {
@@ -438,9 +451,11 @@ snip_code snip_explain(snip_explanation **out, const snip_model *m, const snip_t
     if (!x || !c || !a || !(x->a = arena_new(0)))
         status_nomem(st);
     else
+        code = refuse_weights(options, st);
+    if (code == SNIP_OK)
         code = fits(e, 0, t, st);
     if (code == SNIP_OK)
-        code = problem_of(&p, t, m, a, st);
+        code = problem_of(&p, t, NULL, m, a, st);
     if (code == SNIP_OK)
         code = regress_explain(&found, e->e, &p, m->t, &how, a, st);
     if (code == SNIP_OK) {

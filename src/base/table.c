@@ -334,9 +334,27 @@ static snip_code find_target(const reader *r, table *out, const table_options *o
     out->target = column_called(out, (cell){ name, strlen(name) });
     if (options->target && out->target == TABLE_NO_TARGET)
         return status_fail(r->st, SNIP_FORMAT, 0, "%s: there is no column '%.60s'", r->path, name);
-    if (options->need_target && out->target == TABLE_NO_TARGET)
+    if (options->need_target && out->target == TABLE_NO_TARGET) {
         out->target = out->columns - 1;
+        if (out->target == out->weights && out->columns > 1)
+            out->target--;
+    }
+    if (options->weights && out->target == out->weights)
+        return status_fail(r->st, SNIP_FORMAT, 0, "%s: '%.60s' cannot be the target and its weight",
+                           r->path, options->weights);
     return SNIP_OK;
+}
+
+static snip_code find_weights(const reader *r, table *out, const table_options *options)
+{
+    const char *name = options->weights;
+    if (!name)
+        return SNIP_OK;
+    out->weights = column_called(out, (cell){ name, strlen(name) });
+    return out->weights != TABLE_NO_TARGET
+               ? SNIP_OK
+               : status_fail(r->st, SNIP_FORMAT, 0, "%s: there is no column '%.60s' of weights",
+                             r->path, name);
 }
 
 /* The inputs, and which columns are used at all. */
@@ -355,7 +373,7 @@ static snip_code find_inputs(const reader *r, table *out, char *used, const tabl
         return SNIP_OK;
     if (!options->columns) {
         for (size_t j = 0; j < out->columns; j++)
-            if (j != out->target)
+            if (j != out->target && j != out->weights)
                 out->input[out->inputs++] = j;
         memset(used, 1, out->columns);
         return SNIP_OK;
@@ -378,6 +396,9 @@ static snip_code find_inputs(const reader *r, table *out, char *used, const tabl
             return status_fail(r->st, SNIP_FORMAT, 0, "%s: '%.*s' is the target, not an input%s",
                                r->path, shown, c.s,
                                advice(r->a, hints_of(options)->target, " names another"));
+        if (j == out->weights)
+            return status_fail(r->st, SNIP_FORMAT, 0,
+                               "%s: '%.*s' is the rows' weight, not an input", r->path, shown, c.s);
         if (used[j])
             return status_fail(r->st, SNIP_FORMAT, 0, "%s: '%.*s' is named twice", list.path, shown,
                                c.s);
@@ -386,6 +407,8 @@ static snip_code find_inputs(const reader *r, table *out, char *used, const tabl
     }
     if (out->target != TABLE_NO_TARGET)
         used[out->target] = 1;
+    if (out->weights != TABLE_NO_TARGET)
+        used[out->weights] = 1;
     return SNIP_OK;
 }
 
@@ -537,7 +560,7 @@ static snip_code first_line(reader *r)
 snip_code table_parse(table *out, const char *path, const char *text, size_t size,
                       const table_options *options, arena *a, snip_status *st)
 {
-    *out = (table){ .target = TABLE_NO_TARGET };
+    *out = (table){ .target = TABLE_NO_TARGET, .weights = TABLE_NO_TARGET };
     reader r = { .path = path, .at = text, .end = text + size, .a = a, .st = st };
     const char *why = text_unreadable(text, size);
     if (why)
@@ -558,6 +581,8 @@ snip_code table_parse(table *out, const char *path, const char *text, size_t siz
     char *used = code == SNIP_OK ? arena_zero(a, out->columns) : NULL;
     if (code == SNIP_OK && !used)
         code = status_nomem(st);
+    if (code == SNIP_OK)
+        code = find_weights(&r, out, options);
     if (code == SNIP_OK)
         code = find_target(&r, out, options);
     if (code == SNIP_OK)

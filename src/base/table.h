@@ -22,7 +22,8 @@ typedef struct table_hints {
 
 typedef struct table_options {
     const char *target;  /* name of the target column; NULL: "target" if there is one */
-    const char *columns; /* names of the inputs, as a line of CSV; NULL: all but the target */
+    const char *columns; /* names of the inputs, as a line of CSV; NULL: all others */
+    const char *weights; /* name of the column of the rows' weights; NULL: there is none */
     int need_target;     /* without such a name the last column is the target */
     int drop_invalid;    /* leave out rows with missing, NaN or infinite cells, else refuse */
     uint64_t megabytes;  /* the text and its numbers take at most so much memory; 0: 1024 */
@@ -36,8 +37,9 @@ typedef struct table {
     size_t rows, columns;
     int header;            /* whether the file named its columns */
     const char **name;     /* x0, x1, ... without a header */
-    double **column;       /* NaN where it is neither input nor target: those may hold anything */
+    double **column;       /* NaN where it is neither of these: such columns may hold anything */
     size_t target;         /* the target column, or TABLE_NO_TARGET */
+    size_t weights;        /* the column of weights, or TABLE_NO_TARGET */
     size_t inputs, *input; /* the columns that are inputs, in the order of `columns` */
     size_t dropped;        /* rows left out */
     char *nameless;        /* per column: without a name in the header, so called column_1, ... */

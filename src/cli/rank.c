@@ -72,6 +72,11 @@ static int command(const cli_command *self, int argc, char **argv)
           .kind = CLI_FLAG,
           .to = &skip,
           .help = "leave out formulas that cannot be read" },
+        { .name = "weights",
+          .kind = CLI_TEXT,
+          .to = &task.table.weights,
+          .value = "NAME",
+          .help = "column of the rows' weights, of which only the ratios count" },
         CLI_RANKING_OPTIONS(&show),
         CLI_TASK_TABLE(&task),
         CLI_TASK_MODEL(&task),
@@ -120,7 +125,8 @@ const cli_command cli_rank_command = {
         "simpler formula has a lower held-out error. Whole exponents (x^2, x^3.0) are part of the "
         "form and not refitted; x^2.1 is. No constant is added: sqrt(x) keeps its scale, "
         "1.0*sqrt(x) is fitted. Tables of fewer than 100 rows are judged by cross-validation. "
-        "Formulas with as many constants as rows, or more, come last by balance.",
+        "Formulas with as many constants as rows, or more, come last by balance. With --weights "
+        "every error is weighted; rows of weight 0 are left out.",
     .examples = "snip rank data.csv formulas.txt\n"
                 "snip rank data.csv --formula 'a*sin(b)' --formula 'a*b + 1.5'\n"
                 "snip rank data.csv hall_of_fame.csv --format csv --out ranked.csv\n"

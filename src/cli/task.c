@@ -51,8 +51,9 @@ int cli_task_table(const cli_command *self, cli_task *task, const char *path)
     task->table.hints = &cli_table_hints;
     if (table_read(&t, path, &task->table, task->a, &st) != SNIP_OK)
         return cli_fail(self, 0, "%s", st.msg);
-    if (t.columns < 2)
-        return cli_fail(self, 0, "%s: has one column; inputs and a target are needed", path);
+    if (t.inputs == 0)
+        return cli_fail(self, 0, "%s: has %s; inputs and a target are needed", path,
+                        t.columns == 1 ? "one column" : "target and weights only");
     if (!table_inputs(&t, &names, &x, task->a))
         return cli_fail(self, 0, "out of memory");
     if (task->t && t.inputs > (size_t)task->t->m->config.dims)
@@ -61,7 +62,11 @@ int cli_task_table(const cli_command *self, cli_task *task, const char *path)
     if (!task->quiet)
         cli_table_notes(self, &t, &task->table);
     const regress_table data = { t.inputs, t.rows, names, x, t.column[t.target] };
-    if (regress_problem_make(&task->p, &data, task->seed, task->a, &st) != SNIP_OK)
+    const double *weight = t.weights == TABLE_NO_TARGET ? NULL : t.column[t.weights];
+    snip_code code =
+        weight ? regress_problem_weighted(&task->p, &data, weight, task->seed, task->a, &st)
+               : regress_problem_make(&task->p, &data, task->seed, task->a, &st);
+    if (code != SNIP_OK)
         return cli_fail(self, 0, "%s: %s", path, st.msg);
     for (size_t j = 0; j < t.inputs && !task->quiet; j++)
         if (task->p.low[j] == task->p.high[j])

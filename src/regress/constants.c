@@ -560,9 +560,9 @@ snip_code regress_fit_values(expr *out, regress_fit *result, expr e, const regre
     return code;
 }
 
-snip_code regress_fit_constants(expr *out, regress_fit *result, expr e, const double *const *x,
-                                const double *y, size_t rows, int starts, uint64_t seed, arena *a,
-                                snip_status *st)
+snip_code regress_fit_weighted(expr *out, regress_fit *result, expr e, const double *weight,
+                               const double *const *x, const double *y, size_t rows, int starts,
+                               uint64_t seed, arena *a, snip_status *st)
 {
     arena_pos before = arena_mark(a);
     *out = (expr){ NULL, 0 };
@@ -580,7 +580,7 @@ snip_code regress_fit_constants(expr *out, regress_fit *result, expr e, const do
     if (all.count > 0 && rows > REGRESS_FIT_JACOBIAN_MAX / all.count)
         code = too_many(all.count, rows, st);
     if (code == SNIP_OK)
-        code = regress_fit_values(out, result, e, &all, NULL, x, y, rows, starts, seed, a, st);
+        code = regress_fit_values(out, result, e, &all, weight, x, y, rows, starts, seed, a, st);
     if (code != SNIP_OK) {
         arena_reset(a, before);
         return code;
@@ -588,4 +588,11 @@ snip_code regress_fit_constants(expr *out, regress_fit *result, expr e, const do
     mark_changed(*out, e);
     turn_signs(*out, e);
     return SNIP_OK;
+}
+
+snip_code regress_fit_constants(expr *out, regress_fit *result, expr e, const double *const *x,
+                                const double *y, size_t rows, int starts, uint64_t seed, arena *a,
+                                snip_status *st)
+{
+    return regress_fit_weighted(out, result, e, NULL, x, y, rows, starts, seed, a, st);
 }

@@ -49,6 +49,11 @@ snip_code regress_fit_values(expr *out, regress_fit *result, expr e, const regre
                              const double *weight, const double *const *x, const double *y,
                              size_t rows, int starts, uint64_t seed, arena *a, snip_status *st);
 
+/* regress_fit_constants with a weight for each row (NULL: 1), as above. */
+snip_code regress_fit_weighted(expr *out, regress_fit *result, expr e, const double *weight,
+                               const double *const *x, const double *y, size_t rows, int starts,
+                               uint64_t seed, arena *a, snip_status *st);
+
 /* A copy of e in `a` with its constants (expr_constants) refitted to y by least squares, from the
  * given constants, from the same with their signs turned, and from `starts` - 2 points drawn from
  * the seed: each constant times exp(normal), its sign turned now and then, 0 replaced by a normal

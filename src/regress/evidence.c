@@ -21,8 +21,8 @@ int regress_folds(size_t rows)
 
 /* The table without the rows of fold k, or those rows alone. Row i is in fold i % folds: the rows
  * are in random order. Returns how many. */
-static size_t gather(double **x, double *y, const regress_problem *p, size_t rows, size_t k,
-                     size_t folds, int inside)
+static size_t gather(double **x, double *y, double *w, const regress_problem *p, size_t rows,
+                     size_t k, size_t folds, int inside)
 {
     size_t n = 0;
     for (size_t i = 0; i < rows; i++) {
@@ -30,21 +30,23 @@ static size_t gather(double **x, double *y, const regress_problem *p, size_t row
             continue;
         for (size_t j = 0; j < p->dim; j++)
             x[j][n] = p->x[j][i];
+        if (w)
+            w[n] = p->weight[i];
         y[n++] = p->y[i];
     }
     return n;
 }
 
-/* The sum of squares of e on the table; +infinity if it is not finite. Returns 0 when memory is
- * out. */
-static int squares(double *out, expr e, const double *const *x, const double *y, size_t n,
-                   arena *tmp)
+/* The sum of squares of e on the table, each times its weight, if there are any; +infinity if it is
+ * not finite. Returns 0 when memory is out. */
+static int squares(double *out, expr e, const double *const *x, const double *y, const double *w,
+                   size_t n, arena *tmp)
 {
     arena_pos mark = arena_mark(tmp);
     double *v = arena_array(tmp, n + 1, sizeof *v), sum = 0;
     int good = v && expr_eval(e, x, n, v, tmp) != (size_t)-1;
     for (size_t i = 0; i < n && good; i++)
-        sum += (v[i] - y[i]) * (v[i] - y[i]);
+        sum += (w ? w[i] : 1) * (v[i] - y[i]) * (v[i] - y[i]);
     *out = isfinite(sum) ? sum : INFINITY;
     arena_reset(tmp, mark);
     return good;
@@ -56,7 +58,8 @@ int regress_cross_validate(double *out, expr e, const regress_problem *p, size_t
     arena_pos mark = arena_mark(tmp);
     size_t folds = (size_t)regress_folds(rows);
     double **x = arena_array(tmp, p->dim, sizeof *x), *y = arena_array(tmp, rows, sizeof *y);
-    int good = x && y;
+    double *w = p->weight ? arena_array(tmp, rows, sizeof *w) : NULL;
+    int good = x && y && (w || !p->weight);
     for (size_t j = 0; j < p->dim && good; j++)
         good = (x[j] = arena_array(tmp, rows, sizeof *x[j])) != NULL;
     const double *const *columns = (const double *const *)x;
@@ -66,17 +69,17 @@ int regress_cross_validate(double *out, expr e, const regress_problem *p, size_t
         expr fitted;
         regress_fit fit;
         double part = 0;
-        size_t n = gather(x, y, p, rows, k, folds, 0);
+        size_t n = gather(x, y, w, p, rows, k, folds, 0);
         snip_code code =
-            regress_fit_constants(&fitted, &fit, e, columns, y, n, starts, p->seed, tmp, NULL);
+            regress_fit_weighted(&fitted, &fit, e, w, columns, y, n, starts, p->seed, tmp, NULL);
         if (code == SNIP_UNSUPPORTED)
             fitted = e;
-        n = gather(x, y, p, rows, k, folds, 1);
-        good = code != SNIP_NOMEM && squares(&part, fitted, columns, y, n, tmp);
+        n = gather(x, y, w, p, rows, k, folds, 1);
+        good = code != SNIP_NOMEM && squares(&part, fitted, columns, y, w, n, tmp);
         sum += part;
         arena_reset(tmp, here);
     }
-    *out = sum / (double)rows;
+    *out = sum / regress_weight(p, 0, rows);
     arena_reset(tmp, mark);
     return good;
 }
@@ -105,13 +108,14 @@ static snip_code fit_all(contender *c, expr e, const regress_problem *p, size_t 
 {
     regress_fit fit = { 0 };
     const double *const *x = (const double *const *)p->x;
-    snip_code code = regress_fit_constants(&c->e, &fit, e, x, p->y, rows, starts, p->seed, a, st);
+    snip_code code =
+        regress_fit_weighted(&c->e, &fit, e, p->weight, x, p->y, rows, starts, p->seed, a, st);
     if (code == SNIP_UNSUPPORTED) { /* too much to fit: judged as it is */
         c->e = e;
         code = SNIP_OK;
     }
     c->free = fit.constants;
-    if (code == SNIP_OK && !squares(&c->rss, c->e, x, p->y, rows, a))
+    if (code == SNIP_OK && !squares(&c->rss, c->e, x, p->y, p->weight, rows, a))
         code = status_nomem(st);
     c->rss = fmax(c->rss, 1e-20 * p->variance[0] * (double)rows); /* less is rounding */
     c->spread = c->free < rows ? c->rss / (double)(rows - c->free) : INFINITY;

@@ -146,13 +146,34 @@ static int copy_names(regress_problem *p, const regress_table *t, arena *a)
     return copy != NULL;
 }
 
-/* `train` of the rows are for fitting. */
-static snip_code make(regress_problem *out, const regress_table *t, size_t train, uint64_t seed,
-                      arena *a, snip_status *st)
+double regress_weight(const regress_problem *p, size_t from, size_t to)
+{
+    double sum = 0;
+    for (size_t i = from; i < to && p->weight; i++)
+        sum += p->weight[i];
+    return p->weight ? sum : (double)(to - from);
+}
+
+/* The variance of y in rows [from, to). */
+static double variance_of_target(const regress_problem *p, size_t from, size_t to)
+{
+    double all = regress_weight(p, from, to), mean = 0, sum = 0;
+    if (!p->weight)
+        return variance_of(p->y + from, to - from);
+    for (size_t i = from; i < to; i++)
+        mean += p->weight[i] * (p->y[i] / all);
+    for (size_t i = from; i < to; i++)
+        sum += p->weight[i] * (p->y[i] - mean) * ((p->y[i] - mean) / all);
+    return sum;
+}
+
+/* `train` of the rows are for fitting. `weight` may be NULL. */
+static snip_code make(regress_problem *out, const regress_table *t, const double *weight,
+                      size_t train, uint64_t seed, arena *a, snip_status *st)
 {
     if (t->rows < REGRESS_ROWS_MIN || t->rows > INT32_MAX)
-        return status_fail(st, SNIP_FORMAT, 0, "the table has %zu rows; at least %d are needed",
-                           t->rows, REGRESS_ROWS_MIN);
+        return status_fail(st, SNIP_FORMAT, 0, "the table has %zu rows%s; at least %d are needed",
+                           t->rows, weight ? " of a weight above 0" : "", REGRESS_ROWS_MIN);
     if (t->dim == 0)
         return status_fail(st, SNIP_FORMAT, 0, "the table has a target but no inputs");
     if (too_large(t->y, t->rows))
@@ -165,7 +186,8 @@ static snip_code make(regress_problem *out, const regress_table *t, size_t train
     p.standard = arena_array(a, t->dim, sizeof *p.standard);
     double *numbers = arena_array(a, 4 * t->dim, sizeof *numbers);
     if (!at || !p.x || !p.standard || !numbers || !copy_names(&p, t, a) ||
-        !(p.y = numbers_at(t->y, at, t->rows, a)))
+        !(p.y = numbers_at(t->y, at, t->rows, a)) ||
+        (weight && !(p.weight = numbers_at(weight, at, t->rows, a))))
         return status_nomem(st);
     p.mean = numbers;
     p.deviation = numbers + t->dim;
@@ -176,8 +198,8 @@ static snip_code make(regress_problem *out, const regress_table *t, size_t train
             return status_nomem(st);
     if (!sort_inputs(&p, a))
         return status_nomem(st);
-    p.variance[0] = variance_of(p.y, p.train);
-    p.variance[1] = variance_of(p.y + p.train, p.rows - p.train);
+    p.variance[0] = variance_of_target(&p, 0, p.train);
+    p.variance[1] = variance_of_target(&p, p.train, p.rows);
     if (deviation_of(p.y, p.train) == 0)
         return status_fail(st, SNIP_FORMAT, 0,
                            "the target is the same in all rows%s: there is nothing to explain",
@@ -189,17 +211,55 @@ static snip_code make(regress_problem *out, const regress_table *t, size_t train
     return SNIP_OK;
 }
 
+/* Of so many rows, those that are not held out. */
+static size_t rows_to_train(size_t rows)
+{
+    return rows - (rows < REGRESS_HOLD_OUT_MIN ? 0 : rows / 4);
+}
+
 snip_code regress_problem_make(regress_problem *out, const regress_table *t, uint64_t seed,
                                arena *a, snip_status *st)
 {
-    size_t held_out = t->rows < REGRESS_HOLD_OUT_MIN ? 0 : t->rows / 4;
-    return make(out, t, t->rows - held_out, seed, a, st);
+    return make(out, t, NULL, rows_to_train(t->rows), seed, a, st);
+}
+
+snip_code regress_problem_weighted(regress_problem *out, const regress_table *t,
+                                   const double *weight, uint64_t seed, arena *a, snip_status *st)
+{
+    size_t kept = 0;
+    double most = 0, sum = 0;
+    int *at = arena_array(a, t->rows, sizeof *at);
+    const double **x = arena_array(a, t->dim, sizeof *x);
+    if (!at || !x)
+        return status_nomem(st);
+    for (size_t i = 0; i < t->rows; i++) {
+        if (!isfinite(weight[i]) || weight[i] < 0)
+            return status_fail(st, SNIP_FORMAT, i,
+                               "the weight of row %zu is %g; it must be 0 or more", i + 1,
+                               weight[i]);
+        if (weight[i] > 0)
+            at[kept++] = (int)i;
+        most = fmax(most, weight[i]);
+    }
+    for (size_t i = 0; i < kept; i++)
+        sum += weight[at[i]] / most;
+    regress_table left = *t;
+    double *scaled = numbers_at(weight, at, kept, a);
+    for (size_t i = 0; i < kept && scaled; i++)
+        scaled[i] = fmax(scaled[i] / most * ((double)kept / sum), DBL_MIN);
+    left.rows = kept;
+    left.x = x;
+    left.y = numbers_at(t->y, at, kept, a);
+    int good = scaled && left.y;
+    for (size_t j = 0; j < t->dim && good; j++)
+        good = (x[j] = numbers_at(t->x[j], at, kept, a)) != NULL;
+    return good ? make(out, &left, scaled, rows_to_train(kept), seed, a, st) : status_nomem(st);
 }
 
 snip_code regress_problem_whole(regress_problem *out, const regress_table *t, uint64_t seed,
                                 arena *a, snip_status *st)
 {
-    return make(out, t, t->rows, seed, a, st);
+    return make(out, t, NULL, t->rows, seed, a, st);
 }
 
 void regress_problem_keep_order(regress_problem *p)
@@ -457,8 +517,9 @@ int regress_problem_errors(regress_errors *out, expr e, const regress_problem *p
     for (int part = 0; part < 2; part++) {
         double sum = 0;
         size_t n = from[part + 1] - from[part];
+        double all = regress_weight(p, from[part], from[part + 1]);
         for (size_t i = from[part]; i < from[part + 1]; i++)
-            sum += (y[i] - p->y[i]) * ((y[i] - p->y[i]) / (double)n);
+            sum += (y[i] - p->y[i]) * ((y[i] - p->y[i]) / all) * (p->weight ? p->weight[i] : 1);
         int known = n > 0 && isfinite(sum);
         out->loss[part] = known ? sum : NAN;
         out->r2[part] = known && p->variance[part] > 0 ? 1 - sum / p->variance[part] : NAN;

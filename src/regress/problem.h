@@ -34,6 +34,7 @@ typedef struct regress_problem {
     /* Rows in an order drawn from the seed: the first `train` are for fitting, the others judge. */
     size_t rows, train;
     const double **x, *y;
+    const double *weight;     /* of the rows, of mean 1 and above 0; NULL: all count alike */
     size_t fit;               /* of the training rows, those that constants are fitted on */
     double *mean, *deviation; /* of the inputs, over the training rows */
     const double **standard;  /* the inputs, standardised */
@@ -47,6 +48,15 @@ typedef struct regress_problem {
 /* Fails if there are too few rows or the target does not vary. Everything is copied into `a`. */
 snip_code regress_problem_make(regress_problem *out, const regress_table *t, uint64_t seed,
                                arena *a, snip_status *st);
+
+/* The same with a weight for each row, of which only the ratios count. Constants are fitted and
+ * formulas judged by weighted squares; rows of weight 0 are left out. The model knows no weights: a
+ * similarity sees the other rows alike. */
+snip_code regress_problem_weighted(regress_problem *out, const regress_table *t,
+                                   const double *weight, uint64_t seed, arena *a, snip_status *st);
+
+/* The weights' sum over rows [from, to); their number where all count alike. */
+double regress_weight(const regress_problem *p, size_t from, size_t to);
 
 /* The same with all rows for fitting, for those who judge by rows of their own. */
 snip_code regress_problem_whole(regress_problem *out, const regress_table *t, uint64_t seed,
@@ -96,9 +106,9 @@ snip_code regress_problem_form(expr_form *out, expr e, regress_inputs inputs,
 snip_code regress_problem_restore(expr *out, expr e, regress_inputs inputs,
                                   const regress_problem *p, arena *a, snip_status *st);
 
-/* Mean square error and share of y's variance explained: over the training rows [0], over those
- * held out [1]; NaN where the formula is not finite or there are none. Returns 0 when memory is
- * out. */
+/* Mean square error and share of y's variance explained, weighted where rows have weights: over the
+ * training rows [0], over those held out [1]; NaN where the formula is not finite or there are
+ * none. Returns 0 when memory is out. */
 typedef struct regress_errors {
     double loss[2], r2[2];
     double cross; /* of a formula that was refitted to few rows: the cross-validated mean square

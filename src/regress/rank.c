@@ -286,8 +286,8 @@ static snip_code finish(regress_candidate *c, const regress_problem *p, arena *k
     c->fitted = c->trained;
     if (rows <= c->fitted_rows || !isfinite(regress_judged(&c->errors, p)))
         return SNIP_OK;
-    return regress_fit_constants(&c->fitted, &fit, c->trained, (const double *const *)p->x, p->y,
-                                 rows, 1, p->seed, keep, st);
+    return regress_fit_weighted(&c->fitted, &fit, c->trained, p->weight,
+                                (const double *const *)p->x, p->y, rows, 1, p->seed, keep, st);
 }
 
 /* Fits `e`, a structure of the candidate's formula, and judges it. */
@@ -301,9 +301,10 @@ static snip_code refit(regress_candidate *c, expr e, const regress_problem *p,
         return status_nomem(st);
     size_t rows = rows_to_fit(n, p);
     c->trained = e;
-    snip_code code = n ? regress_fit_constants(&c->trained, &fit, e, (const double *const *)p->x,
-                                               p->y, rows, starts, p->seed, keep, st)
-                       : SNIP_OK;
+    snip_code code =
+        n ? regress_fit_weighted(&c->trained, &fit, e, p->weight, (const double *const *)p->x, p->y,
+                                 rows, starts, p->seed, keep, st)
+          : SNIP_OK;
     if (code == SNIP_UNSUPPORTED) { /* too much to fit: judged as given */
         c->trained = c->e;
         fit = (regress_fit){ 0 };

@@ -599,6 +599,8 @@ static int make_room(run *r, size_t memory)
 static snip_code open_folder(run *r, const char *state, const train_start *how, snip_status *st)
 {
     const char *out = r->out;
+    if (how->resume && access(state, F_OK) != 0) /* before a folder is made for nothing */
+        return status_fail(st, SNIP_IO, 0, "%s: holds no training run to resume", out);
     if (!file_make_folders(out))
         return status_fail(st, SNIP_IO, 0, "%s: cannot make this folder: %s", out, strerror(errno));
     if (access(out, W_OK) != 0)
@@ -615,9 +617,7 @@ static snip_code open_folder(run *r, const char *state, const train_start *how, 
             code = status_fail(st, SNIP_IO, 0, "%s: cannot lock: %s", lock, strerror(errno));
     }
     int kept = how->resume || how->overwrite;
-    if (code == SNIP_OK && how->resume && access(state, F_OK) != 0)
-        code = status_fail(st, SNIP_IO, 0, "%s: holds no training run to resume", out);
-    else if (code == SNIP_OK && !kept && access(state, F_OK) == 0)
+    if (code == SNIP_OK && !kept && access(state, F_OK) == 0)
         code = status_fail(st, SNIP_IO, 0, "%s: holds a training run already%s", out,
                            how->taken ? how->taken : "");
     else if (code == SNIP_OK && !kept && access(weights, F_OK) == 0)
