@@ -68,9 +68,7 @@ static int setup(void **state)
     assert_int_equal(model_save(untrained_forms_model(4, b->a), path, history, NULL), SNIP_OK);
     json_decref(history);
     assert_int_equal(model_open(&b->m, path, NULL), SNIP_OK);
-    const library_how how = {
-        .count = FORMULAS, .seed = 3, .gen = { 4, 50 }, .threads = 1, .quiet = 1
-    };
+    const library_how how = { .count = FORMULAS, .seed = 3, .gen = { 4, 50 }, .threads = 1 };
     assert_int_equal(library_build(&built, b->library, b->m, &how, NULL), SNIP_OK);
     /* The law's form in other inputs, all of mean 0 and deviation 1, with other numbers. */
     const library_own_formula own = { .e = parse("(2.0 + x0)*exp(-1.2*x1)*cos(3.5 + 0.6*x2)",

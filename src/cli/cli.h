@@ -12,6 +12,7 @@
 #include <stdio.h>
 
 #include "base/limits.h"
+#include "base/progress.h"
 #include "base/rng.h"
 #include "base/table.h"
 #include "base/text.h"
@@ -130,7 +131,11 @@ int cli_threads(uint64_t asked);
  * order; a second one ends the program at once. */
 const volatile sig_atomic_t *cli_stop_on_signals(void);
 
-/* For commands that show a progress line. */
+/* One line on standard error that says how far long work is; NULL, nobody to tell, with `quiet` or
+ * where standard error is no terminal. */
+const progress_show *cli_progress(int quiet);
+
+/* For commands that show it. */
 #define CLI_QUIET(flag)                                                                            \
     {                                                                                              \
         .name = "quiet", .short_name = 'q', .kind = CLI_FLAG, .to = (flag),                        \

@@ -256,12 +256,11 @@ static int run(const request *q, int argc, char **argv)
                      .subtree_variants = q->variants,
                      .problems = q->problems,
                      .library = q->library,
-                     .quiet = q->quiet,
                      .ranks = ranks_start() };
     int me = ranks_me(how.ranks);
     double start = clock_now();
     json_t *results = start_results(argc, argv, &how, q->a);
-    how.quiet |= me != 0;
+    how.show = cli_progress(q->quiet || me != 0);
     /* Whatever can be found wrong before the work begins, and before anything is written. */
     eval_result opened[CLI_LIST_MAX];
     size_t open = open_models(q->self, opened, &q->models);

@@ -103,7 +103,7 @@ static int name_law(const cli_command *self, cli_task *task, const cli_ranking *
         return CLI_FAILED;
     if (library_textbook_builtin(&book, task->a, &st) != SNIP_OK)
         return cli_fail_status(self, &st);
-    progress_start(&p, "laws", book.count, task->quiet);
+    progress_start(&p, "laws", book.count, cli_progress(task->quiet));
     const library_textbook_how how = { .k = k,
                                        .starts = (int)show->starts,
                                        .threads = task->cores,

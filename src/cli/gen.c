@@ -85,7 +85,7 @@ static char *draw_line(const request *q, uint64_t index)
 static int print_samples(const cli_command *self, const request *q)
 {
     progress p;
-    progress_start(&p, q->laws ? "laws" : "samples", q->count, q->quiet);
+    progress_start(&p, q->laws ? "laws" : "samples", q->count, cli_progress(q->quiet));
     if (!q->json)
         printf("   index dim  formula\n");
     int code = CLI_DONE;
@@ -125,7 +125,7 @@ static json_t *gather(const request *q)
 {
     progress p;
     json_t *o = NULL;
-    progress_start(&p, q->laws ? "laws" : "samples", q->count, q->quiet);
+    progress_start(&p, q->laws ? "laws" : "samples", q->count, cli_progress(q->quiet));
     if (q->laws) {
         data_law_stats(&o, &q->gen, q->seed, (rng_stream)q->stream, q->count, &p);
     } else {

@@ -60,7 +60,7 @@ static int build(const cli_command *self, const request *q)
                               .seed = q->seed,
                               .gen = { m->m->config.dims, DATA_POINTS },
                               .threads = q->threads,
-                              .quiet = q->quiet,
+                              .show = cli_progress(q->quiet),
                               .stop = cli_stop_on_signals() };
     library_built built;
     snip_status st;

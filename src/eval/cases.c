@@ -123,7 +123,7 @@ static double *judge_all(const eval_case_suite *suite, const eval_case *c, size_
     const model_opened m = { .m = s->m, .tree = s->tree };
     double *value = arena_array(a, suite->values * n + 1, sizeof *value), one[EVAL_CASE_VALUES];
     progress bar;
-    progress_start(&bar, suite->what, n, how->quiet);
+    progress_start(&bar, suite->what, n, how->show);
     for (size_t i = 0; i < n && value; i++) {
         if (!suite->judge(one, &c[i], i, &m, how, s->threads)) {
             value = NULL;
