@@ -53,6 +53,17 @@ typedef struct cli_option {
     char short_name; /* of -o, where there is one */
 } cli_option;
 
+/* A row of a command's list. What follows the help text is of kind and command: .low, .high,
+ * .choices, .short_name. */
+#define CLI_OPTION(kind_, name_, to_, value_, help_, ...)                                          \
+    {                                                                                              \
+        .name = name_, .kind = CLI_##kind_, .to = to_, .value = value_, .help = help_, __VA_ARGS__ \
+    }
+#define CLI_SWITCH(name_, to_, help_, ...)                                                         \
+    {                                                                                              \
+        .name = name_, .kind = CLI_FLAG, .to = to_, .help = help_, __VA_ARGS__                     \
+    }
+
 typedef struct cli_command {
     const char *name;
     const char *summary;   /* one line */
@@ -136,23 +147,14 @@ const volatile sig_atomic_t *cli_stop_on_signals(void);
 const progress_show *cli_progress(int quiet);
 
 /* For commands that show it. */
-#define CLI_QUIET(flag)                                                                            \
-    {                                                                                              \
-        .name = "quiet", .short_name = 'q', .kind = CLI_FLAG, .to = (flag),                        \
-        .help = "no progress line"                                                                 \
-    }
+#define CLI_QUIET(flag) CLI_SWITCH("quiet", (flag), "no progress line", .short_name = 'q')
 
 /* The choice of columns and the limit, for commands that read a table of inputs. */
 #define CLI_TABLE_COLUMNS(options)                                                                 \
-    { .name = "columns",                                                                           \
-      .kind = CLI_TEXT,                                                                            \
-      .to = &(options)->columns,                                                                   \
-      .value = "A,B,...",                                                                          \
-      .help = "the inputs to use, other columns may hold text; default: all others" },             \
-    {                                                                                              \
-        .name = "max-table", .kind = CLI_COUNT, .to = &(options)->megabytes, .value = "MB",        \
-        .help = "refuse a table that takes more memory; 0: 1024", .high = 1 << 24                  \
-    }
+    CLI_OPTION(TEXT, "columns", &(options)->columns, "A,B,...",                                    \
+               "the inputs to use, other columns may hold text; default: all others"),             \
+        CLI_OPTION(COUNT, "max-table", &(options)->megabytes, "MB",                                \
+                   "refuse a table that takes more memory; 0: 1024", .high = 1 << 24)
 
 /* What the options for tables are called, for messages of table_read. */
 extern const table_hints cli_table_hints;
