@@ -259,8 +259,9 @@ static void corpora_and_their_edits_keep_their_values(void **state)
             double *y;
             size_t rows;
             snip_status st = { 0 };
-            if (data_formula_sample(&c, i, DATA_SAMPLE_RANGE, ROWS, 1, &x, &y, &rows, a, &st) !=
-                SNIP_OK)
+            if (data_formula_sample(&x, &y, &rows, &c, i,
+                                    &(data_design){ DATA_SAMPLE_RANGE, ROWS, 1 }, a,
+                                    &st) != SNIP_OK)
                 fail_msg("%s: %s", f->id, st.msg);
             assert_int_equal(rows, ROWS);
             check_form(f->e, x, ROWS, &t, a);

@@ -22,7 +22,8 @@ static int print_sample(const cli_command *self, const data_corpus *c, size_t i,
     double *y;
     size_t rows;
     snip_status st;
-    if (data_formula_sample(c, i, (data_sampling)q->sampling, q->points, q->seed, &x, &y, &rows, a,
+    if (data_formula_sample(&x, &y, &rows, c, i,
+                            &(data_design){ (data_sampling)q->sampling, q->points, q->seed }, a,
                             &st) != SNIP_OK)
         return cli_fail_status(self, &st);
     for (size_t j = 0; j < f->names.count; j++)
@@ -45,8 +46,9 @@ static snip_code show_formula(const data_corpus *c, size_t i, const request *q, 
     const double **x;
     double *y;
     size_t rows;
-    snip_code code = data_formula_sample(c, i, (data_sampling)q->sampling, q->points, q->seed, &x,
-                                         &y, &rows, a, st);
+    snip_code code = data_formula_sample(
+        &x, &y, &rows, c, i, &(data_design){ (data_sampling)q->sampling, q->points, q->seed }, a,
+        st);
     if (code != SNIP_OK)
         return code;
     expr normal;

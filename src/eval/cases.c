@@ -42,8 +42,8 @@ static int add_corpus(eval_case *c, size_t *n, const data_corpus *k, const data_
         c[*n].function = data_formula_function(f);
         if (is_there(c, *n))
             continue;
-        snip_code code =
-            data_formula_sample(k, i, DATA_SAMPLE_RANGE, DATA_POINTS, seed, &x, &y, &rows, a, &st);
+        snip_code code = data_formula_sample(
+            &x, &y, &rows, k, i, &(data_design){ DATA_SAMPLE_RANGE, DATA_POINTS, seed }, a, &st);
         if (code == SNIP_OK)
             code = data_formula_usable(&normal, f, y, rows, vocab, a, &st);
         if (code == SNIP_NOMEM)

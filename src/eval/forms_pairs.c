@@ -250,8 +250,8 @@ snip_code forms_retrieval(json_t **out, forms_context *c, snip_status *st)
     *out = json_pack("{s:I,s:f}", "forms", (json_int_t)n, "chance_r10", fmin(1, 10 / (double)n));
     if (code == SNIP_OK) {
         progress_start(&bar, "forms ranked", n, c->how->show);
-        if (!eval_places_turned(p.above[0], p.above[1], p.symbols, p.values, p.turned, n,
-                                c->s->latent, 0, n, c->s->threads, &bar))
+        const eval_pairs pairs = { p.symbols, p.values, p.turned, n, c->s->latent };
+        if (!eval_places(p.above[0], p.above[1], &pairs, 0, n, c->s->threads, &bar))
             code = status_nomem(st);
         progress_end(&bar);
     }

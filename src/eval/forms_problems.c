@@ -127,8 +127,9 @@ static snip_code add_corpora(forms_set *set, size_t most, const data_vocab *v, c
             expr normal;
             if (is_listed(set, corpus, found, data_formula_function(f)))
                 continue;
-            code = data_formula_sample(&corpus[k], i, DATA_SAMPLE_RANGE, FORMS_POINTS, how->seed,
-                                       &x, &y, &rows, a, st);
+            code = data_formula_sample(&x, &y, &rows, &corpus[k], i,
+                                       &(data_design){ DATA_SAMPLE_RANGE, FORMS_POINTS, how->seed },
+                                       a, st);
             if (code != SNIP_OK)
                 return code;
             code = data_formula_usable(&normal, f, y, rows, v, a, NULL);
@@ -357,8 +358,9 @@ static snip_code draw_truth(forms_problem *p, const forms_set *set, const eval_h
         const data_corpus *corpus = &set->corpus[set->of[p->index]];
         const data_formula *f = &corpus->formula[set->at[p->index]];
         size_t rows;
-        code = data_formula_sample(corpus, set->at[p->index], DATA_SAMPLE_RANGE, FORMS_POINTS,
-                                   how->seed, &x, &y, &rows, a, NULL);
+        code = data_formula_sample(&x, &y, &rows, corpus, set->at[p->index],
+                                   &(data_design){ DATA_SAMPLE_RANGE, FORMS_POINTS, how->seed }, a,
+                                   NULL);
         p->truth = f->e;
         p->dim = (int)f->names.count;
     } else {

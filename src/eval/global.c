@@ -157,8 +157,8 @@ snip_code eval_global(json_t **out, model_space *s, const eval_how *how, snip_st
     if (code == SNIP_OK) {
         progress bar;
         progress_start(&bar, "pairs ranked", end - first, how->show);
-        if (!eval_places(above[0], above[1], symbols, values, n, s->latent, first, end, s->threads,
-                         &bar))
+        const eval_pairs pairs = { symbols, values, NULL, n, s->latent };
+        if (!eval_places(above[0], above[1], &pairs, first, end, s->threads, &bar))
             code = status_nomem(st);
         progress_end(&bar);
         ranked = clock_now();
