@@ -66,13 +66,17 @@ static snip_code add_rival(forms_set *set, expr e, int dim, const double *const 
     return SNIP_OK;
 }
 
-/* Draws law i for a user of held-out laws, or for the other one where this is for a choice between
+/* Who draws: the user of held-out laws, or the other one where this is for a choice between
  * methods. */
-static snip_code draw_law(data_sample *s, data_law *law, const data_gen *gen, forms_draws what,
-                          streams_user held_out, streams_user validation, uint64_t i, uint64_t seed,
-                          arena *a)
+static streams_user user_of(forms_draws what, streams_user held_out, streams_user validation)
 {
-    streams_user user = what == FORMS_DRAW_VALIDATION ? validation : held_out;
+    return what == FORMS_DRAW_VALIDATION ? validation : held_out;
+}
+
+/* Draws law i for a user. */
+static snip_code draw_law(data_sample *s, data_law *law, const data_gen *gen, streams_user user,
+                          uint64_t i, uint64_t seed, arena *a)
+{
     return data_law_draw(s, law, gen, seed, streams_map[user].stream, streams_index(user, i), a);
 }
 
@@ -83,7 +87,7 @@ static snip_code add_laws(forms_set *set, const eval_how *how, arena *a)
     for (uint64_t i = 0; i < POOL && code == SNIP_OK; i++) {
         data_sample s;
         data_law law;
-        code = draw_law(&s, &law, &gen, set->what, STREAMS_RIVALS, STREAMS_CHECK_RIVALS, i,
+        code = draw_law(&s, &law, &gen, user_of(set->what, STREAMS_RIVALS, STREAMS_CHECK_RIVALS), i,
                         how->seed, a);
         if (code == SNIP_OK)
             code = add_rival(set, law.e, law.dim, law.x, law.points, a);
@@ -365,8 +369,9 @@ static snip_code draw_truth(forms_problem *p, const forms_set *set, const eval_h
         p->dim = (int)f->names.count;
     } else {
         const data_gen gen = { .dims = DATA_LAW_DIMS, .points = FORMS_POINTS };
-        code = draw_law(&s, &law, &gen, set->what, STREAMS_PROBLEMS, STREAMS_CHECK_PROBLEMS,
-                        p->index, how->seed, a);
+        code =
+            draw_law(&s, &law, &gen, user_of(set->what, STREAMS_PROBLEMS, STREAMS_CHECK_PROBLEMS),
+                     p->index, how->seed, a);
         if (code == SNIP_OK) {
             p->truth = law.e;
             p->dim = law.dim;
