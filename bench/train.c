@@ -6,7 +6,7 @@
 #include <sys/resource.h>
 
 #include "base/clock.h"
-#include "base/limits.h"
+#include "rig.h"
 #include "train/update.h"
 
 /* GFLOP/s of the products of one layer on chunks of the trainer's size, all cores at once: forward,
@@ -46,16 +46,11 @@ static double product_rate(const model_config *c, int threads, double seconds)
 
 /* All that a step needs. */
 typedef struct rig {
-    model_config mc;
-    train_config tc;
-    model *m;
+    bench_rig of;
     float *grad, *m1, *m2; /* gradient and moments */
     train_step *step;
     const train_update *update;
-    train_batch_how what;
     train_how how;
-    int threads;
-    arena *a, *draw[LIMITS_THREADS];
 } rig;
 
 /* What was measured of the steps after the first. */
@@ -69,31 +64,17 @@ typedef struct measured {
 /* Returns 0 when memory is out or preset or stage are unknown; rig_free is then due, too. */
 static int rig_make(rig *r, const char *preset, const char *stage, size_t batch, int threads)
 {
-    *r = (rig){ .threads = threads, .a = arena_new(0) };
-    if (model_config_preset(&r->mc, preset, NULL) != SNIP_OK ||
-        train_config_preset(&r->tc, preset, NULL) != SNIP_OK ||
-        train_config_set(&r->tc, "stage", stage, NULL) != SNIP_OK)
+    *r = (rig){ .grad = NULL };
+    if (bench_rig_make(&r->of, preset, stage, batch, threads, NULL) != SNIP_OK)
         return 0;
-    r->tc.batch = batch ? batch : r->tc.batch;
-    for (int t = 0; t < threads; t++)
-        r->draw[t] = arena_new(0);
-    if (!r->a || model_new(&r->m, &r->mc, r->a, NULL) != SNIP_OK)
-        return 0;
-    model_start(r->m, 1);
-    r->grad = arena_zero(r->a, r->m->size * sizeof *r->grad);
-    r->m1 = arena_zero(r->a, r->m->size * sizeof *r->m1);
-    r->m2 = arena_zero(r->a, r->m->size * sizeof *r->m2);
-    r->step = train_step_new(r->m, threads, (size_t)8 << 30, NULL);
-    r->update = train_update_new(r->m, &r->tc, threads, r->a);
-    const train_phase *phase = &r->tc.phase[TRAIN_MAIN];
-    r->what = (train_batch_how){ .stage = (train_stage)phase->stage,
-                                 .size = r->tc.batch,
-                                 .edits = phase->edits,
-                                 .points = phase->points,
-                                 .seed = 1,
-                                 .stream = RNG_BENCH };
-    r->how = (train_how){ .stage = (train_stage)phase->stage,
-                          .cosine = r->mc.similarity == MODEL_COSINE,
+    model *m = r->of.m;
+    r->grad = arena_zero(r->of.a, m->size * sizeof *r->grad);
+    r->m1 = arena_zero(r->of.a, m->size * sizeof *r->m1);
+    r->m2 = arena_zero(r->of.a, m->size * sizeof *r->m2);
+    r->step = train_step_new(m, threads, (size_t)8 << 30, NULL);
+    r->update = train_update_new(m, &r->of.tc, threads, r->of.a);
+    r->how = (train_how){ .stage = r->of.what.stage,
+                          .cosine = r->of.mc.similarity == MODEL_COSINE,
                           .tau_global = 1,
                           .tau_local = 0.1,
                           .scale_global = 14,
@@ -106,9 +87,7 @@ static int rig_make(rig *r, const char *preset, const char *stage, size_t batch,
 static void rig_free(rig *r)
 {
     train_step_free(r->step);
-    for (int t = 0; t < r->threads; t++)
-        arena_free(r->draw[t]);
-    arena_free(r->a);
+    bench_rig_free(&r->of);
 }
 
 /* Steps for so many seconds, two at least. Returns 0 when memory is out. */
@@ -122,14 +101,13 @@ static int run_steps(measured *out, rig *r, double seconds)
         train_terms terms;
         train_times one;
         double t0 = clock_now();
-        good = train_batch_draw(&b, &r->what, i * r->tc.batch, r->m, r->draw, r->threads, NULL) ==
-               SNIP_OK;
+        good = bench_rig_draw(&b, &r->of, i * r->of.tc.batch, NULL) == SNIP_OK;
         double t1 = clock_now();
-        good = good && train_step_gradient(r->step, r->m, &b, &r->how, r->grad, &terms, &one,
+        good = good && train_step_gradient(r->step, r->of.m, &b, &r->how, r->grad, &terms, &one,
                                            NULL) == SNIP_OK;
         double t2 = clock_now();
-        double norm = nn_length(r->grad, r->m->size, r->threads);
-        train_update_apply(r->update, r->m, r->m1, r->m2, r->grad, norm, i + 1);
+        double norm = nn_length(r->grad, r->of.m->size, r->of.threads);
+        train_update_apply(r->update, r->of.m, r->m1, r->m2, r->grad, norm, i + 1);
         double t3 = clock_now();
         if (i == 0 || !good) { /* the first step touches memory for the first time */
             start = t3;
@@ -155,13 +133,13 @@ static int run_steps(measured *out, rig *r, double seconds)
 /* Seconds of an update by this optimizer: the best of a few, for all else only adds. */
 static double update_seconds(rig *r, int optimizer, double seconds)
 {
-    train_config c = r->tc;
+    train_config c = r->of.tc;
     c.optimizer = optimizer;
-    const train_update *u = train_update_new(r->m, &c, r->threads, r->a);
+    const train_update *u = train_update_new(r->of.m, &c, r->of.threads, r->of.a);
     double best = INFINITY, start = clock_now();
     for (uint64_t t = 1; u && (t < 4 || clock_now() - start < seconds); t++) {
         double from = clock_now();
-        train_update_apply(u, r->m, r->m1, r->m2, r->grad, 1, t);
+        train_update_apply(u, r->of.m, r->m1, r->m2, r->grad, 1, t);
         best = fmin(best, clock_now() - from);
     }
     return best;
@@ -175,11 +153,11 @@ json_t *bench_train(const char *preset, const char *stage, size_t batch, int thr
     double rate = 0, updates[2] = { 0 };
     int good = rig_make(&r, preset, stage, batch, threads);
     if (good) {
-        rate = product_rate(&r.mc, threads, fmin(seconds, 2));
+        rate = product_rate(&r.of.mc, threads, fmin(seconds, 2));
         good = run_steps(&q, &r, seconds);
     }
     if (good) /* the machine's speed wanders: as fast as it was before or after the steps */
-        rate = fmax(rate, product_rate(&r.mc, threads, fmin(seconds, 2)));
+        rate = fmax(rate, product_rate(&r.of.mc, threads, fmin(seconds, 2)));
     for (int k = 0; k < 2 && good; k++)
         updates[k] = update_seconds(&r, k ? TRAIN_MUON : TRAIN_ADAM, fmin(seconds, 1));
     json_t *o = NULL;
@@ -192,12 +170,12 @@ json_t *bench_train(const char *preset, const char *stage, size_t batch, int thr
         o = json_pack(
             "{s:s,s:s,s:s,s:I,s:i,s:I,s:f,s:f,s:{s:f,s:f,s:f,s:f,s:f,s:f},s:f,s:f,s:f,s:f,"
             "s:f,s:f,s:b,s:f,s:f,s:f,s:f}",
-            "bench", "train", "preset", preset, "stage", stage, "batch", (json_int_t)r.tc.batch,
+            "bench", "train", "preset", preset, "stage", stage, "batch", (json_int_t)r.of.tc.batch,
             "threads", threads, "steps", (json_int_t)q.steps, "seconds_per_step", q.total / n,
             "best_seconds_per_step", q.best, "seconds", "generate", sum->draw / n, "embed",
             sum->embed / n, "encode", sum->encode / n, "loss", sum->objective / n, "backward",
             sum->backward / n, "optimizer", sum->update / n, "samples_per_second",
-            n * (double)r.tc.batch / q.total, "variants_per_step", (double)q.variants / n,
+            n * (double)r.of.tc.batch / q.total, "variants_per_step", (double)q.variants / n,
             "tokens_per_step", (double)sum->tokens / n, "gflop_per_step", sum->flops / n * 1e-9,
             "gflops", reached, "sgemm_gflops", rate, "activations_kept", q.kept, "peak_memory_gb",
             (double)usage.ru_maxrss / (1 << 20), "ratio_to_sgemm", reached / rate,
