@@ -3,13 +3,9 @@
 # answer comes within seconds, is one sentence, and leaves nothing behind.
 # bounds.sh PROGRAM [LIBRARY], the latter made of fail_product.c
 set -u
-here=$(realpath "$(dirname "$0")")
-snip=$(realpath "$1")
+. "$(dirname "$0")/judge.sh"
 shim=${2:+$(realpath "$2")}
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-cd "$work" || exit 1
-. "$here/judge.sh"
+start "$1"
 
 # refuses PATTERN ARGUMENTS...: exit status 1 within 20 seconds, one line that holds PATTERN. `space` is
 # the address space in kB that it may use.

@@ -2,13 +2,8 @@
 # What the documents promise: docs.sh SOURCE_ROOT. Prose is at most 100 columns wide (code blocks and
 # tables may be wider), and what is linked or named is there: files, and the functions of the tour.
 set -u
-shopt -s lastpipe # so that none() can set `failed` at the end of a pipe
+. "$(dirname "$0")/offences.sh"
 cd "$1" || exit 1
-failed=0
-none() { # none WHAT: lines on standard input are offences
-    local found; found=$(cat)
-    [ -z "$found" ] || { echo "FAILED: $1:"; echo "$found"; failed=1; }
-}
 pages=$(ls *.md docs/*.md models/*.md tests/*/*.md)
 
 /usr/bin/python3 - $pages <<'PY' | none "wider than 100 columns"

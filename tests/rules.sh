@@ -3,13 +3,8 @@
 # base/streams.h, names no option of the command line in its messages, and nobody decides by the text
 # of a message.
 set -u
-shopt -s lastpipe # so that none() can set `failed` at the end of a pipe
+. "$(dirname "$0")/offences.sh"
 cd "$1" || exit 1
-failed=0
-none() { # none WHAT: lines on standard input are offences
-    local found; found=$(cat)
-    [ -z "$found" ] || { echo "FAILED: $1:"; echo "$found"; failed=1; }
-}
 library=$(ls src/*/*.c | grep -v '^src/\(cli\|api\)/')
 
 # The generators are told stream and index by their callers.

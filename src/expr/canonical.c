@@ -168,24 +168,28 @@ static int is_released(const canon *c, const core *k)
     }
 }
 
+/* A copy of the `used` elements of an array in room for more. NULL when memory is out. */
+static void *grown(const canon *c, const void *from, int used, int room, size_t size)
+{
+    void *more = arena_array(c->a, (size_t)room, size);
+    return more ? memcpy(more, from, (size_t)used * size) : NULL;
+}
+
 /* Makes room for one more core and n more parts. */
 static int reserve(canon *c, int n)
 {
     if (c->count == c->room) {
-        int room = 2 * c->room;
-        core *more = arena_array(c->a, (size_t)room, sizeof *more);
+        core *more = grown(c, c->at, c->count, 2 * c->room, sizeof *more);
         if (!more)
             return 0;
-        memcpy(more, c->at, (size_t)c->count * sizeof *more);
         c->at = more;
-        c->room = room;
+        c->room *= 2;
     }
     if (c->items + n > c->items_room) {
         int room = 2 * (c->items_room + n);
-        part *more = arena_array(c->a, (size_t)room, sizeof *more);
+        part *more = grown(c, c->item, c->items, room, sizeof *more);
         if (!more)
             return 0;
-        memcpy(more, c->item, (size_t)c->items * sizeof *more);
         c->item = more;
         c->items_room = room;
     }
