@@ -80,7 +80,7 @@ static int judge(cured *sum, expr truth, const regress_problem *p, uint64_t inde
                  const model_opened *m, int threads)
 {
     arena *a = arena_new(0);
-    regress_explanation x;
+    regress_explanation x = { .listed = 0 };
     expr wrong;
     const regress_explain_how how = { .refit = 1, .list = 40, .all = 1, .threads = threads };
     snip_code code = a ? SNIP_UNSUPPORTED : SNIP_NOMEM;
