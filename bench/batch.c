@@ -10,10 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/limits.h"
 #include "base/text.h"
 #include "model/file.h"
-#include "train/trainer.h"
+#include "rig.h"
 
 enum { ARRAYS_MAX = 32 };
 
@@ -176,56 +175,36 @@ static json_t *write_batch(const model *m, const train_batch *b, const json_t *m
 json_t *bench_batch(const char *preset, const char *stage, size_t batch, int threads,
                     const char *path, snip_status *st)
 {
-    model_config mc;
-    train_config tc;
-    if (model_config_preset(&mc, preset, st) != SNIP_OK ||
-        train_config_preset(&tc, preset, st) != SNIP_OK ||
-        train_config_set(&tc, "stage", stage, st) != SNIP_OK)
-        return NULL;
-    if (batch)
-        tc.batch = batch;
-    arena *a = arena_new(0), *draw[LIMITS_THREADS] = { NULL };
-    model *m = NULL;
+    bench_rig r;
     json_t *figures = NULL, *metadata = NULL;
-    float *grad = NULL;
     train_step *s = NULL;
-    for (int t = 0; t < threads; t++)
-        draw[t] = arena_new(0);
-    status_nomem(st);
-    if (a && model_new(&m, &mc, a, st) == SNIP_OK) {
-        model_start(m, 1);
-        grad = arena_zero(a, m->size * sizeof *grad);
-        s = grad ? train_step_new(m, threads, (size_t)2 << 30, NULL) : NULL;
+    float *grad = NULL;
+    if (bench_rig_make(&r, preset, stage, batch, threads, st) == SNIP_OK) {
+        status_nomem(st); /* unless something else is wrong */
+        grad = arena_zero(r.a, r.m->size * sizeof *grad);
+        s = grad ? train_step_new(r.m, threads, (size_t)2 << 30, NULL) : NULL;
     }
-    int cosine = mc.similarity == MODEL_COSINE;
-    const train_phase *phase = &tc.phase[TRAIN_MAIN];
-    const train_batch_how what = { .stage = (train_stage)phase->stage,
-                                   .size = tc.batch,
-                                   .edits = phase->edits,
-                                   .points = phase->points,
-                                   .seed = 1,
-                                   .stream = RNG_BENCH };
-    const train_how how = { .stage = (train_stage)phase->stage,
+    int cosine = r.mc.similarity == MODEL_COSINE;
+    const train_how how = { .stage = r.what.stage,
                             .cosine = cosine,
-                            .tau_global = tc.tau_global,
-                            .tau_local = tc.tau_local,
-                            .scale_global = s && cosine ? exp((double)m->w[m->scale_global]) : 1,
-                            .scale_local = s && cosine ? exp((double)m->w[m->scale_local]) : 1,
-                            .lambda = tc.lambda };
+                            .tau_global = r.tc.tau_global,
+                            .tau_local = r.tc.tau_local,
+                            .scale_global =
+                                s && cosine ? exp((double)r.m->w[r.m->scale_global]) : 1,
+                            .scale_local = s && cosine ? exp((double)r.m->w[r.m->scale_local]) : 1,
+                            .lambda = r.tc.lambda };
     train_batch b;
     train_terms terms;
     train_times times;
     /* The second batch: the first one that bench_train measures. */
-    if (s && train_batch_draw(&b, &what, tc.batch, m, draw, threads, st) == SNIP_OK &&
-        train_step_gradient(s, m, &b, &how, grad, &terms, &times, st) == SNIP_OK) {
-        double norm = nn_length(grad, m->size, threads);
-        metadata = describe(&mc, &tc, preset, stage, &terms, norm);
-        figures = write_batch(m, &b, metadata, terms.total, norm, path, a, st);
+    if (s && bench_rig_draw(&b, &r, r.tc.batch, st) == SNIP_OK &&
+        train_step_gradient(s, r.m, &b, &how, grad, &terms, &times, st) == SNIP_OK) {
+        double norm = nn_length(grad, r.m->size, threads);
+        metadata = describe(&r.mc, &r.tc, preset, stage, &terms, norm);
+        figures = write_batch(r.m, &b, metadata, terms.total, norm, path, r.a, st);
     }
     json_decref(metadata);
     train_step_free(s);
-    for (int t = 0; t < threads; t++)
-        arena_free(draw[t]);
-    arena_free(a);
+    bench_rig_free(&r);
     return figures;
 }

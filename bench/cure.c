@@ -80,7 +80,7 @@ static int judge(cured *sum, expr truth, const regress_problem *p, uint64_t inde
                  const model_opened *m, int threads)
 {
     arena *a = arena_new(0);
-    regress_explanation x;
+    regress_explanation x = { .listed = 0 };
     expr wrong;
     const regress_explain_how how = { .refit = 1, .list = 40, .all = 1, .threads = threads };
     snip_code code = a ? SNIP_UNSUPPORTED : SNIP_NOMEM;
@@ -126,8 +126,9 @@ static int over_corpora(cured *sum, const model_opened *m, int threads, arena *a
         double *y;
         expr words;
         regress_problem p;
-        snip_code code = data_formula_sample(&corpus[c], place, DATA_SAMPLE_RANGE, DATA_POINTS,
-                                             SEED, &x, &y, &rows, a, NULL);
+        snip_code code =
+            data_formula_sample(&x, &y, &rows, &corpus[c], place,
+                                &(data_design){ DATA_SAMPLE_RANGE, DATA_POINTS, SEED }, a, NULL);
         if (code == SNIP_OK)
             code = data_formula_usable(&words, f, y, rows, m->m->vocab, a, NULL);
         const regress_table table = { f->names.count, rows, f->names.name, x, y };

@@ -7,7 +7,7 @@
 #include "base/clock.h"
 #include "data/gen.h"
 #include "model/opened.h"
-#include "train/trainer.h"
+#include "rig.h"
 
 enum { SAMPLES = 256 };
 
@@ -70,25 +70,17 @@ static json_t *figures(const model *m, int tree, size_t n, size_t rows, int thre
 json_t *bench_embed(const char *preset, const char *stage, size_t batch, int threads,
                     double seconds, const char *path, snip_status *st)
 {
-    model_config mc;
-    train_config tc;
-    model *m;
-    arena *a = arena_new(0);
+    bench_rig r;
     json_t *o = NULL;
     size_t n = batch ? batch : SAMPLES;
-    if (a && model_config_preset(&mc, preset, st) == SNIP_OK &&
-        train_config_preset(&tc, preset, st) == SNIP_OK &&
-        train_config_set(&tc, "stage", stage, st) == SNIP_OK &&
-        model_new(&m, &mc, a, st) == SNIP_OK) {
-        model_start(m, 1);
-        const train_phase *phase = &tc.phase[TRAIN_MAIN];
-        int tree = train_stage_of[phase->stage].tree;
-        json_t *own = figures(m, tree, n, phase->points, threads, seconds);
+    if (bench_rig_make(&r, preset, stage, n, 1, st) == SNIP_OK) {
+        int tree = train_stage_of[r.what.stage].tree;
+        json_t *own = figures(r.m, tree, n, r.what.points, threads, seconds);
         if (own)
             o = json_pack("{s:s,s:s,s:i,s:o}", "bench", "embed", "preset", preset, "threads",
                           threads, "figures", own);
     }
-    arena_free(a);
+    bench_rig_free(&r);
     if (!o || !path)
         return o;
     model_opened *t;

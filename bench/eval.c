@@ -9,7 +9,8 @@
 
 enum { EXPRESSIONS = 500 };
 
-/* The value of the tree at row i, the way one would write it first. */
+/* The value of the tree at row i, the way one would write it first. tests/test_eval.c has a twin of
+ * it: a reference is of use only if it shares nothing. */
 static double scalar_value(expr e, size_t at, const double *const *x, size_t i)
 {
     const expr_node *n = &e.node[at];

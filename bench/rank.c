@@ -54,13 +54,14 @@ json_t *bench_rank(double seconds, int threads)
     const size_t size = (size_t)PAIRS * WIDTH;
     float *f = malloc(size * sizeof *f), *y = malloc(size * sizeof *y);
     uint32_t *above_f = malloc(PAIRS * sizeof *above_f), *above_y = malloc(PAIRS * sizeof *above_y);
+    const eval_pairs pairs = { f, y, NULL, PAIRS, WIDTH };
     int good = f && y && above_f && above_y;
     double best = INFINITY, alone = INFINITY, flops = 2.0 * PAIRS * PAIRS * WIDTH;
     if (good)
         fill(f, y);
     for (double start = clock_now(); good && (isinf(best) || clock_now() - start < seconds);) {
         double t0 = clock_now();
-        good = eval_places(above_f, above_y, f, y, PAIRS, WIDTH, 0, PAIRS, threads, NULL);
+        good = eval_places(above_f, above_y, &pairs, 0, PAIRS, threads, NULL);
         best = fmin(best, clock_now() - t0);
         alone = fmin(alone, products_alone(f, y, threads));
     }

@@ -6,7 +6,7 @@
 #include <sys/resource.h>
 
 #include "base/clock.h"
-#include "base/limits.h"
+#include "rig.h"
 #include "train/update.h"
 
 /* GFLOP/s of the products of one layer on chunks of the trainer's size, all cores at once: forward,
@@ -44,17 +44,102 @@ static double product_rate(const model_config *c, int threads, double seconds)
     return failed ? 0 : flops / (clock_now() - start) * 1e-9;
 }
 
-/* Seconds of an update by this optimizer: the best of a few, for all else only adds. */
-static double update_seconds(const train_config *like, int optimizer, model *m, float *m1,
-                             float *m2, const float *grad, int threads, double seconds, arena *a)
+/* All that a step needs. */
+typedef struct rig {
+    bench_rig of;
+    float *grad, *m1, *m2; /* gradient and moments */
+    train_step *step;
+    const train_update *update;
+    train_how how;
+} rig;
+
+/* What was measured of the steps after the first. */
+typedef struct measured {
+    train_times sum;
+    double total, best; /* seconds: of all steps, of the fastest */
+    size_t steps, variants;
+    int kept; /* whether the last step kept its activations */
+} measured;
+
+/* Returns 0 when memory is out or preset or stage are unknown; rig_free is then due, too. */
+static int rig_make(rig *r, const char *preset, const char *stage, size_t batch, int threads)
 {
-    train_config c = *like;
+    *r = (rig){ .grad = NULL };
+    if (bench_rig_make(&r->of, preset, stage, batch, threads, NULL) != SNIP_OK)
+        return 0;
+    model *m = r->of.m;
+    r->grad = arena_zero(r->of.a, m->size * sizeof *r->grad);
+    r->m1 = arena_zero(r->of.a, m->size * sizeof *r->m1);
+    r->m2 = arena_zero(r->of.a, m->size * sizeof *r->m2);
+    r->step = train_step_new(m, threads, (size_t)8 << 30, NULL);
+    r->update = train_update_new(m, &r->of.tc, threads, r->of.a);
+    r->how = (train_how){ .stage = r->of.what.stage,
+                          .cosine = r->of.mc.similarity == MODEL_COSINE,
+                          .tau_global = 1,
+                          .tau_local = 0.1,
+                          .scale_global = 14,
+                          .scale_local = 14,
+                          .lambda = 1,
+                          .threads = threads };
+    return r->grad && r->m1 && r->m2 && r->step && r->update;
+}
+
+static void rig_free(rig *r)
+{
+    train_step_free(r->step);
+    bench_rig_free(&r->of);
+}
+
+/* Steps for so many seconds, two at least. Returns 0 when memory is out. */
+static int run_steps(measured *out, rig *r, double seconds)
+{
+    double start = 0;
+    int good = 1;
+    *out = (measured){ .best = INFINITY };
+    for (uint64_t i = 0; good && (i < 2 || out->total < seconds); i++) {
+        train_batch b;
+        train_terms terms;
+        train_times one;
+        double t0 = clock_now();
+        good = bench_rig_draw(&b, &r->of, i * r->of.tc.batch, NULL) == SNIP_OK;
+        double t1 = clock_now();
+        good = good && train_step_gradient(r->step, r->of.m, &b, &r->how, r->grad, &terms, &one,
+                                           NULL) == SNIP_OK;
+        double t2 = clock_now();
+        double norm = nn_length(r->grad, r->of.m->size, r->of.threads);
+        train_update_apply(r->update, r->of.m, r->m1, r->m2, r->grad, norm, i + 1);
+        double t3 = clock_now();
+        if (i == 0 || !good) { /* the first step touches memory for the first time */
+            start = t3;
+            continue;
+        }
+        out->sum.draw += t1 - t0;
+        out->sum.embed += one.embed;
+        out->sum.encode += one.encode;
+        out->sum.objective += one.objective;
+        out->sum.backward += one.backward;
+        out->sum.update += t3 - t2;
+        out->sum.flops += one.flops;
+        out->sum.tokens += one.tokens;
+        out->variants += b.variants;
+        out->best = fmin(out->best, t3 - t0);
+        out->total = t3 - start;
+        out->kept = one.kept;
+        out->steps++;
+    }
+    return good;
+}
+
+/* Seconds of an update by this optimizer: the best of a few, for all else only adds. */
+static double update_seconds(rig *r, int optimizer, double seconds)
+{
+    train_config c = r->of.tc;
     c.optimizer = optimizer;
-    const train_update *u = train_update_new(m, &c, threads, a);
+    const train_update *u = train_update_new(r->of.m, &c, r->of.threads, r->of.a);
     double best = INFINITY, start = clock_now();
     for (uint64_t t = 1; u && (t < 4 || clock_now() - start < seconds); t++) {
         double from = clock_now();
-        train_update_apply(u, m, m1, m2, grad, 1, t);
+        train_update_apply(u, r->of.m, r->m1, r->m2, r->grad, 1, t);
         best = fmin(best, clock_now() - from);
     }
     return best;
@@ -63,109 +148,39 @@ static double update_seconds(const train_config *like, int optimizer, model *m, 
 json_t *bench_train(const char *preset, const char *stage, size_t batch, int threads,
                     double seconds)
 {
-    model_config mc;
-    train_config tc;
-    if (model_config_preset(&mc, preset, NULL) != SNIP_OK ||
-        train_config_preset(&tc, preset, NULL) != SNIP_OK ||
-        train_config_set(&tc, "stage", stage, NULL) != SNIP_OK)
-        return NULL;
-    if (batch)
-        tc.batch = batch;
-    arena *a = arena_new(0), *draw[LIMITS_THREADS] = { NULL };
-    model *m = NULL;
-    for (int t = 0; t < threads; t++)
-        draw[t] = arena_new(0);
-    float *grad = NULL, *m1 = NULL, *m2 = NULL;
-    if (a && model_new(&m, &mc, a, NULL) == SNIP_OK) {
-        model_start(m, 1);
-        grad = arena_zero(a, m->size * sizeof *grad);
-        m1 = arena_zero(a, m->size * sizeof *m1);
-        m2 = arena_zero(a, m->size * sizeof *m2);
+    rig r;
+    measured q;
+    double rate = 0, updates[2] = { 0 };
+    int good = rig_make(&r, preset, stage, batch, threads);
+    if (good) {
+        rate = product_rate(&r.of.mc, threads, fmin(seconds, 2));
+        good = run_steps(&q, &r, seconds);
     }
-    train_step *s = m2 ? train_step_new(m, threads, (size_t)8 << 30, NULL) : NULL;
-    const train_phase *phase = &tc.phase[TRAIN_MAIN];
-    const train_batch_how what = { .stage = (train_stage)phase->stage,
-                                   .size = tc.batch,
-                                   .edits = phase->edits,
-                                   .points = phase->points,
-                                   .seed = 1,
-                                   .stream = RNG_BENCH };
-    const train_how how = { .stage = (train_stage)phase->stage,
-                            .cosine = mc.similarity == MODEL_COSINE,
-                            .tau_global = 1,
-                            .tau_local = 0.1,
-                            .scale_global = 14,
-                            .scale_local = 14,
-                            .lambda = 1,
-                            .threads = threads };
-    const train_update *update = m2 ? train_update_new(m, &tc, threads, a) : NULL;
-    train_times sum = { 0 }, one;
-    double start = 0, total = 0, best = INFINITY;
-    size_t steps = 0, variants = 0;
-    int good = s && update;
-    double rate = good ? product_rate(&mc, threads, fmin(seconds, 2)) : 0;
-    for (uint64_t i = 0; good && (i < 2 || total < seconds); i++) {
-        train_batch b;
-        train_terms terms;
-        double t0 = clock_now();
-        good = train_batch_draw(&b, &what, i * tc.batch, m, draw, threads, NULL) == SNIP_OK;
-        double t1 = clock_now();
-        good = good && train_step_gradient(s, m, &b, &how, grad, &terms, &one, NULL) == SNIP_OK;
-        double t2 = clock_now();
-        double norm = nn_length(grad, m->size, threads);
-        train_update_apply(update, m, m1, m2, grad, norm, i + 1);
-        double t3 = clock_now();
-        if (i == 0) { /* the first step touches memory for the first time */
-            start = t3;
-            continue;
-        }
-        sum.draw += t1 - t0;
-        sum.embed += one.embed;
-        sum.encode += one.encode;
-        sum.objective += one.objective;
-        sum.backward += one.backward;
-        sum.update += t3 - t2;
-        sum.flops += one.flops;
-        sum.tokens += one.tokens;
-        variants += b.variants;
-        best = fmin(best, t3 - t0);
-        total = t3 - start;
-        steps++;
-    }
-    double n = (double)steps;
     if (good) /* the machine's speed wanders: as fast as it was before or after the steps */
-        rate = fmax(rate, product_rate(&mc, threads, fmin(seconds, 2)));
-    double updates[2] = { 0 };
+        rate = fmax(rate, product_rate(&r.of.mc, threads, fmin(seconds, 2)));
     for (int k = 0; k < 2 && good; k++)
-        updates[k] = update_seconds(&tc, k ? TRAIN_MUON : TRAIN_ADAM, m, m1, m2, grad, threads,
-                                    fmin(seconds, 1), a);
-    struct rusage usage;
-    getrusage(RUSAGE_SELF, &usage);
-    double reached = sum.flops / (sum.embed + sum.encode + sum.backward) * 1e-9;
-    json_t *o =
-        good
-            ? json_pack(
-                  "{s:s,s:s,s:s,s:I,s:i,s:I,s:f,s:f,s:{s:f,s:f,s:f,s:f,s:f,s:f},s:f,s:f,s:f,s:f,"
-                  "s:f,s:f,s:b,s:f}",
-                  "bench", "train", "preset", preset, "stage", stage, "batch", (json_int_t)tc.batch,
-                  "threads", threads, "steps", (json_int_t)steps, "seconds_per_step", total / n,
-                  "best_seconds_per_step", best, "seconds", "generate", sum.draw / n, "embed",
-                  sum.embed / n, "encode", sum.encode / n, "loss", sum.objective / n, "backward",
-                  sum.backward / n, "optimizer", sum.update / n, "samples_per_second",
-                  n * (double)tc.batch / total, "variants_per_step", (double)variants / n,
-                  "tokens_per_step", (double)sum.tokens / n, "gflop_per_step", sum.flops / n * 1e-9,
-                  "gflops", reached, "sgemm_gflops", rate, "activations_kept", one.kept,
-                  "peak_memory_gb", (double)usage.ru_maxrss / (1 << 20))
-            : NULL;
-    if (o)
-        json_object_set_new(o, "ratio_to_sgemm", json_real(reached / rate));
-    if (o) {
-        json_object_set_new(o, "adam_seconds_per_update", json_real(updates[0]));
-        json_object_set_new(o, "muon_seconds_per_update", json_real(updates[1]));
+        updates[k] = update_seconds(&r, k ? TRAIN_MUON : TRAIN_ADAM, fmin(seconds, 1));
+    json_t *o = NULL;
+    if (good) {
+        struct rusage usage;
+        getrusage(RUSAGE_SELF, &usage);
+        const train_times *sum = &q.sum;
+        double n = (double)q.steps;
+        double reached = sum->flops / (sum->embed + sum->encode + sum->backward) * 1e-9;
+        o = json_pack(
+            "{s:s,s:s,s:s,s:I,s:i,s:I,s:f,s:f,s:{s:f,s:f,s:f,s:f,s:f,s:f},s:f,s:f,s:f,s:f,"
+            "s:f,s:f,s:b,s:f,s:f,s:f,s:f}",
+            "bench", "train", "preset", preset, "stage", stage, "batch", (json_int_t)r.of.tc.batch,
+            "threads", threads, "steps", (json_int_t)q.steps, "seconds_per_step", q.total / n,
+            "best_seconds_per_step", q.best, "seconds", "generate", sum->draw / n, "embed",
+            sum->embed / n, "encode", sum->encode / n, "loss", sum->objective / n, "backward",
+            sum->backward / n, "optimizer", sum->update / n, "samples_per_second",
+            n * (double)r.of.tc.batch / q.total, "variants_per_step", (double)q.variants / n,
+            "tokens_per_step", (double)sum->tokens / n, "gflop_per_step", sum->flops / n * 1e-9,
+            "gflops", reached, "sgemm_gflops", rate, "activations_kept", q.kept, "peak_memory_gb",
+            (double)usage.ru_maxrss / (1 << 20), "ratio_to_sgemm", reached / rate,
+            "adam_seconds_per_update", updates[0], "muon_seconds_per_update", updates[1]);
     }
-    train_step_free(s);
-    for (int t = 0; t < threads; t++)
-        arena_free(draw[t]);
-    arena_free(a);
+    rig_free(&r);
     return o;
 }

@@ -11,47 +11,57 @@ import json
 import pathlib
 import sys
 
-# title, path in a model's suites, factor, digits, key of the paper's number
+# title, path in a model's suites, factor, digits, key of the paper's number; a title alone begins a
+# group
 ROWS = [
-    ("**Retrieval among 10,000**, nDCG@10, formula → data", "global.f2y.ndcg10", 100, 1, None),
+    ("**Retrieval among 10,000**",),
+    ("nDCG@10, formula → data", "global.f2y.ndcg10", 100, 1, None),
     ("data → formula", "global.y2f.ndcg10", 100, 1, None),
     ("R@10, formula → data", "global.f2y.r10", 100, 1, None),
     ("data → formula", "global.y2f.r10", 100, 1, None),
-    ("**Retrieval among 100,000**, nDCG@10, formula → data", "large:global.f2y.ndcg10", 100, 1,
+    ("**Retrieval among 100,000**",),
+    ("nDCG@10, formula → data", "large:global.f2y.ndcg10", 100, 1,
      "global.f2y.ndcg10"),
     ("data → formula", "large:global.y2f.ndcg10", 100, 1, "global.y2f.ndcg10"),
     ("R@10, formula → data", "large:global.f2y.r10", 100, 1, "global.f2y.r10"),
     ("data → formula", "large:global.y2f.r10", 100, 1, "global.y2f.r10"),
-    ("**Modality gap**", "geometry.gap", 1, 2, "geometry.gap"),
-    ("**Edits**, percentile rank, formula → data", "edits.average.f2y", 1, 3, "edits.average.f2y"),
+    ("**Geometry**",),
+    ("modality gap", "geometry.gap", 1, 2, "geometry.gap"),
+    ("**Edits**",),
+    ("all six families, formula → data", "edits.average.f2y", 1, 3, "edits.average.f2y"),
     ("data → formula", "edits.average.y2f", 1, 3, "edits.average.y2f"),
     ("families used in training, formula → data", "edits.seen.f2y", 1, 3, None),
     ("data → formula", "edits.seen.y2f", 1, 3, None),
     ("families held out, formula → data", "edits.held_out.f2y", 1, 3, None),
     ("data → formula", "edits.held_out.y2f", 1, 3, None),
-    ("**Subtrees**, formula → data", "subtrees.average.f2y", 1, 3, "subtrees.average.f2y"),
+    ("**Subtrees**",),
+    ("among their edits, formula → data", "subtrees.average.f2y", 1, 3, "subtrees.average.f2y"),
     ("data → formula", "subtrees.average.y2f", 1, 3, "subtrees.average.y2f"),
-    ("**Corpora** as in the paper, mean of three corpora and both directions: whole", "mean:paper.global", 1, 2,
+    ("**Corpora as in the paper, mean of three corpora and both directions**",),
+    ("whole", "mean:paper.global", 1, 2,
      "corpora.average.global"),
     ("edits", "mean:paper.edits", 1, 2, "corpora.average.edits"),
     ("subtrees among all subtrees", "mean:paper.subtree_global", 1, 2, "corpora.average.subtree_global"),
     ("subtrees among their edits", "mean:paper.subtrees", 1, 2, "corpora.average.subtrees"),
-    ("pooled: whole, formula → data", "corpora.pooled.paper.global.f2y", 1, 3, None),
+    ("**Corpora as in the paper, pooled**",),
+    ("whole, formula → data", "corpora.pooled.paper.global.f2y", 1, 3, None),
     ("data → formula", "corpora.pooled.paper.global.y2f", 1, 3, None),
     ("edits, formula → data", "corpora.pooled.paper.edits.f2y", 1, 3, None),
     ("data → formula", "corpora.pooled.paper.edits.y2f", 1, 3, None),
     ("subtrees among their edits, formula → data", "corpora.pooled.paper.subtrees.f2y", 1, 3, None),
     ("data → formula", "corpora.pooled.paper.subtrees.y2f", 1, 3, None),
-    ("**Corpora**, consistent view, pooled: whole, formula → data", "corpora.pooled.consistent.global.f2y", 1, 3, None),
+    ("**Corpora, consistent view, pooled**",),
+    ("whole, formula → data", "corpora.pooled.consistent.global.f2y", 1, 3, None),
     ("data → formula", "corpora.pooled.consistent.global.y2f", 1, 3, None),
     ("edits, formula → data", "corpora.pooled.consistent.edits.f2y", 1, 3, None),
     ("data → formula", "corpora.pooled.consistent.edits.y2f", 1, 3, None),
     ("subtrees among their edits, formula → data", "corpora.pooled.consistent.subtrees.f2y", 1, 3, None),
     ("data → formula", "corpora.pooled.consistent.subtrees.y2f", 1, 3, None),
-    ("**Probes**: rewritings", "probes.rewritings.average", 1, 3, "probes.rewritings.average"),
+    ("**Probes**",),
+    ("rewritings", "probes.rewritings.average", 1, 3, "probes.rewritings.average"),
     ("Taylor series, similarity", "probes.taylor.average", 1, 3, "probes.taylor.average"),
     ("the same with the series of other functions", "probes.taylor.unrelated", 1, 3, None),
-    ("behaviour-preserving against changing edits, AUC", "probes.consequences.auc", 1, 3, None),
+    ("preserving against changing edits, AUC", "probes.consequences.auc", 1, 3, None),
 ]
 
 
@@ -84,17 +94,32 @@ def cell(figure, factor, digits):
 
 
 def table(models, large, paper):
+    """Two models with their intervals, beside the paper's; more of them by their values alone."""
     names = [m["name"] for m in models]
-    yield "| | " + " | ".join(names) + " | paper: SNIP | SNIP++ |"
-    yield "| --- |" + " ---: |" * (len(names) + 2)
-    for title, path, factor, digits, key in ROWS:
+    many, group = len(names) > 2, None
+    theirs = [] if many else ["paper: SNIP", "SNIP++"]
+    yield "| | " + " | ".join([n.removeprefix("ladder-") for n in names] + theirs) + " |"
+    yield "| --- |" + " ---: |" * (len(names) + len(theirs))
+    for title, *row in ROWS:
+        if not row:
+            group = f"| {title} |" + " |" * (len(names) + len(theirs))
+            continue
+        path, factor, digits, key = row
         source = large if path.startswith("large:") else {m["name"]: m for m in models}
         figures = [figure_at(source.get(n, {}).get("suites", {}), path.removeprefix("large:")) for n in names]
         cells = [cell(f, factor, digits) for f in figures]
         if not any(cells):
             continue
-        theirs = [f"{factor * v:.{2 if factor == 1 else 1}f}" for v in paper[key]] if key else ["", ""]
-        yield f"| {title} | " + " | ".join(cells + theirs) + " |"
+        if many:
+            cells = [c.split(" [")[0] for c in cells]
+        elif key:
+            cells += [f"{factor * v:.{2 if factor == 1 else 1}f}" for v in paper[key]]
+        else:
+            cells += ["", ""]
+        if group:
+            yield group
+            group = None
+        yield f"| {title} | " + " | ".join(cells) + " |"
 
 
 def disturbed(folder, models):
@@ -137,6 +162,8 @@ def section(title, folder):
     if not models:
         return []
     print(f"\n## {title}\n")
+    if len(models) > 2:
+        print("The intervals are on the [page](report/ladder/report.html), the paper's numbers above.\n")
     print("\n".join(table(models, {m["name"]: m for m in large["models"]}, results["paper"])))
     if results["comparisons"]:
         print("\nSix families of edits in two directions each. Better or worse: the 95 % interval of the\n"

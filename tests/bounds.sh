@@ -3,13 +3,9 @@
 # answer comes within seconds, is one sentence, and leaves nothing behind.
 # bounds.sh PROGRAM [LIBRARY], the latter made of fail_product.c
 set -u
-here=$(realpath "$(dirname "$0")")
-snip=$(realpath "$1")
+. "$(dirname "$0")/judge.sh"
 shim=${2:+$(realpath "$2")}
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-cd "$work" || exit 1
-. "$here/judge.sh"
+start "$1"
 
 # soon COMMAND...: takes the place of a subshell. 20 seconds of a core are enough; a busy machine takes longer.
 soon() { ulimit -t 20; exec timeout -s KILL 300 "$@"; }

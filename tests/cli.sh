@@ -2,12 +2,8 @@
 # The program as people call it, rightly and wrongly: cli.sh PROGRAM
 # A wrong call must give one line on standard error, nothing on standard output, and exit 1 or 2.
 set -u
-here=$(realpath "$(dirname "$0")")
-snip=$(realpath "$1")
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-cd "$work" || exit 1
-. "$here/judge.sh"
+. "$(dirname "$0")/judge.sh"
+start "$1"
 
 # gives EXPECTED ARGUMENTS...: standard output is exactly EXPECTED.
 gives() {

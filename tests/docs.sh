@@ -1,25 +1,20 @@
 #!/usr/bin/env bash
-# What the documents promise: docs.sh SOURCE_ROOT. Prose is at most 100 columns wide (code blocks and
-# tables may be wider), and what is linked or named is there: files, and the functions of the tour.
+# What the documents promise: docs.sh SOURCE_ROOT. Lines are at most 100 columns wide, but for what a
+# program printed (console and pycon), and what is linked or named is there: files, and the functions of the tour.
 set -u
-shopt -s lastpipe # so that none() can set `failed` at the end of a pipe
+. "$(dirname "$0")/offences.sh"
 cd "$1" || exit 1
-failed=0
-none() { # none WHAT: lines on standard input are offences
-    local found; found=$(cat)
-    [ -z "$found" ] || { echo "FAILED: $1:"; echo "$found"; failed=1; }
-}
 pages=$(ls *.md docs/*.md models/*.md tests/*/*.md)
 
 /usr/bin/python3 - $pages <<'PY' | none "wider than 100 columns"
 import sys
 for page in sys.argv[1:]:
-    code = False
+    block = None
     for n, line in enumerate(open(page, encoding="utf-8"), 1):
         line = line.rstrip("\n")
         if line.lstrip().startswith("```"):
-            code = not code
-        elif len(line) > 100 and not code and not line.startswith("|"):
+            block = None if block is not None else line.strip().removeprefix("```")
+        elif len(line) > 100 and block not in ("console", "pycon"):
             print(f"{page}:{n}: {len(line)} columns")
 PY
 

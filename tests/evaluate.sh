@@ -3,13 +3,9 @@
 # evaluate.sh PROGRAM SOURCE_ROOT
 set -u
 . "$(dirname "$0")/mpi_env.sh"
-here=$(realpath "$(dirname "$0")")
-snip=$(realpath "$1")
+. "$(dirname "$0")/judge.sh"
 root=$(realpath "$2")
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-cd "$work" || exit 1
-. "$here/judge.sh"
+start "$1"
 
 settings="--preset tiny --set statistics=yes --set points=0 --set layers=1 --set hidden=16
     --batch-size 16 --warmup 5 --quiet"

@@ -1,13 +1,8 @@
 #!/usr/bin/env bash
 # `snip fit` as people use it, and as they should not: fit.sh PROGRAM
 set -u
-snip=$(realpath "$1")
-folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
-cd "$folder" || exit 1
-passed=0 failed=0
-bad() { echo "FAILED: ${1:0:400}"; failed=$((failed + 1)); }
-good() { passed=$((passed + 1)); }
+. "$(dirname "$0")/judge.sh"
+start "$1"
 quick=(--evals 3000 --threads 1 --no-space)
 
 # table NAME HEADER ROWS EXPRESSIONS: rows of awk's numbers; i is the row, r() uniform in 0..1.

@@ -3,12 +3,9 @@
 # fit_constants.sh PROGRAM
 # A wrong call must give one line on standard error, exit 1 or 2, and leave no file.
 set -u
-here=$(realpath "$(dirname "$0")")
-snip=$(realpath "$1") nist=$(realpath "$(dirname "$0")/nist")
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-cd "$work" || exit 1
-. "$here/judge.sh"
+. "$(dirname "$0")/judge.sh"
+start "$1"
+nist=$here/nist
 call=(fit-constants) named=yes
 
 # shows PATTERN: the last call printed a line like that.

@@ -3,12 +3,8 @@
 # another order; libraries of forms; vectors of both views. forms.sh PROGRAM
 # The model knows nothing, yet what cannot matter must not matter.
 set -u
-here=$(realpath "$(dirname "$0")")
-snip=$(realpath "$1")
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-cd "$work" || exit 1
-. "$here/judge.sh"
+. "$(dirname "$0")/judge.sh"
+start "$1"
 python=/usr/bin/python3
 
 "$snip" train --preset tiny --stage S5 --set statistics=yes --set points=0 --set layers=1 \

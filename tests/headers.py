@@ -16,7 +16,8 @@ root, compiler = sys.argv[1], sys.argv[2] if len(sys.argv) > 2 else "cc"
 GIVEN = {
     "a": "arena *a", "tmp": "arena *tmp", "keep": "arena *keep", "st": "snip_status st",
     "seed": "uint64_t seed", "i": "int i", "k": "int k", "n": "size_t n", "rows": "size_t rows",
-    "total": "size_t total", "done": "size_t done", "quiet": "int quiet", "threads": "int threads",
+    "total": "size_t total", "done": "size_t done", "show": "const progress_show *show",
+    "threads": "int threads",
     "x": "const double *const *x", "y": "double *y", "columns": "const double *const *columns",
     "e": "expr e", "grad": "float *grad", "z": "float *z", "dz": "float *dz", "dim": "int dim",
     "m": "model *m", "names": "expr_names names",

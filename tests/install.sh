@@ -2,13 +2,10 @@
 # What an installation leaves, and that it works: install.sh PROGRAM BUILD SOURCE COMMAND...
 # COMMAND... are those that the build makes manual pages for; CFLAGS holds a sanitizer's, if any.
 set -u
-here=$(realpath "$(dirname "$0")")
-snip=$(realpath "$1") build=$(realpath "$2") source=$(realpath "$3")
+. "$(dirname "$0")/judge.sh"
+build=$(realpath "$2") source=$(realpath "$3")
+start "$1"
 shift 3
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-cd "$work" || exit 1
-. "$here/judge.sh"
 
 # installed NAME VARIABLE: the file must be there and hold something; VARIABLE becomes its path.
 installed() {

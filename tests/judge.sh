@@ -1,8 +1,17 @@
-# What the shell tests share, to be sourced once `snip` is the program and `work` the folder that the
-# test runs in: counting, and calls that must succeed or fail as they should.
+# What the shell tests share, to be sourced: a folder to work in, counting, and calls that must
+# succeed or fail as they should.
 passed=0 failed=0
 call=()  # words that stand before the arguments of every call, such as a command
 named=   # if not empty, a message must begin with the command's name
+
+# start PROGRAM: `snip` is the program, `here` the folder of the tests, `work` a folder for this test,
+# which it runs in; it is gone at the end.
+start() {
+    here=$(realpath "$(dirname "$0")") snip=$(realpath "$1")
+    work=$(mktemp -d)
+    trap 'rm -rf "$work"' EXIT
+    cd "$work" || exit 1
+}
 
 good() { passed=$((passed + 1)); }
 bad() { failed=$((failed + 1)); echo "FAILED: ${1:0:400}"; }

@@ -2,13 +2,9 @@
 # `snip find TABLE` without a library names the law of a table. laws.sh PROGRAM
 # Tables are drawn from laws of the list with other constants, in other units, with 2 % of noise.
 set -u
-here=$(realpath "$(dirname "$0")")
-snip=$(realpath "$1")
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-cd "$work" || exit 1
+. "$(dirname "$0")/judge.sh"
+start "$1"
 export SNIP_MODEL=$work/none # no model is needed
-. "$here/judge.sh"
 
 # first TABLE: the name of the first law.
 first() { "$snip" find "$1" --quiet --json -k 5 | python3 -c 'import json, sys; print(json.load(sys.stdin)["candidates"][0]["name"])'; }

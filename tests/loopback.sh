@@ -9,9 +9,7 @@ elif unshare -rn true 2>/dev/null; then alone="unshare -rn"
 else echo "skipped: this user may not make a network namespace"; exit 77; fi
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-passed=0 failed=0
-good() { passed=$((passed + 1)); }
-bad() { failed=$((failed + 1)); echo "FAILED: ${1:0:400}"; }
+. "$tests/judge.sh"
 
 # A new namespace has a loopback interface that is down: what this test is about.
 probe='eval "$(sed -n "/^loopback()/,/^}/p" "$1")"; loopback'

@@ -26,8 +26,8 @@ done
 # Without mpirun it is the same program.
 "$snip" train $settings --out alone >out0 2>&1 || { echo "FAILED: alone"; cat out0; exit 1; }
 
-python3 - <<'PY'
-import array, json, struct, sys
+cat >weights.py <<'PY'
+import array, struct
 
 def weights(path):
     data = open(path, "rb").read()
@@ -35,6 +35,11 @@ def weights(path):
     values = array.array("f")
     values.frombytes(data[8 + n :])
     return values
+PY
+
+python3 - <<'PY'
+import json, sys
+from weights import weights
 
 def last(folder):
     return json.loads(open(folder + "/log.jsonl").readlines()[-1])
@@ -88,13 +93,8 @@ timeout 60 mpirun -n 1 "$snip" train $(cat open) --set decay=13 $average --out h
     "$snip" train $settings --set decay=13 $average --out whole >out 2>&1 ||
     { echo "FAILED: a run with an average that goes on with two ranks"; cat out; code=1; }
 python3 - <<'PY' || { echo "FAILED: the average of a run that went on with two ranks"; code=1; }
-import array, struct, sys
-def weights(path):
-    data = open(path, "rb").read()
-    n = struct.unpack("<Q", data[:8])[0]
-    values = array.array("f")
-    values.frombytes(data[8 + n :])
-    return values
+import sys
+from weights import weights
 one, other = weights("whole/state.safetensors"), weights("half/state.safetensors")
 worst = max(abs(a - b) for a, b in zip(one, other))
 print(f"half on two ranks: the state differs by at most {worst:.2g}")

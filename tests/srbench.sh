@@ -2,15 +2,11 @@
 # scripts/srbench.py on two easy problems: srbench.sh PROGRAM SOURCE_FOLDER
 # Skipped (77) where python3-numpy or python3-sympy is not installed.
 set -u
-snip=$(realpath "$1") script=$(realpath "$2")/scripts/srbench.py
+. "$(dirname "$0")/judge.sh"
+script=$(realpath "$2")/scripts/srbench.py
 /usr/bin/python3 -c 'import numpy, sympy' 2>/dev/null ||
     { echo "skipped: python3-numpy or python3-sympy is not installed"; exit 77; }
-folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
-cd "$folder" || exit 1
-passed=0 failed=0
-bad() { echo "FAILED: ${1:0:400}"; failed=$((failed + 1)); }
-good() { passed=$((passed + 1)); }
+start "$1"
 
 run() { "$script" "$snip" --only I.12.1,vdp2 --noise 0,.01 --rows 200 --extra=--no-space --out runs "$@"; }
 run --time 5 >out 2>err || bad "srbench.py ends with $?: $(cat err)"

@@ -39,6 +39,15 @@ static char *read_golden(const char *name, size_t *size, arena *a)
     return text;
 }
 
+expr parsed(const char *text, const expr_names *known, arena *a)
+{
+    expr e;
+    snip_status st = { 0 };
+    if (expr_parse(&e, text, known, a, &st) != SNIP_OK)
+        fail_msg("%s: %s", text, st.msg);
+    return e;
+}
+
 char *golden_text(const char *name, arena *a)
 {
     size_t size;

@@ -14,6 +14,7 @@
 #include <jansson.h>
 
 #include "base/arena.h"
+#include "expr/expr.h"
 #include "model/model.h"
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
@@ -22,6 +23,9 @@
 int arena_setup(void **state);
 int arena_teardown(void **state);
 #define ARENA_TEST(f) cmocka_unit_test_setup_teardown(f, arena_setup, arena_teardown)
+
+/* The formula in a text; `known` may be NULL. Fails the test if it cannot be read. */
+expr parsed(const char *text, const expr_names *known, arena *a);
 
 /* The whole of a golden file, terminated. Fails the test if it cannot be read. */
 char *golden_text(const char *name, arena *a);

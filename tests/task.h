@@ -13,15 +13,6 @@ enum { ROWS = 60, COLUMNS = 4 };
 
 static const char *const names[COLUMNS] = { "a", "speed [m/s]", "x2", "d" };
 
-static inline expr parse(const char *text, const expr_names *known, arena *a)
-{
-    expr e;
-    snip_status st = { 0 };
-    if (expr_parse(&e, text, known, a, &st) != SNIP_OK)
-        fail_msg("%s: %s", text, st.msg);
-    return e;
-}
-
 static inline int same_bits(double a, double b)
 {
     return memcmp(&a, &b, sizeof a) == 0;
@@ -49,7 +40,7 @@ static inline regress_table table_of(const char *truth, size_t rows, arena *a)
         x[j] = v;
     }
     const expr_names known = { names, COLUMNS };
-    assert_int_equal(expr_eval(parse(truth, &known, a), x, rows, y, a), rows);
+    assert_int_equal(expr_eval(parsed(truth, &known, a), x, rows, y, a), rows);
     return (regress_table){ COLUMNS, rows, names, x, y };
 }
 

@@ -13,6 +13,7 @@
 #include "base/isa.h"
 #include "base/limits.h"
 #include "base/numbers.h"
+#include "base/progress.h"
 #include "base/philox.h"
 #include "base/rng.h"
 #include "base/settings.h"
@@ -420,6 +421,50 @@ static void settings_are_read_by_name(void **state)
     json_decref(o);
 }
 
+/* What was told of some work, and whether its end was. */
+typedef struct told {
+    size_t times, done, total;
+    int ended;
+} told;
+
+static void hear(void *context, const char *what, size_t done, size_t total, double seconds)
+{
+    told *t = context;
+    assert_string_equal(what, "pebbles");
+    assert_true(seconds > 0);
+    *t = (told){ t->times + 1, done, total, 0 };
+}
+
+static void hear_end(void *context)
+{
+    ((told *)context)->ended = 1;
+}
+
+static void progress_is_told_to_who_asked(void **state)
+{
+    (void)state;
+    told t = { 0 };
+    const progress_show show = { .at = hear, .end = hear_end, .context = &t };
+    progress p;
+    progress_start(&p, "pebbles", 30, &show);
+    p.started = p.told -= 1; /* as if a second had passed */
+    progress_at(&p, 0);
+    assert_int_equal(t.times, 0); /* nothing is done: no rate to tell */
+    progress_at(&p, 10);
+    assert_true(t.times == 1 && t.done == 10 && t.total == 30 && !t.ended);
+    p.told += 1000; /* just told */
+    progress_at(&p, 20);
+    assert_int_equal(t.times, 1);
+    progress_end(&p);
+    assert_true(t.ended);
+
+    progress_start(&p, "pebbles", 30, NULL); /* nobody asked */
+    p.told -= 1;
+    progress_at(&p, 10);
+    progress_end(&p);
+    assert_int_equal(t.times, 1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -436,6 +481,7 @@ int main(void)
         cmocka_unit_test(halves_round_to_nearest_even),
         cmocka_unit_test(files_are_written_whole_or_not_at_all),
         cmocka_unit_test(settings_are_read_by_name),
+        cmocka_unit_test(progress_is_told_to_who_asked),
         ARENA_TEST(columns_are_summed_up),
         cmocka_unit_test(limits_hold),
     };

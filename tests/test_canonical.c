@@ -13,15 +13,6 @@
 
 enum { ROWS = 32 };
 
-static expr parsed(const char *text, arena *a)
-{
-    expr e;
-    snip_status st = { 0 };
-    if (expr_parse(&e, text, NULL, a, &st) != SNIP_OK)
-        fail_msg("%s: %s", text, st.msg);
-    return e;
-}
-
 static const char *text_of(expr e, arena *a)
 {
     return e.count ? expr_print(e, SNIP_PREFIX, NULL, 6, a) : "(none)";
@@ -259,8 +250,9 @@ static void corpora_and_their_edits_keep_their_values(void **state)
             double *y;
             size_t rows;
             snip_status st = { 0 };
-            if (data_formula_sample(&c, i, DATA_SAMPLE_RANGE, ROWS, 1, &x, &y, &rows, a, &st) !=
-                SNIP_OK)
+            if (data_formula_sample(&x, &y, &rows, &c, i,
+                                    &(data_design){ DATA_SAMPLE_RANGE, ROWS, 1 }, a,
+                                    &st) != SNIP_OK)
                 fail_msg("%s: %s", f->id, st.msg);
             assert_int_equal(rows, ROWS);
             check_form(f->e, x, ROWS, &t, a);
@@ -457,9 +449,9 @@ static void spellings_have_one_form(void **state)
     arena *a = *state;
     expr_form first[COUNT(families)];
     for (size_t i = 0; i < COUNT(families); i++) {
-        first[i] = form_of(parsed(families[i][0], a), a);
+        first[i] = form_of(parsed(families[i][0], NULL, a), a);
         for (int k = 1; k < 8 && families[i][k]; k++) {
-            expr_form f = form_of(parsed(families[i][k], a), a);
+            expr_form f = form_of(parsed(families[i][k], NULL, a), a);
             if (f.hash != first[i].hash)
                 fail_msg("%s is %s, %s is %s", families[i][0], text_of(first[i].core, a),
                          families[i][k], text_of(f.core, a));
@@ -499,7 +491,7 @@ static void free_constants_are_as_few_as_possible(void **state)
     arena *a = *state;
     for (size_t i = 0; i < COUNT(cases); i++) {
         size_t node[64];
-        expr_form f = form_of(parsed(cases[i].text, a), a);
+        expr_form f = form_of(parsed(cases[i].text, NULL, a), a);
         size_t n = expr_constants(f.e, node);
         if (n != cases[i].n)
             fail_msg("%s has %zu constants as %s", cases[i].text, n, text_of(f.e, a));
@@ -533,14 +525,14 @@ static void forms_are_written_in_the_dialect_of_the_formula(void **state)
     };
     arena *a = *state;
     for (size_t i = 0; i < COUNT(cases); i++) {
-        expr_form f = form_of(parsed(cases[i].text, a), a);
+        expr_form f = form_of(parsed(cases[i].text, NULL, a), a);
         const char *e = expr_print(f.e, SNIP_PREFIX, NULL, 0, a);
         const char *core = f.core.count ? expr_print(f.core, SNIP_PREFIX, NULL, 0, a) : "";
         if ((cases[i].e && strcmp(e, cases[i].e) != 0) ||
             (cases[i].core && strcmp(core, cases[i].core) != 0))
             fail_msg("%s is %s with core %s", cases[i].text, e, core);
     }
-    expr_form f = form_of(parsed("2*3 - sqrt(4)", a), a);
+    expr_form f = form_of(parsed("2*3 - sqrt(4)", NULL, a), a);
     assert_int_equal(f.core.count, 0);
     assert_true(f.shift == 4 && f.factor == 0 && f.shift_free && f.where[0] == -1);
 }
@@ -549,39 +541,40 @@ static void forms_are_written_in_the_dialect_of_the_formula(void **state)
 static void fixed_numbers_are_told_apart(void **state)
 {
     arena *a = *state;
-    expr two = parsed("sin(2.5*x0)", a), three = parsed("sin(3.5*x0)", a);
+    expr two = parsed("sin(2.5*x0)", NULL, a), three = parsed("sin(3.5*x0)", NULL, a);
     assert_true(form_of(two, a).hash == form_of(three, a).hash);
     expr_set_fixed(two, 1);
     expr_set_fixed(three, 1);
     expr_form f = form_of(two, a);
     assert_true(f.hash != form_of(three, a).hash);
-    assert_true(f.hash != form_of(parsed("sin(2.5*x0)", a), a).hash);
+    assert_true(f.hash != form_of(parsed("sin(2.5*x0)", NULL, a), a).hash);
     two.node[2].value *= 1 + 1e-14;
     assert_true(f.hash == form_of(two, a).hash);
     two.node[2].value *= 1 + 1e-7;
     assert_true(f.hash != form_of(two, a).hash);
     /* x0 + (-1)*x1 with a number that no fit moves is x0 - x1. */
-    expr minus = parsed("x0 + (-1)*x1", a);
+    expr minus = parsed("x0 + (-1)*x1", NULL, a);
     expr_set_fixed(minus, 1);
-    assert_true(form_of(minus, a).hash == form_of(parsed("x0 - x1", a), a).hash);
+    assert_true(form_of(minus, a).hash == form_of(parsed("x0 - x1", NULL, a), a).hash);
     /* A fixed exponent of a half is a root, a free one is a constant. */
-    expr root = parsed("x0^0.5", a);
-    assert_true(form_of(root, a).hash != form_of(parsed("sqrt(x0)", a), a).hash);
+    expr root = parsed("x0^0.5", NULL, a);
+    assert_true(form_of(root, a).hash != form_of(parsed("sqrt(x0)", NULL, a), a).hash);
     expr_set_fixed(root, 1);
-    assert_true(form_of(root, a).hash == form_of(parsed("sqrt(x0)", a), a).hash);
+    assert_true(form_of(root, a).hash == form_of(parsed("sqrt(x0)", NULL, a), a).hash);
     /* One free constant is not made two: 1/(1 + a*x) has one, k/(1 + a*x) is k/(a + x). */
-    expr one = parsed("inv(1 + 2.5*x0)", a), scaled = parsed("3*inv(1 + 2.5*x0)", a);
+    expr one = parsed("inv(1 + 2.5*x0)", NULL, a), scaled = parsed("3*inv(1 + 2.5*x0)", NULL, a);
     one.node[2].fixed = scaled.node[4].fixed = 1;
     size_t node[16];
     assert_int_equal(expr_constants(form_of(one, a).e, node), 1);
     assert_int_equal(expr_constants(form_of(scaled, a).e, node), 2);
-    assert_true(form_of(scaled, a).hash == form_of(parsed("3/(1 + x0)", a), a).hash);
+    assert_true(form_of(scaled, a).hash == form_of(parsed("3/(1 + x0)", NULL, a), a).hash);
     /* The same of 3 + log(1 + a*x), and of a factor that comes later: (1 + a*x)*y*k. */
-    expr log_one = parsed("3.5 + log(1 + 2.5*x0)", a), late = parsed("(1 + 2.5*x0)*x1*3.5", a);
+    expr log_one = parsed("3.5 + log(1 + 2.5*x0)", NULL, a),
+         late = parsed("(1 + 2.5*x0)*x1*3.5", NULL, a);
     log_one.node[4].fixed = late.node[3].fixed = 1;
     assert_true(log_one.node[4].value == 1 && late.node[3].value == 1);
-    assert_true(form_of(log_one, a).hash == form_of(parsed("log(1.5 - 2.5*x0)", a), a).hash);
-    assert_true(form_of(late, a).hash == form_of(parsed("x1*(2 + 3*x0)", a), a).hash);
+    assert_true(form_of(log_one, a).hash == form_of(parsed("log(1.5 - 2.5*x0)", NULL, a), a).hash);
+    assert_true(form_of(late, a).hash == form_of(parsed("x1*(2 + 3*x0)", NULL, a), a).hash);
 }
 
 /* Units of the inputs leave the constants of a formula what they were. */
@@ -597,7 +590,7 @@ static void standardised_inputs_add_no_constants(void **state)
     for (size_t i = 0; i < COUNT(pairs); i++) {
         expr_form f[2];
         for (int k = 0; k < 2; k++)
-            f[k] = form_of(expr_substitute(parsed(pairs[i][k], a), by, 2, a), a);
+            f[k] = form_of(expr_substitute(parsed(pairs[i][k], NULL, a), by, 2, a), a);
         size_t node[64];
         if (f[0].hash != f[1].hash || expr_constants(f[0].e, node) != 1 ||
             expr_constants(f[1].e, node) != 1)
@@ -622,7 +615,7 @@ static void flags_follow_the_numbers(void **state)
     size_t node[64];
     for (size_t i = 0; i < COUNT(normal); i++) {
         expr n;
-        assert_int_equal(expr_normal(&n, parsed(normal[i].text, a), NULL, a, NULL), SNIP_OK);
+        assert_int_equal(expr_normal(&n, parsed(normal[i].text, NULL, a), NULL, a, NULL), SNIP_OK);
         if (expr_constants(n, node) != normal[i].free)
             fail_msg("%s: %zu", normal[i].text, expr_constants(n, node));
     }
@@ -635,7 +628,7 @@ static void flags_follow_the_numbers(void **state)
     } tidy[] = { { "sin(x0)", 0 }, { "sin(3*x0)", 2 }, { "sin(3 + x0)", 1 },      { "exp(-x0)", 0 },
                  { "x0/3", 2 },    { "x0*x0*3", 1 },   { "sin(x0 - x0) + x0", 0 } };
     for (size_t i = 0; i < COUNT(tidy); i++) {
-        expr e = expr_substitute(parsed(tidy[i].text, a), by, 1, a);
+        expr e = expr_substitute(parsed(tidy[i].text, NULL, a), by, 1, a);
         assert_int_equal(expr_tidy(&out, e, a, NULL), SNIP_OK);
         if (expr_constants(out, node) != tidy[i].free)
             fail_msg("%s: %zu", tidy[i].text, expr_constants(out, node));
@@ -697,7 +690,7 @@ static void large_and_small_numbers_keep_their_values(void **state)
             x[0][k] = 0.5 + rng_uniform(&r);
             x[1][k] = 2 * rng_uniform(&r) - 1;
         }
-        check_form(parsed(texts[i], a), columns, ROWS, &t, a);
+        check_form(parsed(texts[i], NULL, a), columns, ROWS, &t, a);
     }
 }
 
@@ -761,7 +754,7 @@ static void memory_limits_are_failures_not_crashes(void **state)
         arena *a = arena_new(limit), *b = arena_new(0);
         expr_form f;
         snip_status st = { 0 };
-        snip_code code = expr_canonical(&f, parsed(text, b), a, &st);
+        snip_code code = expr_canonical(&f, parsed(text, NULL, b), a, &st);
         assert_true(code == SNIP_OK || code == SNIP_NOMEM);
         failed += code == SNIP_NOMEM;
         done += code == SNIP_OK;

@@ -19,15 +19,6 @@ typedef struct table {
     double y[ROWS];
 } table;
 
-static expr parse(const char *text, arena *a)
-{
-    expr e;
-    snip_status st = { 0 };
-    if (expr_parse(&e, text, NULL, a, &st) != SNIP_OK)
-        fail_msg("%s: %s", text, st.msg);
-    return e;
-}
-
 /* The values of a formula at points of (low, high). */
 static table *make_table(const char *truth, double low, double high, arena *a)
 {
@@ -41,14 +32,14 @@ static table *make_table(const char *truth, double low, double high, arena *a)
             x[i] = low + (high - low) * x[i];
         t->x[j] = x;
     }
-    assert_int_equal(expr_eval(parse(truth, a), t->x, ROWS, t->y, a), ROWS);
+    assert_int_equal(expr_eval(parsed(truth, NULL, a), t->x, ROWS, t->y, a), ROWS);
     return t;
 }
 
 static expr fit(regress_fit *result, const char *start, const table *t, size_t rows, int starts,
                 arena *a)
 {
-    expr out, e = parse(start, a), again = parse(start, a);
+    expr out, e = parsed(start, NULL, a), again = parsed(start, NULL, a);
     snip_status st = { 0 };
     if (regress_fit_constants(&out, result, e, t->x, t->y, rows, starts, 7, a, &st) != SNIP_OK)
         fail_msg("%s: %s", start, st.msg);
@@ -95,7 +86,7 @@ static void planted_constants_are_found(void **state)
     arena *a = *state;
     for (size_t k = 0; k < COUNT(planted); k++) {
         table *t = make_table(planted[k].truth, planted[k].low, planted[k].high, a);
-        expr truth = parse(planted[k].truth, a);
+        expr truth = parsed(planted[k].truth, NULL, a);
         regress_fit r;
         expr got = fit(&r, planted[k].start, t, ROWS, STARTS, a);
         double size = 0;
@@ -134,7 +125,7 @@ static void the_loss_is_the_mean_square(void **state)
     arena *a = *state;
     table *t = make_table("2.5*x0 + x1^2", -2, 2, a);
     regress_fit r;
-    expr start = parse("1.5*x0 + 0.5", a), got = fit(&r, "1.5*x0 + 0.5", t, ROWS, 1, a);
+    expr start = parsed("1.5*x0 + 0.5", NULL, a), got = fit(&r, "1.5*x0 + 0.5", t, ROWS, 1, a);
     assert_int_equal(r.constants, 2);
     assert_true(r.evaluations > 2);
     assert_true(fabs(r.loss_before - error(start, t, ROWS, a)) <= 1e-12 * r.loss_before);
@@ -158,7 +149,7 @@ static void noise_does_not_make_it_worse_than_the_truth(void **state)
             t->y[i] += 0.02 * size * noise[i];
         regress_fit f;
         fit(&f, planted[k].start, t, ROWS, STARTS, a);
-        double truth = error(parse(planted[k].truth, a), t, ROWS, a);
+        double truth = error(parsed(planted[k].truth, NULL, a), t, ROWS, a);
         if (!(f.loss <= truth * (1 + 1e-12)))
             fail_msg("%s: %g, the truth has %g", planted[k].truth, f.loss, truth);
     }
@@ -170,12 +161,12 @@ static void formulas_without_constants_are_evaluated(void **state)
     table *t = make_table("2.5*x0", -2, 2, a);
     regress_fit r;
     expr got = fit(&r, "x0 + pi*x1^2", t, ROWS, STARTS, a);
-    assert_true(expr_same(got, parse("x0 + pi*x1^2", a)));
+    assert_true(expr_same(got, parsed("x0 + pi*x1^2", NULL, a)));
     assert_int_equal(r.constants, 0);
     assert_int_equal(r.evaluations, 1);
     assert_true(r.loss == r.loss_before && r.loss > 0);
     got = fit(&r, "1.5*x0", t, 0, STARTS, a); /* no rows: nothing to fit to */
-    assert_true(expr_same(got, parse("1.5*x0", a)) && r.loss == 0);
+    assert_true(expr_same(got, parsed("1.5*x0", NULL, a)) && r.loss == 0);
 }
 
 static void more_constants_than_rows_fit_exactly(void **state)
@@ -197,7 +188,7 @@ static void starts_that_are_not_finite_are_left(void **state)
     regress_fit r;
     /* log of negative numbers as given: nothing can be done from here alone, */
     expr got = fit(&r, "2.0*log(x0 + 0.7)", t, ROWS, 1, a);
-    assert_true(expr_same(got, parse("2.0*log(x0 + 0.7)", a)));
+    assert_true(expr_same(got, parsed("2.0*log(x0 + 0.7)", NULL, a)));
     assert_true(r.loss == INFINITY && r.loss_before == INFINITY);
     /* but other starts may be better off. */
     got = fit(&r, "2.0*log(x0 + 0.7)", t, ROWS, 30, a);
@@ -264,7 +255,7 @@ static void huge_and_constant_columns_are_fitted(void **state)
     assert_true(fabs(got.node[1].value - 42) < 1e-9 && fabs(got.node[3].value) < 1e-9);
     t->y[5] = NAN;
     got = fit(&r, "1.0 + 0.5*x0", t, ROWS, 3, a);
-    assert_true(r.loss == INFINITY && expr_same(got, parse("1.0 + 0.5*x0", a)));
+    assert_true(r.loss == INFINITY && expr_same(got, parsed("1.0 + 0.5*x0", NULL, a)));
 }
 
 /* An integer that was fitted is a float; what did not vary stays as written. */
@@ -296,7 +287,8 @@ static void negative_terms_are_subtracted(void **state)
     for (size_t k = 0; k < COUNT(cases); k++) {
         table *t = make_table(cases[k].truth, 1, 2, a);
         regress_fit r;
-        expr got = fit(&r, cases[k].start, t, ROWS, STARTS, a), want = parse(cases[k].shape, a);
+        expr got = fit(&r, cases[k].start, t, ROWS, STARTS, a),
+             want = parsed(cases[k].shape, NULL, a);
         assert_int_equal(got.count, want.count);
         for (size_t i = 0; i < got.count; i++) {
             assert_int_equal(got.node[i].op, want.node[i].op);
@@ -329,7 +321,7 @@ static void what_is_too_large_is_refused(void **state)
     table *t = make_table("x0", -2, 2, a);
     snip_status st = { 0 };
     regress_fit r;
-    expr out, e = parse("1.5*x0 + 2.5", a);
+    expr out, e = parsed("1.5*x0 + 2.5", NULL, a);
     /* The table is not looked into that far. */
     double *long_column = arena_zero(a, 8000001 * sizeof *long_column);
     const double *x[] = { long_column };
@@ -341,7 +333,7 @@ static void what_is_too_large_is_refused(void **state)
     size_t length = (size_t)sprintf(text, "x0");
     for (int i = 0; i <= REGRESS_FIT_CONSTANTS_MAX; i++)
         length += (size_t)sprintf(text + length, "+1.5*x0");
-    e = parse(text, a);
+    e = parsed(text, NULL, a);
     assert_int_equal(regress_fit_constants(&out, &r, e, t->x, t->y, ROWS, 1, 0, a, &st),
                      SNIP_UNSUPPORTED);
     assert_int_equal(regress_fit_constants(&out, &r, e, t->x, t->y, ROWS, 1, 0, a, NULL),
@@ -371,7 +363,7 @@ static regress_fit_free shared(expr e, arena *a)
 static expr fit_values(regress_fit *r, const char *start, const regress_fit_free *bounds,
                        const double *weight, const table *t, int starts, arena *a)
 {
-    expr out, e = parse(start, a);
+    expr out, e = parsed(start, NULL, a);
     regress_fit_free f = shared(e, a);
     if (bounds) {
         f.low = bounds->low;
@@ -390,7 +382,7 @@ static void a_constant_at_two_places_is_one(void **state)
     table *t = make_table("2.5*exp(-0.7*x0) + 2.5*x1 + sin(0.7*x2)", -2, 2, a);
     regress_fit r;
     expr got = fit_values(&r, "1.5*exp(-0.4*x0) + 1.5*x1 + sin(0.4*x2)", NULL, NULL, t, 1, a);
-    expr want = parse("2.5*exp(-0.7*x0) + 2.5*x1 + sin(0.7*x2)", a);
+    expr want = parsed("2.5*exp(-0.7*x0) + 2.5*x1 + sin(0.7*x2)", NULL, a);
     assert_int_equal(r.constants, 3); /* -0.4 is another number than 0.4 */
     assert_true(r.loss < 1e-25 && r.starts == 1 && r.reached == 1 && r.from == 0);
     for (size_t i = 0; i < got.count; i++)
@@ -474,7 +466,7 @@ static void weights_are_those_of_the_rows(void **state)
 static void memory_limits_are_failures_not_crashes(void **state)
 {
     table *t = make_table("2.5*x0 + sin(1.5*x1)", -2, 2, *state);
-    expr out, e = parse("1.5*x0 + sin(1.2*x1)", *state);
+    expr out, e = parsed("1.5*x0 + sin(1.2*x1)", NULL, *state);
     int failed = 0, worked = 0;
     for (size_t limit = 64; limit < 100000; limit += 512) {
         arena *a = arena_new(limit);

@@ -58,9 +58,10 @@ static void usable_ones_are_told_from_others(void **state)
             size_t rows;
             expr normal;
             snip_status st;
-            assert_int_equal(
-                data_formula_sample(&c, i, DATA_SAMPLE_RANGE, 200, 0, &x, &y, &rows, a, &st),
-                SNIP_OK);
+            assert_int_equal(data_formula_sample(&x, &y, &rows, &c, i,
+                                                 &(data_design){ DATA_SAMPLE_RANGE, 200, 0 }, a,
+                                                 &st),
+                             SNIP_OK);
             assert_int_equal(rows, 200);
             for (size_t j = 0; j < c.formula[i].names.count; j++)
                 for (size_t r = 0; r < rows; r++)
@@ -97,9 +98,10 @@ static void trajectories_fill_the_published_ranges(void **state)
         const double **x;
         double *y;
         size_t rows;
-        assert_int_equal(
-            data_formula_sample(&c, i, DATA_SAMPLE_PUBLISHED, 1000, 0, &x, &y, &rows, a, NULL),
-            SNIP_OK);
+        assert_int_equal(data_formula_sample(&x, &y, &rows, &c, i,
+                                             &(data_design){ DATA_SAMPLE_PUBLISHED, 1000, 0 }, a,
+                                             NULL),
+                         SNIP_OK);
         assert_int_equal(rows, 400);
         for (int j = 0; j < 2; j++) {
             double low = INFINITY, high = -INFINITY;
@@ -137,8 +139,9 @@ static void published_designs_have_their_points(void **state)
         double *y;
         size_t rows;
         snip_status st;
-        if (data_formula_sample(&c, i, DATA_SAMPLE_PUBLISHED, 100000, 0, &x, &y, &rows, a, &st) !=
-            SNIP_OK)
+        if (data_formula_sample(&x, &y, &rows, &c, i,
+                                &(data_design){ DATA_SAMPLE_PUBLISHED, 100000, 0 }, a,
+                                &st) != SNIP_OK)
             fail_msg("%s", st.msg);
         for (size_t k = 0; k < COUNT(cases); k++) {
             if (strcmp(cases[k].id, c.formula[i].id) != 0)
@@ -151,9 +154,10 @@ static void published_designs_have_their_points(void **state)
             }
         }
         size_t few;
-        assert_int_equal(
-            data_formula_sample(&c, i, DATA_SAMPLE_PUBLISHED, 10, 0, &x, &y, &few, a, NULL),
-            SNIP_OK);
+        assert_int_equal(data_formula_sample(&x, &y, &few, &c, i,
+                                             &(data_design){ DATA_SAMPLE_PUBLISHED, 10, 0 }, a,
+                                             NULL),
+                         SNIP_OK);
         assert_true(few <= 10 && few == (rows < 10 ? rows : 10));
     }
     assert_int_equal(found, COUNT(cases));
@@ -207,8 +211,9 @@ static void broken_corpora_are_refused(void **state)
         size_t rows;
         snip_status st;
         assert_int_equal(data_corpus_parse(&c, "mine", text, *state, &st), SNIP_OK);
-        if (data_formula_sample(&c, 0, DATA_SAMPLE_PUBLISHED, 100, 0, &x, &y, &rows, *state, &st) ==
-            SNIP_OK)
+        if (data_formula_sample(&x, &y, &rows, &c, 0,
+                                &(data_design){ DATA_SAMPLE_PUBLISHED, 100, 0 }, *state,
+                                &st) == SNIP_OK)
             fail_msg("the sampling '%s' was accepted", samplings[i]);
     }
 }

@@ -26,15 +26,6 @@ static const double **draw(double low, double high, arena *a)
     return x;
 }
 
-static expr parse(const char *text, arena *a)
-{
-    expr e;
-    snip_status st = { 0 };
-    if (expr_parse(&e, text, NULL, a, &st) != SNIP_OK)
-        fail_msg("%s: %s", text, st.msg);
-    return e;
-}
-
 /* The values of e with the number at `node` moved by `by`. */
 static double *moved(expr e, size_t node, double by, const double *const *x, arena *a)
 {
@@ -58,7 +49,7 @@ static double *differences(expr e, size_t node, const double *const *x, arena *a
 
 static void check(const char *text, double low, double high, size_t constants, arena *a)
 {
-    expr e = parse(text, a);
+    expr e = parsed(text, NULL, a);
     const double **x = draw(low, high, a);
     size_t *node = arena_array(a, e.count, sizeof *node), n = expr_constants(e, node);
     if (n != constants)
@@ -145,7 +136,7 @@ static void every_operator_has_its_derivative(void **state)
     char seen[EXPR_OP_COUNT] = { 0 };
     for (size_t i = 0; i < COUNT(operators); i++) {
         check(operators[i].text, operators[i].low, operators[i].high, operators[i].constants, a);
-        expr e = parse(operators[i].text, a);
+        expr e = parsed(operators[i].text, NULL, a);
         for (size_t k = 0; k < e.count; k++)
             seen[e.node[k].op] = 1;
     }
@@ -195,7 +186,7 @@ static void integral_exponents_are_left_out(void **state)
     };
     for (size_t i = 0; i < COUNT(cases); i++) {
         size_t node[16];
-        expr e = parse(cases[i].text, *state);
+        expr e = parsed(cases[i].text, NULL, *state);
         assert_int_equal(expr_constants(e, node), cases[i].n);
         assert_memory_equal(node, cases[i].node, cases[i].n * sizeof *node);
     }
@@ -205,7 +196,7 @@ static void integral_exponents_are_left_out(void **state)
 static void numbers_are_chosen_by_the_caller(void **state)
 {
     arena *a = *state;
-    expr e = parse("1.5*x0 + sin(2.5*x1)", a); /* add mul 1.5 x0 sin mul 2.5 x1 */
+    expr e = parsed("1.5*x0 + sin(2.5*x1)", NULL, a); /* add mul 1.5 x0 sin mul 2.5 x1 */
     const double **x = draw(-1, 1, a);
     double y[ROWS], dy[3 * ROWS];
     assert_int_equal(expr_gradient(e, x, ROWS, (size_t[]){ 6, 2, 6 }, 3, y, dy, a), 1);
@@ -223,13 +214,13 @@ static void bad_values_stay_where_they_are(void **state)
     arena *a = *state;
     double x[4] = { -1, 0, 1, 1000 }, y[4], dy[4];
     const double *columns[] = { x };
-    expr e = parse("2.5*log(x0)", a); /* mul 2.5 log x0 */
+    expr e = parsed("2.5*log(x0)", NULL, a); /* mul 2.5 log x0 */
     assert_int_equal(expr_gradient(e, columns, 4, (size_t[]){ 1 }, 1, y, dy, a), 1);
     assert_true(isnan(dy[0]) && isnan(dy[1]) && dy[2] == 0 && dy[3] == log(1000));
-    e = parse("min(3, exp(1.5*x0))", a); /* min 3 exp mul 1.5 x0 */
+    e = parsed("min(3, exp(1.5*x0))", NULL, a); /* min 3 exp mul 1.5 x0 */
     assert_int_equal(expr_gradient(e, columns, 4, (size_t[]){ 4 }, 1, y, dy, a), 1);
     assert_true(y[3] == 3 && dy[3] == 0 && fabs(dy[0] + exp(-1.5)) < 1e-15);
-    e = parse("x0^1.5", a); /* pow x0 1.5 */
+    e = parsed("x0^1.5", NULL, a); /* pow x0 1.5 */
     assert_int_equal(expr_gradient(e, columns, 4, (size_t[]){ 2 }, 1, y, dy, a), 1);
     assert_true(isnan(dy[0]) && dy[1] == 0 && dy[2] == 0);
 }
@@ -242,7 +233,7 @@ static void long_formulas_have_theirs(void **state)
     size_t length = (size_t)sprintf(text, "0.5");
     for (int i = 0; i < 2400; i++)
         length += (size_t)sprintf(text + length, "+%d.5*x0", i % 7);
-    expr e = parse(text, a);
+    expr e = parsed(text, NULL, a);
     const double **x = draw(-1, 1, a);
     size_t *node = arena_array(a, e.count, sizeof *node), n = expr_constants(e, node);
     assert_int_equal(n, 2401);
@@ -258,7 +249,7 @@ static void long_formulas_have_theirs(void **state)
 
 static void memory_limits_are_failures_not_crashes(void **state)
 {
-    expr e = parse("1.5*x0 + sin(2.5*x1)", *state);
+    expr e = parsed("1.5*x0 + sin(2.5*x1)", NULL, *state);
     const double **x = draw(-1, 1, *state);
     double y[ROWS], dy[ROWS];
     int failed = 0, worked = 0;

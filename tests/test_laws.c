@@ -311,7 +311,7 @@ static void laws_can_be_written_down(void **state)
         data_law law;
         draw(&s, &law, i, a);
         const char *text = expr_print(law.e, SNIP_INFIX, NULL, 0, a);
-        if (!expr_same(parse(text, NULL, a), law.e))
+        if (!expr_same(parsed(text, NULL, a), law.e))
             fail_msg("%s reads back to another tree", text);
         arena_reset(a, mark);
     }
@@ -390,7 +390,7 @@ static void the_core_leaves_constants_out(void **state)
         { "sqrt(x0^2 + x1^2)", 6 },
     };
     for (size_t i = 0; i < COUNT(cases); i++)
-        assert_int_equal(data_law_core(parse(cases[i].text, NULL, *state)), cases[i].core);
+        assert_int_equal(data_law_core(parsed(cases[i].text, NULL, *state)), cases[i].core);
 }
 
 static void statistics_do_not_depend_on_threads(void **state)

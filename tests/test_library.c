@@ -75,9 +75,7 @@ static char *path_of(bench *b, const char *name)
     return arena_text(b->a, path, (size_t)n);
 }
 
-static const library_how usual = {
-    .count = FORMULAS, .seed = 3, .gen = { 10, 50 }, .threads = 2, .quiet = 1
-};
+static const library_how usual = { .count = FORMULAS, .seed = 3, .gen = { 10, 50 }, .threads = 2 };
 
 static char *build(bench *b, const char *name, const library_how *how)
 {

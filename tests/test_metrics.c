@@ -27,7 +27,7 @@ static void ranks_are_those_of_the_angles(void **state)
     uint32_t above_f[4], above_y[4];
     circle(f, symbols, 4);
     circle(y, values, 4);
-    assert_true(eval_places(above_f, above_y, f, y, 4, 2, 0, 4, 2, NULL));
+    assert_true(eval_places(above_f, above_y, &(eval_pairs){ f, y, NULL, 4, 2 }, 0, 4, 2, NULL));
     /* Symbol 0 is nearest to value 0; 1 and 2 tie with each other; 3 is farthest from its own. */
     const uint32_t want_f[4] = { 0, 1, 1, 3 };
     /* Value 0: symbol 0. Value 1 at 100: symbol 2 is nearer. Value 2: symbol 2 first.
@@ -67,6 +67,7 @@ static void ranks_are_exact(void **state)
             part[d] = arena_zero(a, N * sizeof **part);
             want[d] = arena_zero(a, N * sizeof **want);
         }
+        const eval_pairs pairs = { f, y, NULL, N, D };
         fill_unit(f, N, D, spreads[k], &r);
         fill_unit(y, N, D, spreads[k], &r);
         for (int c = 0; c < 100; c++) /* copies */
@@ -82,13 +83,13 @@ static void ranks_are_exact(void **state)
             }
         }
         for (int threads = 1; threads <= 2; threads++) {
-            assert_true(eval_places(got[0], got[1], f, y, N, D, 0, N, threads, NULL));
+            assert_true(eval_places(got[0], got[1], &pairs, 0, N, threads, NULL));
             assert_memory_equal(got[0], want[0], N * sizeof **got);
             assert_memory_equal(got[1], want[1], N * sizeof **got);
         }
         /* Two shares of the rows, added up. */
-        assert_true(eval_places(got[0], got[1], f, y, N, D, 0, 600, 2, NULL));
-        assert_true(eval_places(got[0], part[1], f, y, N, D, 600, N, 2, NULL));
+        assert_true(eval_places(got[0], got[1], &pairs, 0, 600, 2, NULL));
+        assert_true(eval_places(got[0], part[1], &pairs, 600, N, 2, NULL));
         for (size_t i = 0; i < N; i++)
             got[1][i] += part[1][i];
         assert_memory_equal(got[0], want[0], N * sizeof **got);
@@ -127,8 +128,8 @@ static void ranks_take_the_better_of_two_values(void **state)
                 want[1][j] += s[i][j] >= s[j][j];
             }
     for (int threads = 1; threads <= 2; threads++) {
-        assert_true(
-            eval_places_turned(got[0], got[1], z[0], z[1], z[2], N, D, 0, N, threads, NULL));
+        assert_true(eval_places(got[0], got[1], &(eval_pairs){ z[0], z[1], z[2], N, D }, 0, N,
+                                threads, NULL));
         assert_memory_equal(got, want, sizeof want);
     }
 }

@@ -30,7 +30,7 @@ static expr moved(expr e, int dim, rng *r, arena *a)
         char text[80];
         snprintf(text, sizeof text, "%.17g + %.17g*x%d", 4 * rng_uniform(r) - 2,
                  (rng_below(r, 2) ? 1 : -1) * (0.5 + rng_uniform(r)), j);
-        by[j] = parse(text, NULL, a);
+        by[j] = parsed(text, NULL, a);
     }
     expr out = expr_substitute(e, by, (size_t)dim, a);
     assert_non_null(out.node);
@@ -101,7 +101,7 @@ static void tidying_gathers_constants(void **state)
         { "sin(2*x0 + 1) + pi", "sin(1.0 + 2.0*x0) + pi" },
     };
     for (size_t i = 0; i < COUNT(cases); i++) {
-        expr t = tidy(parse(cases[i].from, NULL, a), a);
+        expr t = tidy(parsed(cases[i].from, NULL, a), a);
         assert_string_equal(expr_print(t, SNIP_INFIX, NULL, 0, a), cases[i].to);
         assert_true(expr_same(tidy(t, a), t));
     }
@@ -109,7 +109,7 @@ static void tidying_gathers_constants(void **state)
 
 static void tidying_without_memory_fails(void **state)
 {
-    expr e = parse("2*(3*x0 + 1) - sin(x1/4 + 2)*(x0 + 1)*(x1 - 2)", NULL, *state);
+    expr e = parsed("2*(3*x0 + 1) - sin(x1/4 + 2)*(x0 + 1)*(x1 - 2)", NULL, *state);
     snip_code code = SNIP_NOMEM;
     size_t failures = 0;
     for (size_t limit = 64; code != SNIP_OK; limit += 64, failures++) {
@@ -141,7 +141,7 @@ static void rewriting_is_undone(void **state)
     };
     regress_problem p = problem_of("a + `speed [m/s]` + x2 + d", ROWS, a);
     for (size_t i = 0; i < COUNT(cases); i++) {
-        expr e = parse(cases[i].text, &p.names, a), standard, back;
+        expr e = parsed(cases[i].text, &p.names, a), standard, back;
         double want[ROWS], got[ROWS], again[ROWS], size = 0;
         const double *chosen[COLUMNS];
         size_t dim = 0;
@@ -332,7 +332,7 @@ static void a_huge_target_is_refused_in_every_row(void **state)
         y[i] = 1e149; /* and what is allowed has errors that are numbers */
         regress_errors e;
         assert_int_equal(regress_problem_make(&p, &huge, i % 3, a, &st), SNIP_OK);
-        assert_true(regress_problem_errors(&e, parse("x0", NULL, a), &p, a));
+        assert_true(regress_problem_errors(&e, parsed("x0", NULL, a), &p, a));
         assert_true(isfinite(e.loss[0]) && isfinite(e.loss[1]));
     }
 }
@@ -358,16 +358,16 @@ static void errors_are_mean_squares(void **state)
     arena *a = *state;
     regress_problem p = problem_of("a + x2", ROWS, a);
     regress_errors e;
-    assert_true(regress_problem_errors(&e, parse("a + x2 + 2", &p.names, a), &p, a));
+    assert_true(regress_problem_errors(&e, parsed("a + x2 + 2", &p.names, a), &p, a));
     for (int part = 0; part < 2; part++) {
         assert_true(fabs(e.loss[part] - 4) < 1e-12);
         assert_true(fabs(e.r2[part] - (1 - 4 / p.variance[part])) < 1e-12);
     }
-    assert_true(regress_problem_errors(&e, parse("log(-a)", &p.names, a), &p, a));
+    assert_true(regress_problem_errors(&e, parsed("log(-a)", &p.names, a), &p, a));
     assert_true(isnan(e.loss[0]) && isnan(e.loss[1]) && isnan(e.r2[0]) && isnan(e.r2[1]));
     assert_true(regress_judged(&e, &p) == INFINITY);
     p = problem_of("a + x2", 8, a); /* nothing held out */
-    assert_true(regress_problem_errors(&e, parse("a + x2 + 2", &p.names, a), &p, a));
+    assert_true(regress_problem_errors(&e, parsed("a + x2 + 2", &p.names, a), &p, a));
     assert_true(fabs(e.loss[0] - 4) < 1e-12 && isnan(e.loss[1]) && isnan(e.r2[1]));
     assert_true(regress_judged(&e, &p) == e.loss[0]);
 }

@@ -39,7 +39,7 @@ static regress_candidate *ranked(const regress_problem *p, const model_opened *t
     regress_candidate *c = arena_zero(a, COUNT(candidates) * sizeof *c);
     snip_status st = { 0 };
     for (size_t i = 0; i < COUNT(candidates); i++) {
-        c[i].e = parse(candidates[i], &p->names, a);
+        c[i].e = parsed(candidates[i], &p->names, a);
         c[i].text = candidates[i];
         c[i].place = i;
     }
@@ -71,7 +71,7 @@ static void the_truth_wins_with_wrong_constants(void **state)
         assert_true(fabs(fitted.node[node[i]].value - want[i]) < 1e-9);
     c = ranked(&p, NULL, &(regress_rank_how){ .refit = 0, .order = REGRESS_BY_LOSS }, a);
     for (size_t i = 0; i < COUNT(candidates); i++)
-        assert_true(expr_same(c[i].fitted, parse(c[i].text, &p.names, a)));
+        assert_true(expr_same(c[i].fitted, parsed(c[i].text, &p.names, a)));
 }
 
 /* Nothing is at once no worse and no larger; of twins the first counts. */
@@ -191,7 +191,7 @@ static void constants_are_charged(void **state)
         regress_candidate c[COUNT(texts)] = { 0 };
         snip_status st;
         for (size_t i = 0; i < COUNT(texts); i++)
-            c[i] = (regress_candidate){ .e = parse(texts[i], &p.names, a), .place = i };
+            c[i] = (regress_candidate){ .e = parsed(texts[i], &p.names, a), .place = i };
         const regress_rank_how how = { .refit = refit, .order = REGRESS_BY_BALANCE, .threads = 1 };
         assert_int_equal(regress_rank(c, COUNT(texts), &p, NULL, &how, a, &st), SNIP_OK);
         double before = -INFINITY;
@@ -210,8 +210,8 @@ static void constants_are_charged(void **state)
     /* Six constants explain more of eight rows than two do, but less of rows not seen. The cosine
      * is as good as noise. */
     p = problem_of("2.5*x2 + cos(70000*d)", 11, a);
-    regress_candidate c[2] = { { .e = parse(texts[0], &p.names, a) },
-                               { .e = parse(texts[1], &p.names, a), .place = 1 } };
+    regress_candidate c[2] = { { .e = parsed(texts[0], &p.names, a) },
+                               { .e = parsed(texts[1], &p.names, a), .place = 1 } };
     for (int order = REGRESS_BY_LOSS; order <= REGRESS_BY_BALANCE; order++) {
         const regress_rank_how how = { .refit = 1, .order = order, .threads = 1 };
         assert_int_equal(regress_rank(c, 2, &p, NULL, &how, a, NULL), SNIP_OK);
@@ -240,9 +240,9 @@ static void cross_validation_is_that_of_brute_force(void **state)
             for (size_t i = k; i < rows; i += folds)
                 want += pow(p.y[i] - sum / n, 2) / (double)rows;
         }
-        assert_true(regress_cross_validate(&got, parse("3.5", &p.names, a), &p, rows, 1, a));
+        assert_true(regress_cross_validate(&got, parsed("3.5", &p.names, a), &p, rows, 1, a));
         assert_true(fabs(got - want) <= 1e-9 * want);
-        regress_candidate c = { .e = parse("3.5", &p.names, a) };
+        regress_candidate c = { .e = parsed("3.5", &p.names, a) };
         const regress_rank_how how = { .refit = 1, .threads = 1 };
         assert_int_equal(regress_rank(&c, 1, &p, NULL, &how, a, NULL), SNIP_OK);
         assert_true(rows < 100 ? fabs(regress_judged(&c.errors, &p) - want) <= 1e-9 * want
@@ -268,7 +268,7 @@ static void printed_formulas_are_the_fitted_ones(void **state)
     for (size_t i = 0; i < COUNT(candidates) + COUNT(hard); i++) {
         regress_candidate own = { 0 };
         if (i >= COUNT(candidates))
-            own.fitted = parse(hard[i - COUNT(candidates)], &p.names, a);
+            own.fitted = parsed(hard[i - COUNT(candidates)], &p.names, a);
         const regress_candidate *now = i < COUNT(candidates) ? &c[i] : &own;
         regress_errors fitted;
         assert_true(regress_problem_errors(&fitted, now->fitted, &p, a));
@@ -278,7 +278,7 @@ static void printed_formulas_are_the_fitted_ones(void **state)
             snip_format format = f ? SNIP_LATEX : SNIP_INFIX;
             const char *text = regress_shown(now, format, &p, &digits, a);
             assert_non_null(text);
-            assert_true(regress_problem_errors(&errors, parse(text, &p.names, a), &p, a));
+            assert_true(regress_problem_errors(&errors, parsed(text, &p.names, a), &p, a));
             if (isnan(fitted.loss[0])) {
                 assert_true(isnan(errors.loss[0]));
                 continue;
@@ -294,7 +294,7 @@ static void printed_formulas_are_the_fitted_ones(void **state)
             if (digits == 3)
                 continue;
             text = expr_print(now->fitted, format, &p.names, digits - 1, a);
-            assert_true(regress_problem_errors(&fewer, parse(text, &p.names, a), &p, a));
+            assert_true(regress_problem_errors(&fewer, parsed(text, &p.names, a), &p, a));
             for (int k = 0; k < 2; k++)
                 worst = fmax(worst, fabs(fmax(fewer.loss[k], least) / want[k] - 1));
             assert_true(worst > 0.01);
@@ -339,7 +339,7 @@ static void similarities_are_cosines_with_the_inputs_that_matter(void **state)
     double got[N];
     const char *why[N] = { NULL };
     for (size_t i = 0; i < N; i++)
-        e[i] = parse(formulas[i], &p.names, a);
+        e[i] = parsed(formulas[i], &p.names, a);
     assert_int_equal(regress_similarities(got, why, e, N, &p, t, 2, a, NULL), SNIP_OK);
     model_space *s = model_space_new(t->m, t->tree, 1);
     for (size_t i = 0; i < N; i++) {
@@ -362,7 +362,7 @@ static void small_and_large_lists_are_ranked(void **state)
     const model_opened *t = small_model(a);
     const regress_rank_how how = { .refit = 1, .order = REGRESS_BY_LOSS, .threads = 2 };
     assert_int_equal(regress_rank(NULL, 0, &p, t, &how, a, NULL), SNIP_OK);
-    regress_candidate one = { .e = parse("3.5", &p.names, a) };
+    regress_candidate one = { .e = parsed("3.5", &p.names, a) };
     assert_int_equal(regress_rank(&one, 1, &p, t, &how, a, NULL), SNIP_OK);
     assert_true(one.front && one.score == 0 && one.complexity == 1 && one.constants == 1);
     assert_true(!isnan(one.similarity) && fabs(one.errors.r2[0]) < 1e-9); /* the mean */
@@ -370,7 +370,7 @@ static void small_and_large_lists_are_ranked(void **state)
     enum { MANY = 2500 }; /* more than one batch */
     regress_candidate *c = arena_zero(a, MANY * sizeof *c);
     for (size_t i = 0; i < MANY; i++) {
-        c[i].e = parse(i % 2 ? "a + x2" : "x2", &p.names, a);
+        c[i].e = parsed(i % 2 ? "a + x2" : "x2", &p.names, a);
         c[i].place = i;
     }
     assert_int_equal(regress_rank(c, MANY, &p, t, &how, a, NULL), SNIP_OK);
@@ -388,7 +388,7 @@ static expr long_sum(const char *first, const char *term, size_t n, const expr_n
     end += sprintf(end, "%s", first);
     for (size_t i = 0; i < n; i++)
         end += sprintf(end, "+%s", term);
-    return parse(text, known, a);
+    return parsed(text, known, a);
 }
 
 static void what_the_model_cannot_read_has_errors_still(void **state)
@@ -398,7 +398,7 @@ static void what_the_model_cannot_read_has_errors_still(void **state)
     regress_candidate c[] = {
         { .e = long_sum("a", "a*x2", 100, &p.names, a) },
         { .e = long_sum("a", "sin(a + 1.5)", 600, &p.names, a), .place = 1 }, /* not fitted */
-        { .e = parse("floor(x2)", &p.names, a), .place = 2 },
+        { .e = parsed("floor(x2)", &p.names, a), .place = 2 },
     };
     assert_int_equal(regress_rank(c, COUNT(c), &p, small_model(a),
                                   &(regress_rank_how){ .refit = 1, .starts = 1 }, a, NULL),
@@ -448,7 +448,7 @@ static void redundant_constants_are_merged(void **state)
         { "2.0*a + 0.0*x2", 2, 1 },
     };
     for (size_t i = 0; i < COUNT(cases); i++) {
-        regress_candidate c = { .e = parse(cases[i].formula, &p.names, a) };
+        regress_candidate c = { .e = parsed(cases[i].formula, &p.names, a) };
         const regress_rank_how how = { .refit = 1, .starts = 4, .threads = 1 };
         assert_int_equal(regress_rank(&c, 1, &p, NULL, &how, a, NULL), SNIP_OK);
         if (c.constants != cases[i].constants || (c.fitted.count == c.e.count) != cases[i].kept)
@@ -482,7 +482,7 @@ static void edits_are_single_and_undone(void **state)
     };
     const expr_names known = { names, COLUMNS };
     for (size_t k = 0; k < COUNT(formulas); k++) {
-        expr e = parse(formulas[k], &known, a);
+        expr e = parsed(formulas[k], &known, a);
         regress_edit *edit, *back;
         size_t n = regress_edits_list(&edit, e, COLUMNS, a);
         assert_true(n != (size_t)-1 && (n > 0 || k == 8));
@@ -513,7 +513,7 @@ static void edits_are_single_and_undone(void **state)
 
 static void edits_without_memory_fail(void **state)
 {
-    expr e = parse("2.5*sin(x0) - x1/x0", NULL, *state);
+    expr e = parsed("2.5*sin(x0) - x1/x0", NULL, *state);
     size_t n = (size_t)-1, failures = 0;
     for (size_t limit = 64; n == (size_t)-1; limit += 1024, failures++) {
         arena *a = arena_new(limit);
@@ -553,7 +553,7 @@ static void edits_are_told_in_words(void **state)
     };
     for (size_t i = 0; i < COUNT(cases); i++) {
         const char *text =
-            regress_edit_text(&cases[i].edit, parse(cases[i].formula, NULL, a), &known, a);
+            regress_edit_text(&cases[i].edit, parsed(cases[i].formula, NULL, a), &known, a);
         assert_string_equal(text, cases[i].says);
     }
 }
@@ -599,7 +599,7 @@ static void gains_are_those_of_the_best_edits(void **state)
     static const char *const formulas[] = { "x2 + 1.5*cos(2*a)", "log(a) - x2", "x2", "3.5",
                                             "a - a + x2*`speed [m/s]`" };
     for (size_t k = 0; k < COUNT(formulas); k++) {
-        expr e = parse(formulas[k], &p.names, a);
+        expr e = parsed(formulas[k], &p.names, a);
         regress_explanation x, y;
         const regress_explain_how how = { .refit = (int)k % 2, .list = 5, .threads = 1 };
         const regress_explain_how more = { .refit = (int)k % 2, .list = 5, .threads = 3 };
@@ -661,7 +661,7 @@ static void answers_have_constants_of_all_rows(void **state)
     arena *a = *state;
     regress_problem p = noisy("2*a + 1", 120, 0.8, 1, a);
     assert_true(p.train < p.rows);
-    regress_candidate c = { .e = parse("1.5*a + 0.5", &p.names, a) };
+    regress_candidate c = { .e = parsed("1.5*a + 0.5", &p.names, a) };
     const regress_rank_how how = { .refit = 1, .threads = 1 };
     assert_int_equal(regress_rank(&c, 1, &p, NULL, &how, a, NULL), SNIP_OK);
     assert_line(c.trained, &p, p.train);
@@ -670,7 +670,7 @@ static void answers_have_constants_of_all_rows(void **state)
     assert_true(regress_problem_errors(&errors, c.trained, &p, a));
     assert_memory_equal(&errors, &c.errors, sizeof errors);
     int digits; /* and so does what is printed, with the digits that it needs itself */
-    expr back = parse(regress_shown(&c, SNIP_INFIX, &p, &digits, a), &p.names, a);
+    expr back = parsed(regress_shown(&c, SNIP_INFIX, &p, &digits, a), &p.names, a);
     double slope, intercept;
     line_of(&slope, &intercept, &p, p.rows);
     size_t node[32];
@@ -679,7 +679,7 @@ static void answers_have_constants_of_all_rows(void **state)
 
     regress_explanation x;
     const regress_explain_how what = { .refit = 1, .list = 1, .all = 1, .threads = 1 };
-    expr e = parse("1.5*sin(a) + 0.5", &p.names, a);
+    expr e = parsed("1.5*sin(a) + 0.5", &p.names, a);
     assert_int_equal(regress_explain(&x, c.e, &p, small_model(a), &what, a, NULL), SNIP_OK);
     assert_line(x.e, &p, p.train);
     assert_line(x.shown, &p, p.rows);
@@ -716,7 +716,7 @@ static void true_laws_are_seldom_found_wrong(void **state)
                 arena *a = arena_new(0);
                 regress_problem p = noisy(cases[i].law, sizes[s], cases[i].noise, draw, a);
                 regress_explanation x;
-                expr e = parse(cases[i].formula, &p.names, a);
+                expr e = parsed(cases[i].formula, &p.names, a);
                 assert_int_equal(regress_explain(&x, e, &p, t, &how, a, NULL), SNIP_OK);
                 assert_true(x.listed == x.edits && x.pairs_tried > 100); /* pairs count, too */
                 assert_true(x.evidence.p >= 0 && x.evidence.p <= 1);
@@ -796,7 +796,7 @@ static void planted_errors_are_found(void **state)
                 arena *a = arena_new(0);
                 regress_problem p = noisy(cases[i].law, sizes[s], 0.01 * noise, 1, a);
                 regress_explanation x;
-                expr e = parse(cases[i].formula, &p.names, a);
+                expr e = parsed(cases[i].formula, &p.names, a);
                 assert_int_equal(regress_explain(&x, e, &p, t, &how, a, NULL), SNIP_OK);
                 if (!x.evidence.supported || x.evidence.cross[1] > 0.0003)
                     fail_msg("%s of %s, %zu rows: p %g, error %g, was %g", cases[i].formula,
@@ -830,7 +830,7 @@ static void double_faults_are_found(void **state)
         regress_problem p = noisy(cases[i].law, 200, 0, 1, a);
         regress_explanation x;
         regress_errors errors;
-        expr e = parse(cases[i].formula, &p.names, a);
+        expr e = parsed(cases[i].formula, &p.names, a);
         assert_int_equal(regress_explain(&x, e, &p, t, &how, a, NULL), SNIP_OK);
         assert_true(regress_problem_errors(&errors, x.evidence.fitted, &p, a));
         const char *what =
@@ -853,8 +853,8 @@ static void formulas_that_cannot_be_explained_are_refused(void **state)
         expr e;
         const char *says;
     } cases[] = {
-        { parse("floor(x2)", &p.names, a), "'floor'" },
-        { parse("log(x2)", &p.names, a), "no finite value in some row" },
+        { parsed("floor(x2)", &p.names, a), "'floor'" },
+        { parsed("log(x2)", &p.names, a), "no finite value in some row" },
         { long_sum("a", "x2", 149, &p.names, a), "reads at most 200" }, /* 299 nodes */
         { long_sum("a", "x2", 250, &p.names, a), "501 nodes, at most 500" },
     };

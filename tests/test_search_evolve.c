@@ -11,15 +11,6 @@ enum { ROWS = 240, COLUMNS = 3 };
 
 static const unsigned only_guess = ~(1u << SEARCH_GUESS), only_evolve = ~(1u << SEARCH_EVOLVE);
 
-static expr parse(const char *text, arena *a)
-{
-    expr e;
-    snip_status st = { 0 };
-    if (expr_parse(&e, text, NULL, a, &st) != SNIP_OK)
-        fail_msg("%s: %s", text, st.msg);
-    return e;
-}
-
 /* A table of a formula in x0, x1, x2, each between 1 and 3. */
 static regress_table table_of(const char *truth, arena *a)
 {
@@ -35,7 +26,7 @@ static regress_table table_of(const char *truth, arena *a)
             column[i] = 1 + 2 * column[i];
         x[j] = column;
     }
-    assert_int_equal(expr_eval(parse(truth, a), x, ROWS, y, a), ROWS);
+    assert_int_equal(expr_eval(parsed(truth, NULL, a), x, ROWS, y, a), ROWS);
     return (regress_table){ COLUMNS, ROWS, names, x, y };
 }
 
@@ -69,7 +60,7 @@ static void outer_numbers_are_stripped(void **state)
         { "3.5", NULL },
     };
     for (size_t k = 0; k < COUNT(cases); k++) {
-        expr e = search_head_strip(parse(cases[k].from, *state), *state);
+        expr e = search_head_strip(parsed(cases[k].from, NULL, *state), *state);
         if (!cases[k].to)
             assert_null(e.node);
         else
@@ -85,7 +76,7 @@ static void coefficients_are_least_squares(void **state)
     head_rows r = search_head_rows_of(&v);
     head_values *values = arena_alloc(a, sizeof *values);
     head h;
-    expr e = parse("x0*x1 + sin(x2)", a);
+    expr e = parsed("x0*x1 + sin(x2)", NULL, a);
     search_head_evaluate(values, e, &r);
     assert_true(search_head_solve(&h, e, values, &r));
     assert_true(h.loss < 1e-25);
@@ -96,7 +87,7 @@ static void coefficients_are_least_squares(void **state)
     expr plain = search_head_write(&h, e, 1, a);
     assert_string_equal(text(plain, a), "x0*x1 + -0.5*sin(x2)");
     /* A term that says nothing new is refused. */
-    e = parse("x0 + (x1 + (x0 + x1))", a);
+    e = parsed("x0 + (x1 + (x0 + x1))", NULL, a);
     search_head_evaluate(values, e, &r);
     assert_false(search_head_solve(&h, e, values, &r));
 }
@@ -109,7 +100,7 @@ static void inner_numbers_are_fitted(void **state)
     head_rows r = search_head_rows_of(&v);
     head_values *values = arena_alloc(a, sizeof *values);
     head h;
-    expr e = parse("exp(-1.0*x0) + x1", a);
+    expr e = parsed("exp(-1.0*x0) + x1", NULL, a);
     search_head_evaluate(values, e, &r);
     assert_true(search_head_solve(&h, e, values, &r));
     double before = h.loss;
@@ -122,10 +113,11 @@ static void inner_numbers_are_fitted(void **state)
 static void hashes_ignore_order_and_numbers(void **state)
 {
     arena *a = *state;
-    uint64_t h = search_head_hash(parse("x0*exp(2.5*x1) + x2", a));
-    assert_true(h == search_head_hash(parse("x2 + exp(x1*7.25)*x0", a)));
-    assert_true(h != search_head_hash(parse("x2 + exp(x0*7.25)*x1", a)));
-    assert_true(search_head_hash(parse("x0/x1", a)) != search_head_hash(parse("x1/x0", a)));
+    uint64_t h = search_head_hash(parsed("x0*exp(2.5*x1) + x2", NULL, a));
+    assert_true(h == search_head_hash(parsed("x2 + exp(x1*7.25)*x0", NULL, a)));
+    assert_true(h != search_head_hash(parsed("x2 + exp(x0*7.25)*x1", NULL, a)));
+    assert_true(search_head_hash(parsed("x0/x1", NULL, a)) !=
+                search_head_hash(parsed("x1/x0", NULL, a)));
 }
 
 /* ---- wishes ---- */
@@ -155,13 +147,13 @@ static void a_wish_is_what_was_there(void **state)
         head_values *values = arena_alloc(a, sizeof *values);
         double wish[SEARCH_FEW], part[ROWS];
         int scale;
-        vary_parent p = { .e = parse(cases[k].wrong, a), .v = values };
+        vary_parent p = { .e = parsed(cases[k].wrong, NULL, a), .v = values };
         search_head_evaluate(values, p.e, &r);
         p.h = (head){ .terms = 1, .factor = { 1 } };
         if (!search_vary_wish(wish, &scale, &p, cases[k].node, cases[k].bare, &r))
             fail_msg("%s: no wish", cases[k].truth);
         assert_int_equal(scale, cases[k].scale);
-        expr_eval(parse(cases[k].part, a), t.x, ROWS, part, a);
+        expr_eval(parsed(cases[k].part, NULL, a), t.x, ROWS, part, a);
         for (size_t i = 0; i < r.rows; i++)
             if (fabs(wish[i] - part[i]) > 1e-9)
                 fail_msg("%s: %g at row %zu, not %g", cases[k].truth, wish[i], i, part[i]);
@@ -171,7 +163,7 @@ static void a_wish_is_what_was_there(void **state)
     const search_view v = { .dim = COLUMNS, .rows = ROWS, .x = t.x, .y = t.y };
     head_rows r = search_head_rows_of(&v);
     head_values *values = arena_alloc(a, sizeof *values);
-    vary_parent p = { .e = parse("exp(x1)", a), .v = values };
+    vary_parent p = { .e = parsed("exp(x1)", NULL, a), .v = values };
     double wish[SEARCH_FEW];
     int scale;
     search_head_evaluate(values, p.e, &r);
@@ -200,7 +192,7 @@ static void parts_answer_wishes(void **state)
     assert_true(rest < 1e-12);
     /* What behaves like a part that is there is not taken again. */
     size_t before = p.count;
-    assert_false(search_pool_add(&p, parse("3 + 2*x0/x2", a)));
+    assert_false(search_pool_add(&p, parsed("3 + 2*x0/x2", NULL, a)));
     assert_int_equal(p.count, before);
 }
 
@@ -287,7 +279,8 @@ static void operators_and_size_hold(void **state)
 static void guesses_are_fitted(void **state)
 {
     arena *a = *state;
-    const expr guess[] = { parse("x0 + x1", a), parse("1.5*exp(-0.5*x0) + x1*x2", a) };
+    const expr guess[] = { parsed("x0 + x1", NULL, a),
+                           parsed("1.5*exp(-0.5*x0) + x1*x2", NULL, a) };
     const search_how how = {
         .evaluations = 100000, .threads = 1, .without = only_guess, .guess = guess, .guesses = 2
     };
@@ -301,8 +294,9 @@ static void guesses_are_fitted(void **state)
 static void long_guesses_are_named(void **state)
 {
     arena *a = *state;
-    const expr guess[] = { parse("x0", a), parse("x0*sin(x1) + x1*sin(x2) + x2*sin(x0)", a),
-                           parse("x0*cosh(x1)", a) };
+    const expr guess[] = { parsed("x0", NULL, a),
+                           parsed("x0*sin(x1) + x1*sin(x2) + x2*sin(x0)", NULL, a),
+                           parsed("x0*cosh(x1)", NULL, a) };
     search_how how = { .evaluations = 100000,
                        .threads = 1,
                        .max_size = 7,

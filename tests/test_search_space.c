@@ -23,15 +23,6 @@ typedef struct bench {
     regress_table t;
 } bench;
 
-static expr parse(const char *text, arena *a)
-{
-    expr e;
-    snip_status st = { 0 };
-    if (expr_parse(&e, text, NULL, a, &st) != SNIP_OK)
-        fail_msg("%s: %s", text, st.msg);
-    return e;
-}
-
 /* The law x2*exp(-x0/5)*cos(x1), columns about 20, 2 and 300. */
 static void make_table(bench *b)
 {
@@ -48,7 +39,7 @@ static void make_table(bench *b)
             column[i] = low[j] + (high[j] - low[j]) * column[i];
         x[j] = column;
     }
-    expr_eval(parse("x2*exp(-x0/5)*cos(x1)", b->a), x, ROWS, y, b->a);
+    expr_eval(parsed("x2*exp(-x0/5)*cos(x1)", NULL, b->a), x, ROWS, y, b->a);
     b->t = (regress_table){ COLUMNS, ROWS, names, x, y };
 }
 
@@ -68,13 +59,11 @@ static int setup(void **state)
     assert_int_equal(model_save(untrained_forms_model(4, b->a), path, history, NULL), SNIP_OK);
     json_decref(history);
     assert_int_equal(model_open(&b->m, path, NULL), SNIP_OK);
-    const library_how how = {
-        .count = FORMULAS, .seed = 3, .gen = { 4, 50 }, .threads = 1, .quiet = 1
-    };
+    const library_how how = { .count = FORMULAS, .seed = 3, .gen = { 4, 50 }, .threads = 1 };
     assert_int_equal(library_build(&built, b->library, b->m, &how, NULL), SNIP_OK);
     /* The law's form in other inputs, all of mean 0 and deviation 1, with other numbers. */
-    const library_own_formula own = { .e = parse("(2.0 + x0)*exp(-1.2*x1)*cos(3.5 + 0.6*x2)",
-                                                 b->a) };
+    const library_own_formula own = { .e = parsed("(2.0 + x0)*exp(-1.2*x1)*cos(3.5 + 0.6*x2)", NULL,
+                                                  b->a) };
     assert_int_equal(library_add(&outcome, b->library, b->m, &own, 1, 1, NULL), SNIP_OK);
     assert_int_equal(outcome.fate, LIBRARY_ADDED);
     make_table(b);

@@ -9,7 +9,7 @@
 #include "data/gen.h"
 #include "eval/suites.h"
 
-static const eval_how how = { .pairs = 600, .targets = 32, .subtree_variants = 8, .quiet = 1 };
+static const eval_how how = { .pairs = 600, .targets = 32, .subtree_variants = 8 };
 
 /* As if the encoders agreed: values get the symbols' rows. */
 static void echo_symbols(void *context, const model_item *item, size_t n, float *symbols,
@@ -133,7 +133,7 @@ static void corpora_are_chance_or_perfect(void **state)
 {
     enum { SEEDS = 6, PARTS = 3 };
     static const char *const parts[PARTS] = { "global", "edits", "subtrees" };
-    const eval_how quick = { .subtree_variants = 2, .quiet = 1 };
+    const eval_how quick = { .subtree_variants = 2 };
     double value[PARTS][EVAL_DIRECTIONS][SEEDS];
     for (uint64_t seed = 0; seed <= SEEDS; seed++) {
         int perfect = seed == SEEDS;
@@ -196,9 +196,7 @@ static void forget_seconds(json_t *o)
 
 static json_t *forms_of(const model *m, int threads)
 {
-    static const eval_how small = {
-        .pairs = 301, .targets = 4, .problems = 1, .library = 301, .quiet = 1
-    };
+    static const eval_how small = { .pairs = 301, .targets = 4, .problems = 1, .library = 301 };
     model_space *s = model_space_new(m, 1, threads);
     json_t *o;
     snip_status st;

@@ -274,17 +274,17 @@ static void golden_points_have_their_tokens(void **state)
         expr_parse(&e, json_string_value(json_object_get(json_array_get(list, b), "prefix")), NULL,
                    a, NULL);
         int dim = (int)expr_inputs(e);
-        double column[3][512];
-        const double *columns[3] = { column[0], column[1], column[2] };
-        assert_true(points <= 512);
-        for (int j = 0; j < 3; j++)
-            for (size_t i = 0; i < points; i++)
-                column[j][i] = x.value[(b * points + i) * 3 + (size_t)j];
-        uint16_t *got = arena_array(a, points * width, sizeof *got);
-        assert_true(data_points_tokens(got, v, columns, dim, y.value + b * points, points));
         for (size_t i = 0; i < points; i++)
-            for (size_t k = 0; k < width; k++)
-                assert_int_equal(got[i * width + k], (int)want.value[(i * items + b) * width + k]);
+            for (int j = 0; j <= v->dims; j++) { /* x_0, x_1, ..., y; absent inputs are padding */
+                uint16_t got[3] = { DATA_INPUT_PAD, DATA_INPUT_PAD, DATA_INPUT_PAD };
+                size_t point = b * points + i;
+                if (j < dim || j == v->dims)
+                    assert_true(data_vocab_float(
+                        v, j == v->dims ? y.value[point] : x.value[point * 3 + (size_t)j], got));
+                for (size_t k = 0; k < 3; k++)
+                    assert_int_equal(got[k],
+                                     (int)want.value[(i * items + b) * width + 3 * (size_t)j + k]);
+            }
     }
     json_decref(list);
 }

@@ -11,13 +11,6 @@
 
 static const expr_domain positive = { .assume_positive = 1 };
 
-static expr parsed(const char *text, arena *a)
-{
-    expr e;
-    assert_int_equal(expr_parse(&e, text, NULL, a, NULL), SNIP_OK);
-    return e;
-}
-
 /* x0 + x0 + ... with more tokens than the model reads. */
 static const char *long_sum(arena *a)
 {
@@ -60,7 +53,7 @@ static void reasons_are_told(void **state)
         const model_words_how how = { .m = cases[i].m,
                                       .reading = cases[i].reading,
                                       .rewrite = cases[i].rewrite };
-        snip_code code = model_words_make(&w, parsed(cases[i].text, a), &how, a, NULL, &st);
+        snip_code code = model_words_make(&w, parsed(cases[i].text, NULL, a), &how, a, NULL, &st);
         if (code != (cases[i].why ? SNIP_UNSUPPORTED : SNIP_OK))
             fail_msg("%s: %d, %s", cases[i].text, code, st.msg);
         if (cases[i].why && !strstr(st.msg, cases[i].why))
@@ -72,7 +65,7 @@ static void words_are_tokens_and_paths(void **state)
 {
     arena *a = *state;
     const model *m = untrained_model(1, a);
-    expr e = parsed("x0*(2.5 + sin(x1))", a);
+    expr e = parsed("x0*(2.5 + sin(x1))", NULL, a);
     model_words w;
     data_tokens t;
     nn_path path[64];
@@ -102,7 +95,8 @@ static void entries_have_the_form_of_their_kind(void **state)
     model_words w[COUNT(texts)];
     for (size_t i = 0; i < COUNT(texts); i++) {
         arena_pos mark = arena_mark(tmp);
-        assert_int_equal(model_words_make(&w[i], parsed(texts[i], a), &how, a, tmp, NULL), SNIP_OK);
+        assert_int_equal(model_words_make(&w[i], parsed(texts[i], NULL, a), &how, a, tmp, NULL),
+                         SNIP_OK);
         assert_true(arena_mark(tmp) == mark && w[i].form && w[i].hash);
     }
     arena_free(tmp);
@@ -116,7 +110,7 @@ static void words_without_memory_fail(void **state)
     const model_words_how how = {
         .m = untrained_forms_model(1, a), .tree = 1, .reading = MODEL_FORM, .rewrite = &positive
     };
-    expr e = parsed("2.5*x0*sin(x1) + x1^2.5", a);
+    expr e = parsed("2.5*x0*sin(x1) + x1^2.5", NULL, a);
     int failed = 0, made = 0;
     for (size_t limit = 1; !made; limit *= 2) {
         arena *small = arena_new(limit);
@@ -137,9 +131,10 @@ static void rows_are_of_the_given_tokens(void **state)
     model_space *s = model_space_new(untrained_model(1, a), 1, 1);
     const model_words *one, *other;
     float *z = arena_array(a, 3 * s->latent, sizeof *z);
-    assert_int_equal(model_space_words(&one, s, parsed("sin(x0) + 2.5", a), MODEL_EXACT, a, NULL),
-                     SNIP_OK);
-    assert_int_equal(model_space_words(&other, s, parsed("x1*x2", a), MODEL_EXACT, a, NULL),
+    assert_int_equal(
+        model_space_words(&one, s, parsed("sin(x0) + 2.5", NULL, a), MODEL_EXACT, a, NULL),
+        SNIP_OK);
+    assert_int_equal(model_space_words(&other, s, parsed("x1*x2", NULL, a), MODEL_EXACT, a, NULL),
                      SNIP_OK);
     model_words mixed = *other;
     mixed.e = one->e;
@@ -199,8 +194,9 @@ static void chunks_pad_whole_formulas(void **state)
         const model_words_how how = { .m = m, .tree = 1 };
         model_words w[2];
         m->config.pooling = pads ? MODEL_POOL_PADS : MODEL_POOL_MASKED;
-        assert_int_equal(model_words_make(&w[0], parsed("sin(x0)", a), &how, a, NULL, NULL), 0);
-        assert_int_equal(model_words_make(&w[1], parsed("x0*x1", a), &how, a, NULL, NULL), 0);
+        assert_int_equal(model_words_make(&w[0], parsed("sin(x0)", NULL, a), &how, a, NULL, NULL),
+                         0);
+        assert_int_equal(model_words_make(&w[1], parsed("x0*x1", NULL, a), &how, a, NULL, NULL), 0);
         size_t n = w[0].tokens.count, k = w[1].tokens.count;
         assert_true(model_pack_new(&p, m, 2, n + k, 3, a));
         model_pack_formula(&p, &w[0]);

@@ -3,12 +3,8 @@
 # figures once more by NumPy. use.sh PROGRAM
 # A wrong call must give one line on standard error, exit 1 or 2, and leave no file.
 set -u
-here=$(realpath "$(dirname "$0")")
-snip=$(realpath "$1")
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-cd "$work" || exit 1
-. "$here/judge.sh"
+. "$(dirname "$0")/judge.sh"
+start "$1"
 named=yes
 
 # same WHAT A B: two files are the same.

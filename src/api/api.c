@@ -89,13 +89,20 @@ snip_expr *api_expr_new(const char *const *names, size_t n)
     return h;
 }
 
-snip_code snip_expr_parse(snip_expr **out, const char *text, const char *const *names,
-                          size_t n_names, snip_status *st)
+/* What every function that makes a formula begins with: nothing is wrong yet but, perhaps, a name.
+ */
+static snip_code begin(snip_expr **out, const char *const *names, size_t n, snip_status *st)
 {
     *out = NULL;
     if (st)
         *st = (snip_status){ .code = SNIP_OK };
-    snip_code named = api_check_names(names, n_names, st);
+    return api_check_names(names, n, st);
+}
+
+snip_code snip_expr_parse(snip_expr **out, const char *text, const char *const *names,
+                          size_t n_names, snip_status *st)
+{
+    snip_code named = begin(out, names, n_names, st);
     if (named != SNIP_OK)
         return named;
     locale_t c = newlocale(LC_NUMERIC_MASK, "C", (locale_t)0);
@@ -131,10 +138,7 @@ static size_t column_of(const snip_expr *e, size_t variable, const char *const *
 snip_code snip_expr_bind(snip_expr **out, const snip_expr *e, const char *const *names,
                          size_t n_names, snip_status *st)
 {
-    *out = NULL;
-    if (st)
-        *st = (snip_status){ .code = SNIP_OK };
-    snip_code named = api_check_names(names, n_names, st);
+    snip_code named = begin(out, names, n_names, st);
     if (named != SNIP_OK)
         return named;
     snip_expr *h = api_expr_new(names, n_names);

@@ -9,20 +9,12 @@ static int command(const cli_command *self, int argc, char **argv)
     int json = 0, code;
     table_options how = { .hints = &cli_table_hints };
     const cli_option options[] = {
-        { .name = "target",
-          .kind = CLI_TEXT,
-          .to = &how.target,
-          .value = "NAME",
-          .help = "column that is not an input" },
+        CLI_OPTION(TEXT, "target", &how.target, "NAME", "column that is not an input"),
         CLI_TABLE_COLUMNS(&how),
-        { .name = "drop-nan",
-          .kind = CLI_FLAG,
-          .to = &how.drop_invalid,
-          .help = "leave out rows with missing or non-finite cells" },
-        { .name = "json",
-          .kind = CLI_FLAG,
-          .to = &json,
-          .help = "17 significant digits; NaN and Infinity as Python's json has them" },
+        CLI_SWITCH("drop-nan", &how.drop_invalid,
+                   "leave out rows with missing or non-finite cells"),
+        CLI_SWITCH("json", &json,
+                   "17 significant digits; NaN and Infinity as Python's json has them"),
     };
     int n = cli_parse(self, options, sizeof options / sizeof *options, argc, argv, &code);
     if (n < 0)

@@ -316,6 +316,28 @@ void cli_table_notes(const cli_command *self, const table *t, const table_option
                     self->name, t->name[t->input[i]]);
 }
 
+static void draw_progress(void *context, const char *what, size_t done, size_t total,
+                          double seconds)
+{
+    (void)context;
+    double rate = (double)done / seconds;
+    fprintf(stderr, "\r%zu of %zu %s, %.0f/s, %.0f s left \033[K", done, total, what, rate,
+            (double)(total - done) / rate);
+    fflush(stderr);
+}
+
+static void erase_progress(void *context)
+{
+    (void)context;
+    fprintf(stderr, "\r\033[K");
+}
+
+const progress_show *cli_progress(int quiet)
+{
+    static const progress_show line = { .at = draw_progress, .end = erase_progress };
+    return quiet || !isatty(STDERR_FILENO) ? NULL : &line;
+}
+
 const char *cli_full_number(char *buf, double v)
 {
     if (isnan(v))

@@ -12,6 +12,7 @@
 #include <stdio.h>
 
 #include "base/limits.h"
+#include "base/progress.h"
 #include "base/rng.h"
 #include "base/table.h"
 #include "base/text.h"
@@ -51,6 +52,17 @@ typedef struct cli_option {
     const char *const *choices;
     char short_name; /* of -o, where there is one */
 } cli_option;
+
+/* A row of a command's list. What follows the help text is of kind and command: .low, .high,
+ * .choices, .short_name. */
+#define CLI_OPTION(kind_, name_, to_, value_, help_, ...)                                          \
+    {                                                                                              \
+        .name = name_, .kind = CLI_##kind_, .to = to_, .value = value_, .help = help_, __VA_ARGS__ \
+    }
+#define CLI_SWITCH(name_, to_, help_, ...)                                                         \
+    {                                                                                              \
+        .name = name_, .kind = CLI_FLAG, .to = to_, .help = help_, __VA_ARGS__                     \
+    }
 
 typedef struct cli_command {
     const char *name;
@@ -130,24 +142,19 @@ int cli_threads(uint64_t asked);
  * order; a second one ends the program at once. */
 const volatile sig_atomic_t *cli_stop_on_signals(void);
 
-/* For commands that show a progress line. */
-#define CLI_QUIET(flag)                                                                            \
-    {                                                                                              \
-        .name = "quiet", .short_name = 'q', .kind = CLI_FLAG, .to = (flag),                        \
-        .help = "no progress line"                                                                 \
-    }
+/* One line on standard error that says how far long work is; NULL, nobody to tell, with `quiet` or
+ * where standard error is no terminal. */
+const progress_show *cli_progress(int quiet);
+
+/* For commands that show it. */
+#define CLI_QUIET(flag) CLI_SWITCH("quiet", (flag), "no progress line", .short_name = 'q')
 
 /* The choice of columns and the limit, for commands that read a table of inputs. */
 #define CLI_TABLE_COLUMNS(options)                                                                 \
-    { .name = "columns",                                                                           \
-      .kind = CLI_TEXT,                                                                            \
-      .to = &(options)->columns,                                                                   \
-      .value = "A,B,...",                                                                          \
-      .help = "the inputs to use, other columns may hold text; default: all others" },             \
-    {                                                                                              \
-        .name = "max-table", .kind = CLI_COUNT, .to = &(options)->megabytes, .value = "MB",        \
-        .help = "refuse a table that takes more memory; 0: 1024", .high = 1 << 24                  \
-    }
+    CLI_OPTION(TEXT, "columns", &(options)->columns, "A,B,...",                                    \
+               "the inputs to use, other columns may hold text; default: all others"),             \
+        CLI_OPTION(COUNT, "max-table", &(options)->megabytes, "MB",                                \
+                   "refuse a table that takes more memory; 0: 1024", .high = 1 << 24)
 
 /* What the options for tables are called, for messages of table_read. */
 extern const table_hints cli_table_hints;

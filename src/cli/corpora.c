@@ -22,7 +22,8 @@ static int print_sample(const cli_command *self, const data_corpus *c, size_t i,
     double *y;
     size_t rows;
     snip_status st;
-    if (data_formula_sample(c, i, (data_sampling)q->sampling, q->points, q->seed, &x, &y, &rows, a,
+    if (data_formula_sample(&x, &y, &rows, c, i,
+                            &(data_design){ (data_sampling)q->sampling, q->points, q->seed }, a,
                             &st) != SNIP_OK)
         return cli_fail_status(self, &st);
     for (size_t j = 0; j < f->names.count; j++)
@@ -45,8 +46,9 @@ static snip_code show_formula(const data_corpus *c, size_t i, const request *q, 
     const double **x;
     double *y;
     size_t rows;
-    snip_code code = data_formula_sample(c, i, (data_sampling)q->sampling, q->points, q->seed, &x,
-                                         &y, &rows, a, st);
+    snip_code code = data_formula_sample(
+        &x, &y, &rows, c, i, &(data_design){ (data_sampling)q->sampling, q->points, q->seed }, a,
+        st);
     if (code != SNIP_OK)
         return code;
     expr normal;
@@ -133,39 +135,15 @@ static int command(const cli_command *self, int argc, char **argv)
     const char *file = NULL;
     int code;
     const cli_option options[] = {
-        { .name = "sampling",
-          .kind = CLI_CHOICE,
-          .to = &q.sampling,
-          .value = "HOW",
-          .choices = samplings,
-          .help = "range: uniform in the ranges; published: as published" },
-        { .name = "points",
-          .kind = CLI_COUNT,
-          .to = &q.points,
-          .value = "P",
-          .low = 2,
-          .high = DATA_POINTS_MAX,
-          .help = "points per formula (at most, if published)" },
-        { .name = "seed",
-          .kind = CLI_COUNT,
-          .to = &q.seed,
-          .value = "K",
-          .high = INT64_MAX,
-          .help = "seed of the points" },
-        { .name = "sample",
-          .kind = CLI_TEXT,
-          .to = &q.sample,
-          .value = "ID",
-          .help = "print this formula's points and values as CSV" },
-        { .name = "file",
-          .kind = CLI_TEXT,
-          .to = &file,
-          .value = "FILE",
-          .help = "a corpus of your own instead (docs/formats.md)" },
-        { .name = "json",
-          .kind = CLI_FLAG,
-          .to = &q.json,
-          .help = "one JSON object: summary and formulas" },
+        CLI_OPTION(CHOICE, "sampling", &q.sampling, "HOW",
+                   "range: uniform in the ranges; published: as published", .choices = samplings),
+        CLI_OPTION(COUNT, "points", &q.points, "P", "points per formula (at most, if published)",
+                   .low = 2, .high = DATA_POINTS_MAX),
+        CLI_OPTION(COUNT, "seed", &q.seed, "K", "seed of the points", .high = INT64_MAX),
+        CLI_OPTION(TEXT, "sample", &q.sample, "ID",
+                   "print this formula's points and values as CSV"),
+        CLI_OPTION(TEXT, "file", &file, "FILE", "a corpus of your own instead (docs/formats.md)"),
+        CLI_SWITCH("json", &q.json, "one JSON object: summary and formulas"),
     };
     int n = cli_parse(self, options, sizeof options / sizeof *options, argc, argv, &code);
     if (n < 0)

@@ -103,7 +103,7 @@ static int name_law(const cli_command *self, cli_task *task, const cli_ranking *
         return CLI_FAILED;
     if (library_textbook_builtin(&book, task->a, &st) != SNIP_OK)
         return cli_fail_status(self, &st);
-    progress_start(&p, "laws", book.count, task->quiet);
+    progress_start(&p, "laws", book.count, cli_progress(task->quiet));
     const library_textbook_how how = { .k = k,
                                        .starts = (int)show->starts,
                                        .threads = task->cores,
@@ -125,28 +125,12 @@ static int command(const cli_command *self, int argc, char **argv)
     cli_task task = { 0 };
     cli_ranking show = { .starts = 4 };
     const cli_option options[] = {
-        { .name = "index",
-          .kind = CLI_TEXT,
-          .to = &library,
-          .value = "LIBRARY",
-          .help = "a library made by snip index; default: the laws of the textbooks" },
-        { .name = "count",
-          .short_name = 'k',
-          .kind = CLI_COUNT,
-          .to = &k,
-          .value = "K",
-          .help = "formulas to find",
-          .low = 1,
-          .high = 100000 },
-        { .name = "refit",
-          .kind = CLI_FLAG,
-          .to = &refit,
-          .help = "fit constants, order by error and size" },
-        { .name = "formula",
-          .kind = CLI_TEXT,
-          .to = &formula,
-          .value = "F",
-          .help = "look for formulas near to this one" },
+        CLI_OPTION(TEXT, "index", &library, "LIBRARY",
+                   "a library made by snip index; default: the laws of the textbooks"),
+        CLI_OPTION(COUNT, "count", &k, "K", "formulas to find", .short_name = 'k', .low = 1,
+                   .high = 100000),
+        CLI_SWITCH("refit", &refit, "fit constants, order by error and size"),
+        CLI_OPTION(TEXT, "formula", &formula, "F", "look for formulas near to this one"),
         CLI_RANKING_OPTIONS(&show),
         CLI_TASK_TABLE(&task),
         CLI_TASK_MODEL(&task),

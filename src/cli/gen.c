@@ -85,7 +85,7 @@ static char *draw_line(const request *q, uint64_t index)
 static int print_samples(const cli_command *self, const request *q)
 {
     progress p;
-    progress_start(&p, q->laws ? "laws" : "samples", q->count, q->quiet);
+    progress_start(&p, q->laws ? "laws" : "samples", q->count, cli_progress(q->quiet));
     if (!q->json)
         printf("   index dim  formula\n");
     int code = CLI_DONE;
@@ -125,7 +125,7 @@ static json_t *gather(const request *q)
 {
     progress p;
     json_t *o = NULL;
-    progress_start(&p, q->laws ? "laws" : "samples", q->count, q->quiet);
+    progress_start(&p, q->laws ? "laws" : "samples", q->count, cli_progress(q->quiet));
     if (q->laws) {
         data_law_stats(&o, &q->gen, q->seed, (rng_stream)q->stream, q->count, &p);
     } else {
@@ -176,57 +176,20 @@ static int command(const cli_command *self, int argc, char **argv)
     request q = { .count = 10, .stream = RNG_TRAIN };
     int stats = 0, code;
     const cli_option options[] = {
-        { .name = "seed",
-          .kind = CLI_COUNT,
-          .to = &q.seed,
-          .value = "K",
-          .high = INT64_MAX,
-          .help = "seed" },
-        { .name = "stream",
-          .kind = CLI_CHOICE,
-          .to = &q.stream,
-          .value = "NAME",
-          .choices = streams,
-          .help = "train, held-out or validation: they never meet" },
-        { .name = "first",
-          .kind = CLI_COUNT,
-          .to = &q.first,
-          .value = "I",
-          .high = UINT64_MAX / 2,
-          .help = "index of the first sample" },
-        { .name = "count",
-          .kind = CLI_COUNT,
-          .to = &q.count,
-          .value = "N",
-          .low = 1,
-          .high = 1000000000000,
-          .help = "how many" },
-        { .name = "dims",
-          .kind = CLI_COUNT,
-          .to = &dims,
-          .value = "D",
-          .low = 1,
-          .high = DATA_DIMS_MAX,
-          .help = "largest input dimension" },
-        { .name = "points",
-          .kind = CLI_COUNT,
-          .to = &points,
-          .value = "P",
-          .low = 2,
-          .high = DATA_POINTS_MAX,
-          .help = "points per sample" },
-        { .name = "laws",
-          .kind = CLI_FLAG,
-          .to = &q.laws,
-          .help = "short laws over raw ranges, of at most 6 inputs" },
-        { .name = "stats",
-          .kind = CLI_FLAG,
-          .to = &stats,
-          .help = "statistics instead of the samples" },
-        { .name = "json",
-          .kind = CLI_FLAG,
-          .to = &q.json,
-          .help = "an object a line: prefix, infix, dim, x, y; of laws law, mean, deviation" },
+        CLI_OPTION(COUNT, "seed", &q.seed, "K", "seed", .high = INT64_MAX),
+        CLI_OPTION(CHOICE, "stream", &q.stream, "NAME",
+                   "train, held-out or validation: they never meet", .choices = streams),
+        CLI_OPTION(COUNT, "first", &q.first, "I", "index of the first sample",
+                   .high = UINT64_MAX / 2),
+        CLI_OPTION(COUNT, "count", &q.count, "N", "how many", .low = 1, .high = 1000000000000),
+        CLI_OPTION(COUNT, "dims", &dims, "D", "largest input dimension", .low = 1,
+                   .high = DATA_DIMS_MAX),
+        CLI_OPTION(COUNT, "points", &points, "P", "points per sample", .low = 2,
+                   .high = DATA_POINTS_MAX),
+        CLI_SWITCH("laws", &q.laws, "short laws over raw ranges, of at most 6 inputs"),
+        CLI_SWITCH("stats", &stats, "statistics instead of the samples"),
+        CLI_SWITCH("json", &q.json,
+                   "an object a line: prefix, infix, dim, x, y; of laws law, mean, deviation"),
         CLI_QUIET(&q.quiet),
     };
     int n = cli_parse(self, options, sizeof options / sizeof *options, argc, argv, &code);

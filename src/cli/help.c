@@ -189,7 +189,7 @@ static void show_program_man(void)
 {
     int version = 0;
     const cli_option options[] = {
-        { .name = "version", .kind = CLI_FLAG, .to = &version, .help = "show the version" },
+        CLI_SWITCH("version", &version, "show the version"),
     };
     cli_show_man(&cli_program, options, sizeof options / sizeof *options);
 }
@@ -204,11 +204,8 @@ static int command(const cli_command *self, int argc, char **argv)
 {
     int man = 0, complete = 0, code;
     const cli_option options[] = {
-        { .name = "man", .kind = CLI_FLAG, .to = &man, .help = "the manual page, as roff" },
-        { .name = "complete",
-          .kind = CLI_FLAG,
-          .to = &complete,
-          .help = "what a shell can complete, a line each" },
+        CLI_SWITCH("man", &man, "the manual page, as roff"),
+        CLI_SWITCH("complete", &complete, "what a shell can complete, a line each"),
     };
     int n = cli_parse(self, options, sizeof options / sizeof *options, argc, argv, &code);
     if (n < 0)

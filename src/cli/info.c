@@ -58,9 +58,7 @@ static json_t *info_json(const model *m, json_t *metadata, const module_count *m
 static int command(const cli_command *self, int argc, char **argv)
 {
     int json = 0, code;
-    const cli_option options[] = {
-        { .name = "json", .kind = CLI_FLAG, .to = &json, .help = "one JSON object" }
-    };
+    const cli_option options[] = { CLI_SWITCH("json", &json, "one JSON object") };
     int n = cli_parse(self, options, sizeof options / sizeof *options, argc, argv, &code);
     if (n < 0)
         return code;

@@ -9,12 +9,8 @@ static int command(const cli_command *self, int argc, char **argv)
 {
     int code;
     const char *out = NULL;
-    const cli_option options[] = { { .name = "out",
-                                     .short_name = 'o',
-                                     .kind = CLI_TEXT,
-                                     .to = &out,
-                                     .value = "FILE",
-                                     .help = "the file to write" } };
+    const cli_option options[] = { CLI_OPTION(TEXT, "out", &out, "FILE", "the file to write",
+                                              .short_name = 'o') };
     int n = cli_parse(self, options, sizeof options / sizeof *options, argc, argv, &code);
     if (n < 0)
         return code;

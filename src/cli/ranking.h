@@ -25,34 +25,16 @@ typedef struct cli_ranking {
 } cli_ranking;
 
 #define CLI_RANKING_OPTIONS(show)                                                                  \
-    { .name = "starts",                                                                            \
-      .kind = CLI_COUNT,                                                                           \
-      .to = &(show)->starts,                                                                       \
-      .value = "N",                                                                                \
-      .help = "starting points of each refit",                                                     \
-      .low = 1,                                                                                    \
-      .high = 1000 },                                                                              \
-        { .name = "json",                                                                          \
-          .kind = CLI_FLAG,                                                                        \
-          .to = &(show)->format,                                                                   \
-          .low = CLI_RANKING_JSON,                                                                 \
-          .help = "the same as --format json; the last of both counts" },                          \
-        { .name = "format",                                                                        \
-          .kind = CLI_CHOICE,                                                                      \
-          .to = &(show)->format,                                                                   \
-          .value = "F",                                                                            \
-          .help = "table, csv, json, latex, sympy or c",                                           \
-          .choices = cli_ranking_formats },                                                        \
-        { .name = "top",                                                                           \
-          .kind = CLI_COUNT,                                                                       \
-          .to = &(show)->top,                                                                      \
-          .value = "N",                                                                            \
-          .help = "show the first N; 0: all",                                                      \
-          .high = UINT32_MAX },                                                                    \
-    {                                                                                              \
-        .name = "out", .short_name = 'o', .kind = CLI_TEXT, .to = &(show)->out, .value = "FILE",   \
-        .help = "write to a file, whole or not at all"                                             \
-    }
+    CLI_OPTION(COUNT, "starts", &(show)->starts, "N", "starting points of each refit", .low = 1,   \
+               .high = 1000),                                                                      \
+        CLI_SWITCH("json", &(show)->format, "the same as --format json; the last of both counts",  \
+                   .low = CLI_RANKING_JSON),                                                       \
+        CLI_OPTION(CHOICE, "format", &(show)->format, "F", "table, csv, json, latex, sympy or c",  \
+                   .choices = cli_ranking_formats),                                                \
+        CLI_OPTION(COUNT, "top", &(show)->top, "N", "show the first N; 0: all",                    \
+                   .high = UINT32_MAX),                                                            \
+        CLI_OPTION(TEXT, "out", &(show)->out, "FILE", "write to a file, whole or not at all",      \
+                   .short_name = 'o')
 
 /* Returns an exit code. */
 int cli_ranking_print(const cli_command *self, const cli_ranking *how, const regress_candidate *c,

@@ -22,36 +22,19 @@ typedef struct cli_task {
 
 /* The options' entries of a command's list. */
 #define CLI_TASK_MODEL(task)                                                                       \
-    { .name = "model",                                                                             \
-      .kind = CLI_TEXT,                                                                            \
-      .to = &(task)->model,                                                                        \
-      .value = "FILE",                                                                             \
-      .help = "the model; default: $SNIP_MODEL, else the one that comes with the program" },       \
-        { .name = "threads",                                                                       \
-          .kind = CLI_COUNT,                                                                       \
-          .to = &(task)->threads,                                                                  \
-          .value = "T",                                                                            \
-          .help = "cores; 0: all",                                                                 \
-          .high = LIMITS_THREADS },                                                                \
-    {                                                                                              \
-        .name = "quiet", .short_name = 'q', .kind = CLI_FLAG, .to = &(task)->quiet,                \
-        .help = "no notes on standard error"                                                       \
-    }
+    CLI_OPTION(TEXT, "model", &(task)->model, "FILE",                                              \
+               "the model; default: $SNIP_MODEL, else the one that comes with the program"),       \
+        CLI_OPTION(COUNT, "threads", &(task)->threads, "T", "cores; 0: all",                       \
+                   .high = LIMITS_THREADS),                                                        \
+        CLI_SWITCH("quiet", &(task)->quiet, "no notes on standard error", .short_name = 'q')
 #define CLI_TASK_TABLE(task)                                                                       \
-    { .name = "target",                                                                            \
-      .kind = CLI_TEXT,                                                                            \
-      .to = &(task)->table.target,                                                                 \
-      .value = "NAME",                                                                             \
-      .help = "the column to explain; default: `target`, else the last one" },                     \
+    CLI_OPTION(TEXT, "target", &(task)->table.target, "NAME",                                      \
+               "the column to explain; default: `target`, else the last one"),                     \
         CLI_TABLE_COLUMNS(&(task)->table),                                                         \
-        { .name = "drop-nan",                                                                      \
-          .kind = CLI_FLAG,                                                                        \
-          .to = &(task)->table.drop_invalid,                                                       \
-          .help = "leave out rows with missing or non-finite cells" },                             \
-    {                                                                                              \
-        .name = "seed", .kind = CLI_COUNT, .to = &(task)->seed, .value = "K",                      \
-        .help = "chooses the rows held out", .high = UINT64_MAX                                    \
-    }
+        CLI_SWITCH("drop-nan", &(task)->table.drop_invalid,                                        \
+                   "leave out rows with missing or non-finite cells"),                             \
+        CLI_OPTION(COUNT, "seed", &(task)->seed, "K", "chooses the rows held out",                 \
+                   .high = UINT64_MAX)
 
 /* Opens the model and prepares memory. Prints what is wrong and returns 0 on failure. */
 int cli_task_start(const cli_command *self, cli_task *task);

@@ -68,29 +68,14 @@ static int command(const cli_command *self, int argc, char **argv)
     int json = 0, normal = 0, positive = 0, form = 0, code;
     uint64_t dims = DATA_DIMS_MAX;
     const cli_option options[] = {
-        { .name = "normal",
-          .kind = CLI_FLAG,
-          .to = &normal,
-          .help = "first rewrite the formula in the model's operators" },
-        { .name = "assume-positive",
-          .kind = CLI_FLAG,
-          .to = &positive,
-          .help = "with --normal or --form: bases of powers are positive" },
-        { .name = "form",
-          .kind = CLI_FLAG,
-          .to = &form,
-          .help = "the form: canonical structure, one token per constant, free ones hidden" },
-        { .name = "dims",
-          .kind = CLI_COUNT,
-          .to = &dims,
-          .value = "N",
-          .low = 1,
-          .high = DATA_DIMS_MAX,
-          .help = "input dimension of the vocabulary" },
-        { .name = "json",
-          .kind = CLI_FLAG,
-          .to = &json,
-          .help = "one JSON object; spans are [first, one past the last]" },
+        CLI_SWITCH("normal", &normal, "first rewrite the formula in the model's operators"),
+        CLI_SWITCH("assume-positive", &positive,
+                   "with --normal or --form: bases of powers are positive"),
+        CLI_SWITCH("form", &form,
+                   "the form: canonical structure, one token per constant, free ones hidden"),
+        CLI_OPTION(COUNT, "dims", &dims, "N", "input dimension of the vocabulary", .low = 1,
+                   .high = DATA_DIMS_MAX),
+        CLI_SWITCH("json", &json, "one JSON object; spans are [first, one past the last]"),
     };
     int n = cli_parse(self, options, sizeof options / sizeof *options, argc, argv, &code);
     if (n < 0)

@@ -28,16 +28,6 @@ static void show_warning(void *context, const char *text)
     fprintf(stderr, "%ssnip train: %s\n", isatty(STDERR_FILENO) ? "\r\033[K" : "", text);
 }
 
-/* A size such as 4G or 500M. Returns 0 if it is none. */
-static size_t read_bytes(const char *text)
-{
-    char *end;
-    double n = strtod(text, &end);
-    double unit = *end == 'K' ? 1 << 10 : *end == 'M' ? 1 << 20 : *end == 'G' ? 1 << 30 : 1;
-    end += unit > 1;
-    return end == text || *end || !(n * unit >= 1) || n * unit > 1e15 ? 0 : (size_t)(n * unit);
-}
-
 /* key=value for the model or the training, whichever knows the key. */
 static snip_code set_key(model_config *m, train_config *c, const char *setting, snip_status *st)
 {
@@ -101,236 +91,218 @@ static snip_code read_formulas(data_own_laws *out, const char *path, arena *a, s
     return code == SNIP_OK ? code : status_fail(st, code, 0, "%.80s: %.150s", path, why.msg);
 }
 
-static int run(const cli_command *self, int argc, char **argv, arena *a)
-{
-    const char *out = NULL, *memory = "4G", *rate = NULL, *clip = NULL, *init = NULL,
-               *formulas = NULL;
-    int preset = 2, stage = TRAIN_S5;
-    cli_list sets = { .count = 0 };
-    uint64_t steps = 0, batch = 0, seed = 0, warmup = 0, minutes = 5, every = 0, threads = 0,
-             pairs = 256;
-    int resume = 0, overwrite = 0, quiet = 0, json = 0, code;
+/* What the command was asked for. */
+typedef struct request {
+    const cli_command *self;
+    const char *out, *memory, *rate, *clip, *init, *formulas;
+    int preset, stage;
+    cli_list sets;
+    uint64_t steps, batch, seed, warmup, minutes, every, threads, pairs;
+    int resume, overwrite, quiet, json;
+    arena *a; /* for the weights of --init and the formulas */
+} request;
 
+/* What a run is made of. */
+typedef struct plan {
+    model_config m;
+    train_config c;
+    train_start start;
+    data_own_laws own;
+} plan;
+
+/* The formulas of --formulas are part of the samples. */
+static snip_code take_formulas(plan *p, const request *q, snip_status *st)
+{
+    snip_code code = read_formulas(&p->own, q->formulas, q->a, st);
+    if (code != SNIP_OK)
+        return code;
+    p->c.own = &p->own;
+    p->c.formulas = p->own.hash;
+    p->c.formulas_share = 0.3;
+    return SNIP_OK;
+}
+
+/* Applies the options, then every --set in their order. */
+static snip_code set_keys(plan *p, const request *q, snip_status *st)
+{
+    train_config *c = &p->c;
+    c->seed = q->seed;
+    c->steps = q->steps ? q->steps : c->steps;
+    c->batch = q->batch ? q->batch : c->batch;
+    c->warmup = q->warmup ? q->warmup : c->warmup;
+    c->phase[TRAIN_MAIN].stage = q->stage;
+    p->start.any_warmup = q->warmup == 0;
+    snip_code code = SNIP_OK;
+    if (q->rate)
+        code = train_config_set(c, "lr", q->rate, st);
+    if (code == SNIP_OK && q->clip)
+        code = train_config_set(c, "clip", q->clip, st);
+    for (size_t i = 0; i < q->sets.count && code == SNIP_OK; i++) {
+        const char *set = q->sets.value[i];
+        code = set_key(&p->m, c, set, st);
+        p->start.any_warmup = p->start.any_warmup && strncmp(set, "warmup=", 7) != 0;
+        if (code == SNIP_OK && q->init)
+            code = check_kept(&p->start.init->config, &p->m, set, q->init, st);
+    }
+    return code;
+}
+
+/* What follows from the keys unless it was asked for; `usual_points` are the preset's. */
+static void complete(plan *p, size_t usual_points)
+{
+    if (p->m.forms && p->c.forms_share == 0) /* a model of both views learns both */
+        p->c.forms_share = 0.5;
+    if (p->start.any_warmup)
+        train_shorten_warmup(&p->c);
+    /* Points per table in training are at most the model's. */
+    for (int i = 0; i < TRAIN_PHASES; i++)
+        if (p->c.phase[i].points == usual_points && usual_points > (size_t)p->m.points)
+            p->c.phase[i].points = (size_t)p->m.points;
+}
+
+/* The plan that was asked for. Prints what is wrong. Returns an exit code. */
+static int make_plan(plan *p, const request *q)
+{
+    snip_status st;
+    p->start = (train_start){ .resume = q->resume,
+                              .overwrite = q->overwrite,
+                              .taken = "; --resume goes on with it, --overwrite starts anew",
+                              .taken_model = "; --overwrite replaces it" };
+    if (model_config_preset(&p->m, model_presets[q->preset], &st) != SNIP_OK ||
+        train_config_preset(&p->c, model_presets[q->preset], &st) != SNIP_OK)
+        return cli_fail(q->self, CLI_MISUSED, "%s", st.msg);
+    if (q->init && read_init(&p->start, q->init, q->a, &st) != SNIP_OK)
+        return cli_fail_status(q->self, &st);
+    if (q->init)
+        p->m = p->start.init->config;
+    if (q->formulas && take_formulas(p, q, &st) != SNIP_OK)
+        return cli_fail_status(q->self, &st);
+    size_t usual_points = p->c.phase[TRAIN_MAIN].points;
+    snip_code code = set_keys(p, q, &st);
+    if (code == SNIP_OK) {
+        complete(p, usual_points);
+        code = model_config_check(&p->m, &st);
+    }
+    if (code == SNIP_OK)
+        code = train_config_check(&p->c, &p->m, &st);
+    return code == SNIP_OK ? CLI_DONE : cli_fail(q->self, CLI_MISUSED, "%s", st.msg);
+}
+
+/* The last word of a run of `done` steps. Returns an exit code. */
+static int print_end(const request *q, const train_config *c, uint64_t done)
+{
+    int finished = done >= c->steps, code;
+    if (q->json) {
+        code = cli_print_json(q->self, json_pack("{s:I,s:I,s:b,s:o}", "steps", (json_int_t)done,
+                                                 "samples", (json_int_t)(done * c->batch),
+                                                 "finished", finished, "out", text_json(q->out)));
+    } else {
+        printf("%s after %llu of %llu steps; the model is %s/model.safetensors\n",
+               finished ? "done" : "stopped", (unsigned long long)done,
+               (unsigned long long)c->steps, q->out);
+        code = cli_finish(q->self);
+    }
+    return code;
+}
+
+/* Trains as one of the ranks, of which the first speaks. Returns an exit code. */
+static int train(const request *q, const plan *p, size_t memory)
+{
+    snip_status st;
+    const volatile sig_atomic_t *stop = cli_stop_on_signals();
+    ranks *all = ranks_start();
+    int me = ranks_me(all), quiet = q->quiet || me;
+    const train_watch watch = { .line = show_line,
+                                .warn = show_warning,
+                                .context = &quiet,
+                                .log_seconds = 5,
+                                .save_seconds = 60 * (double)q->minutes,
+                                .save_steps = q->every,
+                                .check_pairs = q->pairs,
+                                .memory = memory,
+                                .threads = cli_threads(q->threads),
+                                .stop = stop,
+                                .ranks = all };
+    uint64_t done = 0;
+    int code = CLI_DONE;
+    snip_code good = train_run(&p->m, &p->c, q->out, &p->start, &watch, &done, &st);
+    if (!quiet && isatty(STDERR_FILENO))
+        fputc('\n', stderr);
+    if (good != SNIP_OK) {
+        code = cli_fail_status(q->self, &st);
+        ranks_abort(all, code); /* the others may be waiting for us */
+    }
+    ranks_stop(all);
+    if (code == CLI_DONE && !me)
+        code = print_end(q, &p->c, done);
+    return code == CLI_DONE && done < p->c.steps ? CLI_STOPPED : code;
+}
+
+static int command(const cli_command *self, int argc, char **argv)
+{
+    int code;
+    request q = {
+        .self = self, .memory = "4G", .preset = 2, .stage = TRAIN_S5, .minutes = 5, .pairs = 256
+    };
     const cli_option options[] = {
-        { .name = "preset",
-          .kind = CLI_CHOICE,
-          .to = &preset,
-          .value = "NAME",
-          .choices = model_presets,
-          .help = "paper, base, small or tiny" },
-        { .name = "stage",
-          .kind = CLI_CHOICE,
-          .to = &stage,
-          .value = "S",
-          .choices = train_stage_names,
-          .help = "S0 (plain SNIP) to S5 (full SNIP++)" },
-        { .name = "steps",
-          .kind = CLI_COUNT,
-          .to = &steps,
-          .value = "N",
-          .high = 1000000000000,
-          .help = "updates; 0: the preset's" },
-        { .name = "batch-size",
-          .kind = CLI_COUNT,
-          .to = &batch,
-          .value = "B",
-          .high = 1000000,
-          .help = "expressions per update; 0: the preset's" },
-        { .name = "lr", .kind = CLI_TEXT, .to = &rate, .value = "X", .help = "peak learning rate" },
-        { .name = "warmup",
-          .kind = CLI_COUNT,
-          .to = &warmup,
-          .value = "N",
-          .high = 1000000000,
-          .help = "updates until the peak; 0: the preset's, at most half of the steps" },
-        { .name = "grad-clip-norm",
-          .kind = CLI_TEXT,
-          .to = &clip,
-          .value = "X",
-          .help = "bound on the gradient's norm" },
-        { .name = "seed",
-          .kind = CLI_COUNT,
-          .to = &seed,
-          .value = "K",
-          .high = 9000000000000000,
-          .help = "seed of weights and data" },
-        { .name = "out",
-          .kind = CLI_TEXT,
-          .to = &out,
-          .value = "DIR",
-          .help = "folder of the run" },
-        { .name = "resume",
-          .kind = CLI_FLAG,
-          .to = &resume,
-          .help = "go on with the run in that folder" },
-        { .name = "overwrite",
-          .kind = CLI_FLAG,
-          .to = &overwrite,
-          .help = "start anew in a folder that holds a run or a model" },
-        { .name = "init",
-          .kind = CLI_TEXT,
-          .to = &init,
-          .value = "MODEL",
-          .help = "start with the weights and configuration of this file" },
-        { .name = "formulas",
-          .kind = CLI_TEXT,
-          .to = &formulas,
-          .value = "FILE",
-          .help = "mix formulas of your own into the samples: formula, tab, x=1:5 y=0:2" },
-        { .name = "save-frequency",
-          .kind = CLI_COUNT,
-          .to = &minutes,
-          .value = "M",
-          .low = 1,
-          .high = 10000,
-          .help = "minutes between checkpoints" },
-        { .name = "save-steps",
-          .kind = CLI_COUNT,
-          .to = &every,
-          .value = "N",
-          .high = 1000000000000,
-          .help = "and every N updates; 0: never" },
-        { .name = "check-pairs",
-          .kind = CLI_COUNT,
-          .to = &pairs,
-          .value = "N",
-          .low = 2,
-          .high = 20000,
-          .help = "held-out pairs of the check at each checkpoint" },
-        { .name = "memory",
-          .kind = CLI_TEXT,
-          .to = &memory,
-          .value = "SIZE",
-          .help = "for activations; beyond it they are computed twice" },
-        { .name = "threads",
-          .kind = CLI_COUNT,
-          .to = &threads,
-          .value = "T",
-          .high = LIMITS_THREADS,
-          .help = "0: all cores" },
-        { .name = "set",
-          .kind = CLI_LIST,
-          .to = &sets,
-          .value = "KEY=VALUE",
-          .help = "any key of model or training, any number of times" },
-        { .name = "json", .kind = CLI_FLAG, .to = &json, .help = "the result as a JSON object" },
-        CLI_QUIET(&quiet),
+        CLI_OPTION(CHOICE, "preset", &q.preset, "NAME", "paper, base, small or tiny",
+                   .choices = model_presets),
+        CLI_OPTION(CHOICE, "stage", &q.stage, "S", "S0 (plain SNIP) to S5 (full SNIP++)",
+                   .choices = train_stage_names),
+        CLI_OPTION(COUNT, "steps", &q.steps, "N", "updates; 0: the preset's",
+                   .high = 1000000000000),
+        CLI_OPTION(COUNT, "batch-size", &q.batch, "B", "expressions per update; 0: the preset's",
+                   .high = 1000000),
+        CLI_OPTION(TEXT, "lr", &q.rate, "X", "peak learning rate"),
+        CLI_OPTION(COUNT, "warmup", &q.warmup, "N",
+                   "updates until the peak; 0: the preset's, at most half of the steps",
+                   .high = 1000000000),
+        CLI_OPTION(TEXT, "grad-clip-norm", &q.clip, "X", "bound on the gradient's norm"),
+        CLI_OPTION(COUNT, "seed", &q.seed, "K", "seed of weights and data",
+                   .high = 9000000000000000),
+        CLI_OPTION(TEXT, "out", &q.out, "DIR", "folder of the run"),
+        CLI_SWITCH("resume", &q.resume, "go on with the run in that folder"),
+        CLI_SWITCH("overwrite", &q.overwrite, "start anew in a folder that holds a run or a model"),
+        CLI_OPTION(TEXT, "init", &q.init, "MODEL",
+                   "start with the weights and configuration of this file"),
+        CLI_OPTION(TEXT, "formulas", &q.formulas, "FILE",
+                   "mix formulas of your own into the samples: formula, tab, x=1:5 y=0:2"),
+        CLI_OPTION(COUNT, "save-frequency", &q.minutes, "M", "minutes between checkpoints",
+                   .low = 1, .high = 10000),
+        CLI_OPTION(COUNT, "save-steps", &q.every, "N", "and every N updates; 0: never",
+                   .high = 1000000000000),
+        CLI_OPTION(COUNT, "check-pairs", &q.pairs, "N",
+                   "held-out pairs of the check at each checkpoint", .low = 2, .high = 20000),
+        CLI_OPTION(TEXT, "memory", &q.memory, "SIZE",
+                   "for activations; beyond it they are computed twice"),
+        CLI_OPTION(COUNT, "threads", &q.threads, "T", "0: all cores", .high = LIMITS_THREADS),
+        CLI_OPTION(LIST, "set", &q.sets, "KEY=VALUE",
+                   "any key of model or training, any number of times"),
+        CLI_SWITCH("json", &q.json, "the result as a JSON object"),
+        CLI_QUIET(&q.quiet),
     };
     int n = cli_parse(self, options, sizeof options / sizeof *options, argc, argv, &code);
     if (n < 0)
         return code;
     if (n > 0)
         return cli_fail(self, CLI_MISUSED, "takes no argument '%.40s'", argv[0]);
-    if (!out)
+    if (!q.out)
         return cli_fail(self, CLI_MISUSED, "needs --out DIR, the folder of the run");
-
-    snip_status st;
-    model_config m;
-    train_config c;
-    train_watch watch = { .line = show_line,
-                          .warn = show_warning,
-                          .context = &quiet,
-                          .log_seconds = 5,
-                          .save_seconds = 60 * (double)minutes,
-                          .save_steps = every,
-                          .check_pairs = pairs,
-                          .memory = read_bytes(memory),
-                          .threads = cli_threads(threads) };
-    train_start start = { .resume = resume,
-                          .overwrite = overwrite,
-                          .taken = "; --resume goes on with it, --overwrite starts anew",
-                          .taken_model = "; --overwrite replaces it" };
-    if (overwrite && resume)
+    if (q.overwrite && q.resume)
         return cli_fail(self, CLI_MISUSED, "--overwrite starts anew, --resume goes on with a run");
-    start.any_warmup = warmup == 0;
-    if (init && resume)
+    if (q.init && q.resume)
         return cli_fail(self, CLI_MISUSED, "--init starts a new run, --resume goes on with one");
-    if (watch.memory == 0)
-        return cli_fail(self, CLI_MISUSED, "--memory wants a size such as 4G, not '%.40s'", memory);
-    if (model_config_preset(&m, model_presets[preset], &st) != SNIP_OK ||
-        train_config_preset(&c, model_presets[preset], &st) != SNIP_OK)
-        return cli_fail(self, CLI_MISUSED, "%s", st.msg);
-    if (init && read_init(&start, init, a, &st) != SNIP_OK)
-        return cli_fail_status(self, &st);
-    if (init)
-        m = start.init->config;
-    data_own_laws own;
-    if (formulas) {
-        snip_code read = read_formulas(&own, formulas, a, &st);
-        if (read != SNIP_OK)
-            return cli_fail_status(self, &st);
-        c.own = &own;
-        c.formulas = own.hash;
-        c.formulas_share = 0.3;
-    }
-    size_t usual_points = c.phase[TRAIN_MAIN].points;
-    c.seed = seed;
-    c.steps = steps ? steps : c.steps;
-    c.batch = batch ? batch : c.batch;
-    c.warmup = warmup ? warmup : c.warmup;
-    c.phase[TRAIN_MAIN].stage = stage;
-    snip_code good = SNIP_OK;
-    if (rate)
-        good = train_config_set(&c, "lr", rate, &st);
-    if (good == SNIP_OK && clip)
-        good = train_config_set(&c, "clip", clip, &st);
-    for (size_t i = 0; i < sets.count && good == SNIP_OK; i++) {
-        good = set_key(&m, &c, sets.value[i], &st);
-        start.any_warmup = start.any_warmup && strncmp(sets.value[i], "warmup=", 7) != 0;
-        if (good == SNIP_OK && init)
-            good = check_kept(&start.init->config, &m, sets.value[i], init, &st);
-    }
-    if (m.forms && c.forms_share == 0) /* a model of both views learns both, unless told a share */
-        c.forms_share = 0.5;
-    if (start.any_warmup)
-        train_shorten_warmup(&c);
-    /* Points per table in training are at most the model's, unless asked for. */
-    for (int i = 0; i < TRAIN_PHASES; i++)
-        if (c.phase[i].points == usual_points && usual_points > (size_t)m.points)
-            c.phase[i].points = (size_t)m.points;
-    if (good == SNIP_OK)
-        good = model_config_check(&m, &st);
-    if (good == SNIP_OK)
-        good = train_config_check(&c, &m, &st);
-    if (good != SNIP_OK)
-        return cli_fail(self, CLI_MISUSED, "%s", st.msg);
-
-    watch.stop = cli_stop_on_signals();
-    uint64_t done = 0;
-    watch.ranks = ranks_start();
-    int me = ranks_me(watch.ranks);
-    if (me)
-        quiet = 1;
-    good = train_run(&m, &c, out, &start, &watch, &done, &st);
-    if (!quiet && isatty(STDERR_FILENO))
-        fputc('\n', stderr);
-    if (good != SNIP_OK) {
-        code = cli_fail_status(self, &st);
-        ranks_abort(watch.ranks, code); /* the others may be waiting for us */
-        ranks_stop(watch.ranks);
-        return code;
-    }
-    ranks_stop(watch.ranks);
-    int finished = done >= c.steps;
-    code = CLI_DONE;
-    if (!me && json) {
-        code = cli_print_json(self, json_pack("{s:I,s:I,s:b,s:o}", "steps", (json_int_t)done,
-                                              "samples", (json_int_t)(done * c.batch), "finished",
-                                              finished, "out", text_json(out)));
-    } else if (!me) {
-        printf("%s after %llu of %llu steps; the model is %s/model.safetensors\n",
-               finished ? "done" : "stopped", (unsigned long long)done, (unsigned long long)c.steps,
-               out);
-        code = cli_finish(self);
-    }
-    return code == CLI_DONE && !finished ? CLI_STOPPED : code;
-}
-
-static int command(const cli_command *self, int argc, char **argv)
-{
-    arena *a = arena_new(0); /* for the weights of --init */
-    int code = a ? run(self, argc, argv, a) : cli_fail(self, CLI_FAILED, "out of memory");
-    arena_free(a);
+    size_t memory = cli_bytes(q.memory);
+    if (memory == 0)
+        return cli_fail(self, CLI_MISUSED, "--memory wants a size such as 4G, not '%.40s'",
+                        q.memory);
+    if (!(q.a = arena_new(0)))
+        return cli_fail(self, CLI_FAILED, "out of memory");
+    plan p;
+    code = make_plan(&p, &q);
+    if (code == CLI_DONE)
+        code = train(&q, &p, memory);
+    arena_free(q.a);
     return code;
 }
 

@@ -357,17 +357,17 @@ static size_t thin(double **x, size_t columns, size_t rows, size_t most, rng *r)
     return kept;
 }
 
-snip_code data_formula_sample(const data_corpus *c, size_t index, data_sampling sampling,
-                              size_t points, uint64_t seed, const double ***x, double **y,
-                              size_t *rows, arena *a, snip_status *st)
+snip_code data_formula_sample(const double ***x, double **y, size_t *rows, const data_corpus *c,
+                              size_t index, const data_design *how, arena *a, snip_status *st)
 {
+    const size_t points = how->points;
     const data_formula *f = &c->formula[index];
     rng r;
-    streams_rng(&r, seed, STREAMS_CORPUS_POINTS, index);
+    streams_rng(&r, how->seed, STREAMS_CORPUS_POINTS, index);
     double **columns = NULL;
     snip_code code;
     *rows = points;
-    if (sampling == DATA_SAMPLE_RANGE || strcmp(f->sampling, "range") == 0) {
+    if (how->sampling == DATA_SAMPLE_RANGE || strcmp(f->sampling, "range") == 0) {
         code = sample_range(f, points, &r, &columns, a, st);
     } else if (strncmp(f->sampling, "ODE[", 4) == 0) {
         code = sample_trajectories(c, f, &columns, rows, a, st);

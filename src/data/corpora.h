@@ -47,11 +47,16 @@ typedef enum data_sampling {
                              of them are thinned at random */
 } data_sampling;
 
-/* Points for a formula and its values there, in `a`. Sample `index` is the formula's place in
- * the corpus `c`. *rows is the number of points drawn, `points` unless the design has fewer. */
-snip_code data_formula_sample(const data_corpus *c, size_t index, data_sampling sampling,
-                              size_t points, uint64_t seed, const double ***x, double **y,
-                              size_t *rows, arena *a, snip_status *st);
+typedef struct data_design {
+    data_sampling sampling;
+    size_t points; /* at most */
+    uint64_t seed;
+} data_design;
+
+/* Points for a formula and its values there, in `a`; `index` is its place in the corpus `c`. *rows
+ * is the number of points drawn, how->points unless the published design has fewer. */
+snip_code data_formula_sample(const double ***x, double **y, size_t *rows, const data_corpus *c,
+                              size_t index, const data_design *how, arena *a, snip_status *st);
 
 /* Whether the model can use formula `f` on these points: at most v->dims inputs, finite values that
  * have tokens, a normal form (given the ranges) of at most DATA_SEQUENCE_MAX tokens. If so the

@@ -1,4 +1,4 @@
-/* laws_int.h - a law while it is being written; for laws.c and law_forms.c only.
+/* laws_int.h - a law while it is being written; for the files of laws only.
  *
  * Every term carries its values at a few rows (probes), so that constants can be chosen to suit:
  * the k of exp(-k*x) from the range of x, the coefficients of a sum so that all terms count. */
@@ -64,6 +64,63 @@ int law_fresh_like(law_writer *w, int j, int side);
 
 /* A leaf. `node.value` is taken as it is. */
 int law_leaf(law_writer *w, expr_node node, const double *probes);
+
+/* Terms (law_terms.c). Each function adds one and returns its place. A free constant, and a number
+ * that belongs to the form: */
+int law_number(law_writer *w, double v);
+int law_whole(law_writer *w, int k);
+int law_unary(law_writer *w, expr_op op, int a);
+
+/* Algebra as people write it. Numerators are joined, factors stand in one row, numbers first:
+ * a*(b/2) is a*b/2, a/(b/c) is a*c/b, (a/b)/c is a/(b*c), the square of a power is a power. */
+int law_times(law_writer *w, int a, int b);
+int law_over(law_writer *w, int a, int b);
+int law_plus(law_writer *w, int a, int b);
+int law_minus(law_writer *w, int a, int b);
+int law_either(law_writer *w, int a, int b); /* plus or minus */
+int law_square(law_writer *w, int t);
+int law_raised(law_writer *w, int t, double p); /* t^p, p > 0 */
+int law_power(law_writer *w, int t, double p);  /* any p */
+int law_negative(law_writer *w, int t);         /* with the sign in front */
+
+/* c*t, where c joins the constants that scale t or a part of it already; t/s, or k*t with k = 1/s;
+ * t with a coefficient that makes it about as large as `to`. */
+int law_factor(law_writer *w, double c, int t);
+int law_per(law_writer *w, int t, double s);
+int law_weighted(law_writer *w, int t, double to);
+
+/* What a term is: its operator, or a kind of it. 1/t is an inverse, one operator in the end. */
+int law_is(const law_writer *w, int t, expr_op op);
+int law_is_sum(const law_writer *w, int t);
+int law_is_power(const law_writer *w, int t);
+int law_is_product(const law_writer *w, int t);
+int law_is_inverse(const law_writer *w, int t);
+int law_kid(const law_writer *w, int t, int slot);
+int law_same(const law_writer *w, int a, int b); /* node for node */
+
+/* Whether t holds one of the operators that `among` is true for. */
+int law_holds(const law_writer *w, int t, int (*among)(int op));
+int law_is_transcendental(int op);
+
+/* Whether t has a free constant that scales it as a whole, so that one more would say nothing. */
+int law_has_scale(const law_writer *w, int t);
+
+/* Its values at the probes: least, greatest, the largest and the mean size; whether all are
+ * positive. */
+double law_low(const law_writer *w, int t);
+double law_high(const law_writer *w, int t);
+double law_top(const law_writer *w, int t);
+double law_size(const law_writer *w, int t);
+int law_positive(const law_writer *w, int t);
+
+/* Numbers that suit: one of 0 .. n-1; the size of a target in its unit; a value within the range of
+ * t; scales of its order; s such that t/s is of order 1 over t's range. */
+int law_pick(law_writer *w, int n);
+double law_some_size(law_writer *w);
+double law_place(law_writer *w, int t);
+double law_scale(law_writer *w, int t);
+double law_width(law_writer *w, int t);
+double law_decay(law_writer *w, int t);
 
 /* A law of `dim` inputs, all new; its root, or -1 where it came out as nobody would write it. */
 int law_write(law_writer *w, int dim);

@@ -141,21 +141,3 @@ size_t data_tokens_path(const data_tokens *t, size_t node, uint8_t *path)
     }
     return depth;
 }
-
-int data_points_tokens(uint16_t *out, const data_vocab *v, const double *const *x, int dim,
-                       const double *y, size_t points)
-{
-    size_t width = 3 * ((size_t)v->dims + 1);
-    int good = 1;
-    for (int j = 0; j <= v->dims; j++) {
-        const double *column = j == v->dims ? y : j < dim ? x[j] : NULL;
-        uint16_t *to = out + 3 * (size_t)j;
-        for (size_t i = 0; i < points; i++, to += width) {
-            if (column)
-                good &= data_vocab_float(v, column[i], to);
-            else
-                to[0] = to[1] = to[2] = DATA_INPUT_PAD;
-        }
-    }
-    return good;
-}

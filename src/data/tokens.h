@@ -37,9 +37,4 @@ size_t data_tokens_count(expr e);
  * Returns their number. */
 size_t data_tokens_path(const data_tokens *t, size_t node, uint8_t *path);
 
-/* Float words of `points` points into out[points][(v->dims + 1) * 3]: x_0, x_1, ..., y; absent
- * inputs are <INPUT_PAD>. Returns 0 if a value has no tokens. */
-int data_points_tokens(uint16_t *out, const data_vocab *v, const double *const *x, int dim,
-                       const double *y, size_t points);
-
 #endif

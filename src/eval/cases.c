@@ -42,8 +42,8 @@ static int add_corpus(eval_case *c, size_t *n, const data_corpus *k, const data_
         c[*n].function = data_formula_function(f);
         if (is_there(c, *n))
             continue;
-        snip_code code =
-            data_formula_sample(k, i, DATA_SAMPLE_RANGE, DATA_POINTS, seed, &x, &y, &rows, a, &st);
+        snip_code code = data_formula_sample(
+            &x, &y, &rows, k, i, &(data_design){ DATA_SAMPLE_RANGE, DATA_POINTS, seed }, a, &st);
         if (code == SNIP_OK)
             code = data_formula_usable(&normal, f, y, rows, vocab, a, &st);
         if (code == SNIP_NOMEM)
@@ -123,7 +123,7 @@ static double *judge_all(const eval_case_suite *suite, const eval_case *c, size_
     const model_opened m = { .m = s->m, .tree = s->tree };
     double *value = arena_array(a, suite->values * n + 1, sizeof *value), one[EVAL_CASE_VALUES];
     progress bar;
-    progress_start(&bar, suite->what, n, how->quiet);
+    progress_start(&bar, suite->what, n, how->show);
     for (size_t i = 0; i < n && value; i++) {
         if (!suite->judge(one, &c[i], i, &m, how, s->threads)) {
             value = NULL;

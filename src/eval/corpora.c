@@ -89,8 +89,8 @@ static snip_code add_formula(collection *all, const data_corpus *c, size_t i, ui
     if (!mean || !deviation)
         return status_nomem(st);
     snip_status why;
-    snip_code code =
-        data_formula_sample(c, i, DATA_SAMPLE_RANGE, POINTS, seed, &x, &y, &rows, a, st);
+    snip_code code = data_formula_sample(&x, &y, &rows, c, i,
+                                         &(data_design){ DATA_SAMPLE_RANGE, POINTS, seed }, a, st);
     if (code != SNIP_OK)
         return code;
     code = data_formula_usable(&e, f, y, rows, s->m->vocab, a, &why);

@@ -87,7 +87,7 @@ static snip_code build(library *l, forms_context *c, snip_status *st)
         return status_nomem(st);
     snip_code code = forms_stream_open(&s, RNG_LIBRARY, POINTS, 1, CONSTANTS, want, st);
     progress bar;
-    progress_start(&bar, "library", want, c->how->quiet);
+    progress_start(&bar, "library", want, c->how->show);
     while (code == SNIP_OK && n > 0) {
         forms_sample *f;
         forms_batch(c);

@@ -221,7 +221,7 @@ static snip_code pool_fill(pool *p, forms_context *c, snip_status *st)
     snip_code code = forms_stream_open(&s, RNG_HELD_OUT, DATA_POINTS, 0, 0, p->n, st);
     size_t at = 0, n = 1, latent = c->s->latent;
     progress bar;
-    progress_start(&bar, "forms embedded", p->n, c->how->quiet);
+    progress_start(&bar, "forms embedded", p->n, c->how->show);
     while (code == SNIP_OK && n > 0) {
         forms_sample *f;
         forms_batch(c);
@@ -249,9 +249,9 @@ snip_code forms_retrieval(json_t **out, forms_context *c, snip_status *st)
         code = pool_fill(&p, c, st);
     *out = json_pack("{s:I,s:f}", "forms", (json_int_t)n, "chance_r10", fmin(1, 10 / (double)n));
     if (code == SNIP_OK) {
-        progress_start(&bar, "forms ranked", n, c->how->quiet);
-        if (!eval_places_turned(p.above[0], p.above[1], p.symbols, p.values, p.turned, n,
-                                c->s->latent, 0, n, c->s->threads, &bar))
+        progress_start(&bar, "forms ranked", n, c->how->show);
+        const eval_pairs pairs = { p.symbols, p.values, p.turned, n, c->s->latent };
+        if (!eval_places(p.above[0], p.above[1], &pairs, 0, n, c->s->threads, &bar))
             code = status_nomem(st);
         progress_end(&bar);
     }

@@ -66,13 +66,17 @@ static snip_code add_rival(forms_set *set, expr e, int dim, const double *const 
     return SNIP_OK;
 }
 
-/* Draws law i for a user of held-out laws, or for the other one where this is for a choice between
+/* Who draws: the user of held-out laws, or the other one where this is for a choice between
  * methods. */
-static snip_code draw_law(data_sample *s, data_law *law, const data_gen *gen, forms_draws what,
-                          streams_user held_out, streams_user validation, uint64_t i, uint64_t seed,
-                          arena *a)
+static streams_user user_of(forms_draws what, streams_user held_out, streams_user validation)
 {
-    streams_user user = what == FORMS_DRAW_VALIDATION ? validation : held_out;
+    return what == FORMS_DRAW_VALIDATION ? validation : held_out;
+}
+
+/* Draws law i for a user. */
+static snip_code draw_law(data_sample *s, data_law *law, const data_gen *gen, streams_user user,
+                          uint64_t i, uint64_t seed, arena *a)
+{
     return data_law_draw(s, law, gen, seed, streams_map[user].stream, streams_index(user, i), a);
 }
 
@@ -83,7 +87,7 @@ static snip_code add_laws(forms_set *set, const eval_how *how, arena *a)
     for (uint64_t i = 0; i < POOL && code == SNIP_OK; i++) {
         data_sample s;
         data_law law;
-        code = draw_law(&s, &law, &gen, set->what, STREAMS_RIVALS, STREAMS_CHECK_RIVALS, i,
+        code = draw_law(&s, &law, &gen, user_of(set->what, STREAMS_RIVALS, STREAMS_CHECK_RIVALS), i,
                         how->seed, a);
         if (code == SNIP_OK)
             code = add_rival(set, law.e, law.dim, law.x, law.points, a);
@@ -127,8 +131,9 @@ static snip_code add_corpora(forms_set *set, size_t most, const data_vocab *v, c
             expr normal;
             if (is_listed(set, corpus, found, data_formula_function(f)))
                 continue;
-            code = data_formula_sample(&corpus[k], i, DATA_SAMPLE_RANGE, FORMS_POINTS, how->seed,
-                                       &x, &y, &rows, a, st);
+            code = data_formula_sample(&x, &y, &rows, &corpus[k], i,
+                                       &(data_design){ DATA_SAMPLE_RANGE, FORMS_POINTS, how->seed },
+                                       a, st);
             if (code != SNIP_OK)
                 return code;
             code = data_formula_usable(&normal, f, y, rows, v, a, NULL);
@@ -357,14 +362,16 @@ static snip_code draw_truth(forms_problem *p, const forms_set *set, const eval_h
         const data_corpus *corpus = &set->corpus[set->of[p->index]];
         const data_formula *f = &corpus->formula[set->at[p->index]];
         size_t rows;
-        code = data_formula_sample(corpus, set->at[p->index], DATA_SAMPLE_RANGE, FORMS_POINTS,
-                                   how->seed, &x, &y, &rows, a, NULL);
+        code = data_formula_sample(&x, &y, &rows, corpus, set->at[p->index],
+                                   &(data_design){ DATA_SAMPLE_RANGE, FORMS_POINTS, how->seed }, a,
+                                   NULL);
         p->truth = f->e;
         p->dim = (int)f->names.count;
     } else {
         const data_gen gen = { .dims = DATA_LAW_DIMS, .points = FORMS_POINTS };
-        code = draw_law(&s, &law, &gen, set->what, STREAMS_PROBLEMS, STREAMS_CHECK_PROBLEMS,
-                        p->index, how->seed, a);
+        code =
+            draw_law(&s, &law, &gen, user_of(set->what, STREAMS_PROBLEMS, STREAMS_CHECK_PROBLEMS),
+                     p->index, how->seed, a);
         if (code == SNIP_OK) {
             p->truth = law.e;
             p->dim = law.dim;

@@ -151,7 +151,7 @@ snip_code forms_tasks(forms_task **out, const forms_set *set, int conditions, fo
     *out = arena_zero(c->a, (set->count + 1) * (size_t)conditions * sizeof **out);
     if (!*out)
         return status_nomem(st);
-    progress_start(&bar, set_names[set->what], set->count, c->how->quiet);
+    progress_start(&bar, set_names[set->what], set->count, c->how->show);
     for (size_t first = 0; first < set->count && code == SNIP_OK; first += BATCH) {
         size_t n = set->count - first < BATCH ? set->count - first : BATCH;
         forms_batch(c);

@@ -53,7 +53,7 @@ static snip_code embed_pairs(model_space *s, float *symbols, float *values, size
         failed |= !(a[t] = arena_new(0));
     snip_code code = !a || !sample || !item || !words || failed ? status_nomem(st) : SNIP_OK;
     progress bar;
-    progress_start(&bar, "pairs embedded", end - first, how->quiet);
+    progress_start(&bar, "pairs embedded", end - first, how->show);
     for (size_t at = first; at < end && code == SNIP_OK; at += BATCH) {
         size_t n = end - at < BATCH ? end - at : BATCH;
         for (int t = 0; t < threads; t++)
@@ -156,9 +156,9 @@ snip_code eval_global(json_t **out, model_space *s, const eval_how *how, snip_st
     double embedded = clock_now(), ranked = embedded;
     if (code == SNIP_OK) {
         progress bar;
-        progress_start(&bar, "pairs ranked", end - first, how->quiet);
-        if (!eval_places(above[0], above[1], symbols, values, n, s->latent, first, end, s->threads,
-                         &bar))
+        progress_start(&bar, "pairs ranked", end - first, how->show);
+        const eval_pairs pairs = { symbols, values, NULL, n, s->latent };
+        if (!eval_places(above[0], above[1], &pairs, first, end, s->threads, &bar))
             code = status_nomem(st);
         progress_end(&bar);
         ranked = clock_now();

@@ -298,7 +298,7 @@ snip_code eval_local(eval_scores *out, model_space *s, const eval_target *t, siz
         if (!make_scores(&out[r], n, subtrees, s->latent, a))
             code = status_nomem(st);
     progress bar;
-    progress_start(&bar, subtrees ? "parents of subtrees" : "edited targets", n, how->quiet);
+    progress_start(&bar, subtrees ? "parents of subtrees" : "edited targets", n, how->show);
     for (size_t i = 0; i < n && code == SNIP_OK; i++) {
         arena_reset(own, 0);
         pool p;

@@ -45,19 +45,18 @@ static float doubt(size_t width)
 }
 
 typedef struct contest {
-    const float *symbols, *values, *turned;
+    const eval_pairs *z;
     const double *own; /* similarity of each pair */
     const float *sure_above, *maybe;
-    size_t width;
     uint32_t *above_f, *above_y; /* above_y: this thread's */
 } contest;
 
 /* The similarity of symbols i and values j, in double. */
-static double similarity(const float *symbols, const float *values, const float *turned,
-                         size_t width, size_t i, size_t j)
+static double similarity(const eval_pairs *z, size_t i, size_t j)
 {
-    double s = model_dot(symbols + i * width, values + j * width, width);
-    return turned ? fmax(s, model_dot(symbols + i * width, turned + j * width, width)) : s;
+    const float *symbol = z->symbols + i * z->width;
+    double s = model_dot(symbol, z->values + j * z->width, z->width);
+    return z->turned ? fmax(s, model_dot(symbol, z->turned + j * z->width, z->width)) : s;
 }
 
 /* Elements of row i that float32 cannot decide, again in double. */
@@ -69,7 +68,7 @@ static void decide(const contest *c, const float *s, size_t i, size_t first, siz
         int col = s[k] >= c->maybe[j] && s[k] <= c->sure_above[j];
         if (i == j || (!row && !col))
             continue;
-        double exact = similarity(c->symbols, c->values, c->turned, c->width, i, j);
+        double exact = similarity(c->z, i, j);
         c->above_f[i] += row && exact >= c->own[i];
         c->above_y[j] += col && exact >= c->own[j];
     }
@@ -87,44 +86,39 @@ static void count_block(const contest *c, const float *s, size_t row, size_t row
     }
 }
 
-int eval_places(uint32_t *above_f, uint32_t *above_y, const float *symbols, const float *values,
-                size_t n, size_t width, size_t first, size_t end, int threads, progress *p)
-{
-    return eval_places_turned(above_f, above_y, symbols, values, NULL, n, width, first, end,
-                              threads, p);
-}
-
 /* The products of a block, in s, whose rows are BLOCK apart; `other` is room for as many. Returns 0
  * when memory is out. */
 static int multiply(float *s, float *other, const contest *c, size_t row, size_t rows, size_t col,
                     size_t cols)
 {
-    int good = nn_gemm(0, 1, rows, cols, c->width, 1, c->symbols + row * c->width, c->width,
-                       c->values + col * c->width, c->width, 0, s, BLOCK);
-    if (!good || !c->turned)
+    const eval_pairs *z = c->z;
+    const float *symbols = z->symbols + row * z->width;
+    int good = nn_gemm(0, 1, rows, cols, z->width, 1, symbols, z->width, z->values + col * z->width,
+                       z->width, 0, s, BLOCK);
+    if (!good || !z->turned)
         return good;
-    good = nn_gemm(0, 1, rows, cols, c->width, 1, c->symbols + row * c->width, c->width,
-                   c->turned + col * c->width, c->width, 0, other, BLOCK);
+    good = nn_gemm(0, 1, rows, cols, z->width, 1, symbols, z->width, z->turned + col * z->width,
+                   z->width, 0, other, BLOCK);
     for (size_t r = 0; r < rows; r++)
         for (size_t k = r * BLOCK; k < r * BLOCK + cols; k++)
             s[k] = s[k] > other[k] ? s[k] : other[k];
     return good;
 }
 
-int eval_places_turned(uint32_t *above_f, uint32_t *above_y, const float *symbols,
-                       const float *values, const float *turned, size_t n, size_t width,
-                       size_t first, size_t end, int threads, progress *p)
+int eval_places(uint32_t *above_f, uint32_t *above_y, const eval_pairs *pairs, size_t first,
+                size_t end, int threads, progress *p)
 {
+    const size_t n = pairs->count;
     double *own = malloc((n + 1) * sizeof *own);
     float *limit = malloc((2 * n + 1) * sizeof *limit);
     int failed = !own || !limit;
     size_t blocks = (end - first + BLOCK - 1) / BLOCK, done = 0;
     float *above = limit, *maybe = limit ? limit + n : NULL;
     if (!failed) {
-        float off = doubt(width);
+        float off = doubt(pairs->width);
 #pragma omp parallel for num_threads(threads)
         for (size_t i = 0; i < n; i++) {
-            own[i] = similarity(symbols, values, turned, width, i, i);
+            own[i] = similarity(pairs, i, i);
             above[i] = (float)own[i] + off;
             maybe[i] = (float)own[i] - off;
         }
@@ -133,21 +127,21 @@ int eval_places_turned(uint32_t *above_f, uint32_t *above_y, const float *symbol
     }
 #pragma omp parallel num_threads(threads)
     {
-        float *s = malloc((size_t)(turned ? 2 : 1) * BLOCK * BLOCK * sizeof *s);
+        float *s = malloc((size_t)(pairs->turned ? 2 : 1) * BLOCK * BLOCK * sizeof *s);
         uint32_t *mine = calloc(n + 1, sizeof *mine);
         if (!s || !mine)
 #pragma omp atomic write
             failed = 1;
 #pragma omp barrier
-        const contest c = { symbols, values, turned, own, above, maybe, width, above_f, mine };
+        const contest c = { pairs, own, above, maybe, above_f, mine };
         if (!failed) {
 #pragma omp for schedule(dynamic, 1)
             for (size_t b = 0; b < blocks; b++) {
                 size_t row = first + b * BLOCK, rows = end - row < BLOCK ? end - row : BLOCK;
                 for (size_t col = 0; col < n; col += BLOCK) {
                     size_t cols = n - col < BLOCK ? n - col : BLOCK;
-                    if (!multiply(s, turned ? s + (size_t)BLOCK * BLOCK : NULL, &c, row, rows, col,
-                                  cols)) {
+                    if (!multiply(s, pairs->turned ? s + (size_t)BLOCK * BLOCK : NULL, &c, row,
+                                  rows, col, cols)) {
 #pragma omp atomic write
                         failed = 1;
                     }

@@ -19,21 +19,22 @@ json_t *eval_figure_json(eval_figure f);
 
 enum { EVAL_RESAMPLES = 1000 };
 
-/* How many stand before the partner, among n pairs of unit vectors, in both directions by one pass:
- * above_f[i] counts the values that symbols i find at least as similar as their own, above_y[i] the
- * symbols that values i do. So ties count against us, and a rank is one more. Products are float32,
- * and where that is too coarse to decide they are done again in double: the counts are exact for
- * the vectors given. Only symbols [first, end) are looked at: other entries of above_f are left
- * alone and above_y counts only these, so that several processes can add up. Returns 0 when memory
- * is out. `p` may be NULL. */
-int eval_places(uint32_t *above_f, uint32_t *above_y, const float *symbols, const float *values,
-                size_t n, size_t width, size_t first, size_t end, int threads, progress *p);
+/* Pairs of unit vectors, a row each. Where each row of values has a second one in `turned`, a
+ * similarity is the larger of the two cosines. */
+typedef struct eval_pairs {
+    const float *symbols, *values;
+    const float *turned; /* or NULL */
+    size_t count, width;
+} eval_pairs;
 
-/* The same where each row of values has a second one in `turned`, or NULL: a similarity is the
- * larger of the two cosines. */
-int eval_places_turned(uint32_t *above_f, uint32_t *above_y, const float *symbols,
-                       const float *values, const float *turned, size_t n, size_t width,
-                       size_t first, size_t end, int threads, progress *p);
+/* How many stand before the partner, in both directions by one pass: above_f[i] counts the values
+ * that symbols i find at least as similar as their own, above_y[i] the symbols that values i do. So
+ * ties count against us, and a rank is one more. Products are float32, and where that is too coarse
+ * to decide they are done again in double: the counts are exact for the vectors given. Only symbols
+ * [first, end) are looked at: other entries of above_f are left alone and above_y counts only
+ * these, so that several processes can add up. Returns 0 when memory is out. `p` may be NULL. */
+int eval_places(uint32_t *above_f, uint32_t *above_y, const eval_pairs *pairs, size_t first,
+                size_t end, int threads, progress *p);
 
 /* Summaries of ranks 1, 2, ...; intervals by bootstrapping the queries. */
 typedef struct eval_retrieval {

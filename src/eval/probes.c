@@ -240,17 +240,19 @@ static size_t near_misses(expr out[WRONG], expr e, const double *const *x, rng *
 /* One case: the left side, then the right side, then wrong alternatives to it; their number is
  * returned in *count. */
 static snip_code make_case(model_item *item, size_t *count, const model_space *s, int identity,
-                           const expr part[3], const double *const *x, rng *r, arena *a,
-                           snip_status *st)
+                           const double *const *x, rng *r, arena *a, snip_status *st)
 {
     static const char *const letters[3] = { "a", "b", "c" };
     const expr_names names = { letters, 3 };
     const char *const sides[2] = { identities[identity].left, identities[identity].right };
-    expr e[2];
+    expr e[2], part[3];
     *count = 0;
+    snip_code code = draw_parts(part, identities[identity].positive, r, a, st);
+    if (code != SNIP_OK)
+        return code;
     for (int k = 0; k < 2; k++) {
         expr pattern, whole;
-        snip_code code = expr_parse(&pattern, sides[k], &names, a, st);
+        code = expr_parse(&pattern, sides[k], &names, a, st);
         if (code != SNIP_OK)
             return code;
         whole = expr_substitute(pattern, part, 3, a);
@@ -269,7 +271,6 @@ static snip_code make_case(model_item *item, size_t *count, const model_space *s
     size_t n = near_misses(wrong, e[1], x, r, a);
     if (n == (size_t)-1)
         return status_nomem(st);
-    snip_code code = SNIP_OK;
     for (size_t i = 0; i < n && code == SNIP_OK; i++)
         code = symbol_item(&item[(*count)++], s, wrong[i], a, st,
                            "\"probe\":\"rewritings\",\"family\":\"%s\",\"role\":\"wrong\"",
@@ -308,7 +309,6 @@ static snip_code rewritings(json_t **out, model_space *s, const eval_how *how, a
             const double *x[PROBE_DIM];
             int clusters = 0, uniform = 0;
             size_t count = 0;
-            expr part[3];
             rng r;
             streams_rng(&r, how->seed, STREAMS_IDENTITIES, (uint64_t)(k * CASES + c));
             for (int j = 0; j < PROBE_DIM; j++)
@@ -317,9 +317,7 @@ static snip_code rewritings(json_t **out, model_space *s, const eval_how *how, a
                                   &uniform, a))
                 code = status_nomem(st);
             if (code == SNIP_OK)
-                code = draw_parts(part, identities[k].positive, &r, a, st);
-            if (code == SNIP_OK)
-                code = make_case(item, &count, s, k, part, x, &r, a, st);
+                code = make_case(item, &count, s, k, x, &r, a, st);
             if (code == SNIP_OK)
                 code = model_space_embed(s, item, count, z, NULL, st);
             double similarity[WRONG];

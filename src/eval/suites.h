@@ -6,6 +6,7 @@
 #ifndef EVAL_SUITES_H
 #define EVAL_SUITES_H
 
+#include "base/progress.h"
 #include "base/ranks.h"
 #include "data/edits.h"
 #include "eval/metrics.h"
@@ -21,8 +22,8 @@ typedef struct eval_how {
     size_t rows;          /* of retrieval: rows of a table; 0: all 200 */
     size_t problems; /* laws of the suite `forms`; up to twice as many formulas of the corpora */
     size_t library;  /* forms in its library */
-    int quiet;
-    ranks *ranks; /* split the global suite between them, or NULL */
+    const progress_show *show; /* is told how far it is, or NULL */
+    ranks *ranks;              /* split the global suite between them, or NULL */
 } eval_how;
 
 enum { EVAL_DIRECTIONS = 2, EVAL_SUBTREES_MAX = 8, EVAL_PLANE_PAIRS = 800, EVAL_READINGS_MAX = 2 };

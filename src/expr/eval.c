@@ -51,11 +51,21 @@ static size_t stack_depth(expr e)
     return most;
 }
 
-/* Evaluates rows [row, row + n) into y. With `strict`, stops with 0 at the first node that has an
- * over- or underflow or leaves its domain. */
-static int eval_block(expr e, const double *const *x, size_t row, size_t n, double *y,
-                      const double **stack, double *slots, const expr_vec *vec, int strict)
+/* The stack of columns that operators work on, and room for those of a block. */
+typedef struct machine {
+    const expr_vec *vec;
+    const double **stack;
+    double *slots;
+    int strict;
+} machine;
+
+/* Evaluates rows [row, row + n) into y. If strict, stops with 0 at the first node that has an over-
+ * or underflow or leaves its domain. */
+static int eval_block(const machine *m, expr e, const double *const *x, size_t row, size_t n,
+                      double *y)
 {
+    const expr_vec *vec = m->vec;
+    const double **stack = m->stack;
     size_t top = 0;
     for (size_t i = e.count; i-- > 0;) {
         const expr_node *node = &e.node[i];
@@ -65,7 +75,7 @@ static int eval_block(expr e, const double *const *x, size_t row, size_t n, doub
             continue;
         }
         size_t at = top - (size_t)arity;
-        double *out = i == 0 ? y : slots + at * BLOCK;
+        double *out = i == 0 ? y : m->slots + at * BLOCK;
         if (arity == 0) {
             double c = expr_leaf_value(node);
             for (size_t r = 0; r < n; r++)
@@ -75,7 +85,7 @@ static int eval_block(expr e, const double *const *x, size_t row, size_t n, doub
         } else {
             vec->binary[node->op](out, stack[at + 1], stack[at], n);
         }
-        if (strict && arity > 0) {
+        if (m->strict && arity > 0) {
             int vanishes = expr_ops[node->op].vanishes;
             if (!(vanishes ? vec->all_normal(out, n) : vec->all_finite(out, n)))
                 return 0;
@@ -91,15 +101,14 @@ static int eval_block(expr e, const double *const *x, size_t row, size_t n, doub
 /* Returns 1, 0 if a strict evaluation stopped, or -1 when memory is out. */
 static int eval(expr e, const double *const *x, size_t rows, double *y, arena *tmp, int strict)
 {
-    const expr_vec *vec = expr_vec_best();
     arena_pos mark = arena_mark(tmp);
     size_t depth = stack_depth(e);
-    const double **stack = arena_array(tmp, depth, sizeof *stack);
-    double *slots = arena_array(tmp, depth, BLOCK * sizeof *slots);
-    int good = stack && slots ? 1 : -1;
+    const machine m = { expr_vec_best(), arena_array(tmp, depth, sizeof *m.stack),
+                        arena_array(tmp, depth, BLOCK * sizeof *m.slots), strict };
+    int good = m.stack && m.slots ? 1 : -1;
     for (size_t row = 0; row < rows && good == 1; row += BLOCK) {
         size_t n = rows - row < BLOCK ? rows - row : BLOCK;
-        good = eval_block(e, x, row, n, y + row, stack, slots, vec, strict);
+        good = eval_block(&m, e, x, row, n, y + row);
     }
     arena_reset(tmp, mark);
     return good;

@@ -328,6 +328,14 @@ static void put_binary(printer *p, size_t i, const char *op, level left, level r
     put_operand(p, expr_child(p->e, i, 1), right);
 }
 
+/* The operand at i between two pieces of text. */
+static void put_between(printer *p, const char *before, size_t i, const char *after)
+{
+    text_add(&p->t, "%s", before);
+    put(p, i);
+    text_add(&p->t, "%s", after);
+}
+
 static void put_fraction(printer *p, size_t top, size_t bottom)
 {
     text_add(&p->t, "\\frac{");
@@ -374,11 +382,8 @@ static void put_c_sign(printer *p, size_t i)
         text_add(&p->t, "))");
         return;
     }
-    text_add(&p->t, "((");
-    put(p, i + 1);
-    text_add(&p->t, " > 0) - (double)(");
-    put(p, i + 1);
-    text_add(&p->t, " < 0))");
+    put_between(p, "((", i + 1, " > 0) - (double)(");
+    put_between(p, "", i + 1, " < 0))");
 }
 
 /* What C writes in a way of its own; returns 0 for the rest. */
@@ -422,16 +427,50 @@ static int put_c(printer *p, size_t i)
     }
 }
 
+/* What LaTeX writes in a way of its own; returns 0 for the rest. */
+static int put_latex(printer *p, size_t i)
+{
+    switch (p->e.node[i].op) {
+    case EXPR_MUL:
+        put_binary(p, i, " \\cdot ", PRODUCT, POWER);
+        return 1;
+    case EXPR_DIV:
+        put_fraction(p, i + 1, expr_child(p->e, i, 1));
+        return 1;
+    case EXPR_INV:
+        put_fraction(p, 0, i + 1);
+        return 1;
+    case EXPR_POW:
+        put_operand(p, i + 1, ATOM);
+        put_between(p, "^{", expr_child(p->e, i, 1), "}");
+        return 1;
+    case EXPR_ABS:
+        put_between(p, "\\left|", i + 1, "\\right|");
+        return 1;
+    case EXPR_SQRT:
+        put_between(p, "\\sqrt{", i + 1, "}");
+        return 1;
+    case EXPR_EXP:
+        if (is_column(p, "e"))
+            return 0;
+        put_between(p, "e^{", i + 1, "}");
+        return 1;
+    default:
+        return 0;
+    }
+}
+
 static void put(printer *p, size_t i)
 {
     const expr_node *n = &p->e.node[i];
-    int latex = p->format == SNIP_LATEX;
     if (p->format == SNIP_C && put_c(p, i))
         return;
     if (needs_function_form(p, i)) {
         put_call(p, i);
         return;
     }
+    if (p->format == SNIP_LATEX && put_latex(p, i))
+        return;
     switch (n->op) {
     case EXPR_NUMBER:
         put_number(p, n);
@@ -451,21 +490,14 @@ static void put(printer *p, size_t i)
         put_binary(p, i, " - ", SUM, PRODUCT);
         break;
     case EXPR_MUL:
-        put_binary(p, i, latex ? " \\cdot " : "*", PRODUCT, POWER);
+        put_binary(p, i, "*", PRODUCT, POWER);
         break;
     case EXPR_DIV:
-        if (latex)
-            put_fraction(p, i + 1, expr_child(p->e, i, 1));
-        else
-            put_binary(p, i, "/", PRODUCT, POWER);
+        put_binary(p, i, "/", PRODUCT, POWER);
         break;
     case EXPR_INV:
-        if (latex) {
-            put_fraction(p, 0, i + 1);
-        } else {
-            text_add(&p->t, "1/");
-            put_operand(p, i + 1, POWER);
-        }
+        text_add(&p->t, "1/");
+        put_operand(p, i + 1, POWER);
         break;
     case EXPR_NEG:
         text_add(&p->t, "-");
@@ -478,33 +510,7 @@ static void put(printer *p, size_t i)
         put_integer_power(p, i, 3);
         break;
     case EXPR_POW:
-        if (latex) {
-            put_operand(p, i + 1, ATOM);
-            text_add(&p->t, "^{");
-            put(p, expr_child(p->e, i, 1));
-            text_add(&p->t, "}");
-        } else {
-            put_binary(p, i, p->format == SNIP_SYMPY ? "**" : "^", ATOM, ATOM);
-        }
-        break;
-    case EXPR_ABS:
-        if (latex) {
-            text_add(&p->t, "\\left|");
-            put(p, i + 1);
-            text_add(&p->t, "\\right|");
-        } else {
-            put_call(p, i);
-        }
-        break;
-    case EXPR_SQRT:
-    case EXPR_EXP:
-        if (latex && !(n->op == EXPR_EXP && is_column(p, "e"))) {
-            text_add(&p->t, n->op == EXPR_SQRT ? "\\sqrt{" : "e^{");
-            put(p, i + 1);
-            text_add(&p->t, "}");
-        } else {
-            put_call(p, i);
-        }
+        put_binary(p, i, p->format == SNIP_SYMPY ? "**" : "^", ATOM, ATOM);
         break;
     default:
         if (p->format == SNIP_SYMPY && expr_ops[n->op].spelled[0])

@@ -89,7 +89,8 @@ typedef struct library_how {
     uint64_t count; /* formulas wanted in the library, the user's own included */
     uint64_t seed;
     data_gen gen;
-    int threads, quiet;
+    int threads;
+    const progress_show *show;         /* is told how far it is; or NULL */
     const volatile sig_atomic_t *stop; /* set from outside: finish the batch and return; or NULL */
 } library_how;
 

@@ -121,22 +121,26 @@ static size_t list_orders(const regress_problem **out, const regress_problem *p,
     return orders;
 }
 
+/* Where to look, and room for one answer. */
+typedef struct search {
+    model_space *space;
+    library_file *ix;
+    size_t k;
+    float *z;         /* the question */
+    library_hit *hit; /* of k */
+} search;
+
 /* The library's rows for one set in one order, added to m. */
-static snip_code look_up(match *m, size_t *n, const regress_problem *p, regress_inputs set,
-                         regress_view view, model_space *space, library_file *ix, size_t k,
-                         arena *a, snip_status *st)
+static snip_code look_up(match *m, size_t *n, const search *s, const regress_problem *p,
+                         regress_inputs set, regress_view view, snip_status *st)
 {
-    arena_pos mark = arena_mark(a);
-    float *z = arena_array(a, space->latent, sizeof *z);
-    library_hit *hit = arena_array(a, k, sizeof *hit);
     size_t found = 0;
-    snip_code code =
-        z && hit ? regress_problem_embed(p, set, view, space, z, st) : status_nomem(st);
+    snip_code code = regress_problem_embed(p, set, view, s->space, s->z, st);
     if (code == SNIP_OK)
-        code = library_search(ix, z, k, set_size(set), space->threads, hit, &found, st);
+        code =
+            library_search(s->ix, s->z, s->k, set_size(set), s->space->threads, s->hit, &found, st);
     for (size_t i = 0; i < found && code == SNIP_OK; i++)
-        m[(*n)++] = (match){ hit[i], set, p };
-    arena_reset(a, mark);
+        m[(*n)++] = (match){ s->hit[i], set, p };
     return code;
 }
 
@@ -145,10 +149,14 @@ static snip_code collect(match *m, size_t *count, const regress_problem *p, mode
                          library_file *ix, size_t k, arena *a, snip_status *st)
 {
     regress_inputs set[SETS_MAX] = { 0 };
+    const search look = { space, ix, k, arena_array(a, space->latent, sizeof *look.z),
+                          arena_array(a, k, sizeof *look.hit) };
     int forms = space->m->config.forms;
     size_t sets = choose_sets(set, p);
     snip_code code = SNIP_OK;
     *count = 0;
+    if (!look.z || !look.hit)
+        return status_nomem(st);
     for (size_t s = 0; s < sets && code == SNIP_OK; s++) {
         const regress_problem *ordered[ORDERS_MAX];
         size_t orders = list_orders(ordered, p, set[s], forms, a);
@@ -157,7 +165,7 @@ static snip_code collect(match *m, size_t *count, const regress_problem *p, mode
         for (size_t o = 0; o < orders; o++)
             for (regress_view v = forms ? REGRESS_FORM : REGRESS_EXACT;
                  v <= (forms ? REGRESS_FORM_TURNED : REGRESS_EXACT) && code == SNIP_OK; v++)
-                code = look_up(m, count, ordered[o], set[s], v, space, ix, k, a, st);
+                code = look_up(m, count, &look, ordered[o], set[s], v, st);
     }
     qsort(m, *count, sizeof *m, by_similarity);
     return code;

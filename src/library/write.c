@@ -488,7 +488,7 @@ snip_code library_build(library_built *out, const char *path, const model_opened
     uint64_t before = w.facts.count;
     progress p;
     w.started = w.written = clock_now();
-    progress_start(&p, "formulas", how->count > before ? how->count - before : 0, how->quiet);
+    progress_start(&p, "formulas", how->count > before ? how->count - before : 0, how->show);
     while (code == SNIP_OK && w.facts.count < how->count && !(how->stop && *how->stop)) {
         code = build_batch(&w, how->count, out, st);
         progress_at(&p, w.facts.count - before);

@@ -409,6 +409,8 @@ static model_pass *tables_forward(const model *m, const model_tables *t, float *
     return encoder_forward(m, &m->numeric, p, z, a) ? p : NULL;
 }
 
+/* Three doors as for formulas, line by line. A table of functions for two kinds of chunks would
+ * hide what is the same. */
 model_pass *model_tables_forward(const model *m, const model_tables *t, float *z, arena *a)
 {
     return tables_forward(m, t, z, 0, a);

@@ -80,6 +80,7 @@ int nn_attention_forward(float *o, const float *qkv, const size_t *offsets, size
     return good;
 }
 
+/* Set out as the forward half is, line by line, so that the two can be read side by side. */
 int nn_attention_backward(float *dqkv, const float *d_o, const float *qkv, const size_t *offsets,
                           size_t count, size_t d, size_t heads, arena *tmp)
 {

@@ -96,7 +96,7 @@ static void norm(float *y, float *stats, const float *x, const float *gain, cons
 }
 
 /* With hat = (x - mean) rstd and g = gain dy: dx = rstd (g - mean(g) - hat mean(g hat)), dgain +=
- * dy hat, dbias += dy. Arrays one by one, as in nn.h. */
+ * dy hat, dbias += dy. Many parameters: as in nn.h. */
 static void norm_back(float *dx, float *dgain, float *dbias, const float *dy, const float *x,
                       const float *stats, const float *gain, size_t n, size_t d)
 {
@@ -230,7 +230,7 @@ TILE(tile_4x1, 4, 1)
 TILE(tile_1x2, 1, 2)
 TILE(tile_1x1, 1, 1)
 
-/* Strides one by one, as BLAS has them: see nn.h. */
+/* Many parameters: strides one by one, as BLAS has them; see nn.h. */
 static void small_product(float *c, size_t ldc, const float *a, size_t a_row, size_t a_col,
                           const float *b, size_t ldb, size_t m, size_t n, size_t k)
 {

@@ -19,7 +19,7 @@
  * so nobody may overlook it. */
 #define NN_CHECKED __attribute__((warn_unused_result))
 
-/* Layers take their arrays and sizes one by one, however many: outputs, inputs, sizes, as BLAS
+/* Many parameters: layers take their arrays and sizes one by one, outputs, inputs, sizes, as BLAS
  * does. A struct would only hide what a product reads and writes.
  *
  * C(m,n) = alpha * op(A) op(B) + beta * C, row major, `lda` ... the row lengths. On this thread
@@ -42,6 +42,8 @@ typedef struct nn_quiet {
 } nn_quiet;
 void nn_quiet_begin(nn_quiet *q);
 void nn_quiet_end(const nn_quiet *q);
+
+/* Many parameters: those of nn_gemm. */
 NN_CHECKED int nn_product(int trans_a, int trans_b, size_t m, size_t n, size_t k, float alpha,
                           const float *a, size_t lda, const float *b, size_t ldb, float beta,
                           float *c, size_t ldc);
@@ -51,7 +53,7 @@ NN_CHECKED int nn_linear_forward(float *y, const float *x, const float *w, const
                                  size_t in, size_t out);
 
 /* Adds to dw and db (which may be NULL); sets dx unless that is NULL. Returns 0 when memory is out.
- */
+ * Many parameters: as in nn_gemm. */
 NN_CHECKED int nn_linear_backward(float *dx, float *dw, float *db, const float *dy, const float *x,
                                   const float *w, size_t n, size_t in, size_t out);
 
@@ -77,7 +79,8 @@ typedef struct nn_span {
 void nn_pool_forward(float *pooled, float *weight, const float *x, const float *w, float b,
                      const nn_span *spans, size_t count, size_t d);
 
-/* Adds to dx and dw. All scores share b, so its gradient is zero and left alone. */
+/* Adds to dx and dw. All scores share b, so its gradient is zero and left alone. Many parameters:
+ * as in nn_gemm. */
 void nn_pool_backward(float *dx, float *dw, const float *dpooled, const float *weight,
                       const float *x, const float *w, const nn_span *spans, size_t count, size_t d);
 
@@ -98,11 +101,13 @@ void nn_tree_forward(float *x, const nn_path *paths, const float *theta, size_t 
 void nn_tree_backward(float *dtheta, const float *dx, const nn_path *paths, const float *theta,
                       size_t n, size_t channels, size_t levels);
 
-/* One update of all parameters (Kingma and Ba, with bias correction). `t` counts from 1; `norm` is
- * the gradient's, over all parameters, and `clip` bounds it (0: no bound). */
 typedef struct nn_adam {
     float beta1, beta2, eps, clip;
 } nn_adam;
+
+/* One update of all parameters (Kingma and Ba, with bias correction). `t` counts from 1; `norm` is
+ * the gradient's, over all parameters, and `clip` bounds it (0: no bound). Many parameters: as in
+ * nn_gemm. */
 void nn_adam_update(float *w, float *m, float *v, const float *g, size_t n, const nn_adam *how,
                     double lr, uint64_t t, double norm, int threads);
 

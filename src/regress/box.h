@@ -15,7 +15,7 @@
  * bound). `f` is called as lmder does. Ends when neither the sum of squares nor the parameters
  * change by more than `tolerance`, relatively, or after `most` evaluations. The first step is at
  * most `factor` times the parameters' size. Returns 0 when memory is out or `f` returns less than
- * 0. `tmp` is left as found. */
+ * 0. `tmp` is left as found. Many parameters: those of MINPACK's lmder. */
 int regress_box_minimise(cminpack_funcder_mn f, void *context, int m, int n, double *at,
                          const double *low, const double *high, double tolerance, int most,
                          double factor, arena *tmp);

@@ -44,7 +44,8 @@ typedef struct regress_fit_free {
 /* A copy of e in `a` whose constants, as `free` tells them, suit y best by least squares, with a
  * weight for each row (NULL: 1). The loss is sum(weight * error^2) / rows. Starts, results and
  * failures are those of regress_fit_constants below, but more rows are taken, and the signs of
- * terms stay as they are. Bounds hold throughout (box.h); e's own values must lie within them. */
+ * terms stay as they are. Bounds hold throughout (box.h); e's own values must lie within them.
+ * Many parameters: arrays and their sizes one by one, as MINPACK takes them. */
 snip_code regress_fit_values(expr *out, regress_fit *result, expr e, const regress_fit_free *free,
                              const double *weight, const double *const *x, const double *y,
                              size_t rows, int starts, uint64_t seed, arena *a, snip_status *st);
@@ -66,7 +67,8 @@ snip_code regress_fit_weighted(expr *out, regress_fit *result, expr e, const dou
  * With more constants than rows all of them vary and the steps are short: one of the many
  * solutions near the start. Without rows or constants there is nothing to do but to evaluate. x has
  * expr_inputs(e) columns; y is finite, or every loss is +inf. SNIP_UNSUPPORTED beyond the limits
- * above, SNIP_NOMEM when memory is out; then out->node is NULL and `a` is as it was. */
+ * above, SNIP_NOMEM when memory is out; then out->node is NULL and `a` is as it was.
+ * Many parameters: as in regress_fit_values. */
 snip_code regress_fit_constants(expr *out, regress_fit *result, expr e, const double *const *x,
                                 const double *y, size_t rows, int starts, uint64_t seed, arena *a,
                                 snip_status *st);

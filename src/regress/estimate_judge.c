@@ -192,19 +192,19 @@ static void widths(double *band, const regress_estimate *r, const double *slope,
     }
 }
 
-/* The derivatives of the law by the parameters basis[0..count), by columns of `rows`. Returns 0
- * when memory is out. */
+/* The derivatives of the law by the parameters of r's basis, by columns of `rows`. Returns 0 when
+ * memory is out. */
 static int basis_slopes(double *out, double *value, expr e, const regress_law *law,
-                        const size_t *basis, size_t count, const double *const *x, size_t rows,
-                        arena *tmp)
+                        const regress_estimate *r, const double *const *x, size_t rows, arena *tmp)
 {
     size_t *node = arena_array(tmp, e.count, sizeof *node);
     if (!node)
         return 0;
-    for (size_t k = 0; k < count; k++) {
+    for (size_t k = 0; k < r->rank; k++) {
         size_t used = 0;
         for (size_t i = 0; i < e.count; i++)
-            if (law->e.node[i].op == EXPR_VARIABLE && law->e.node[i].var == law->inputs + basis[k])
+            if (law->e.node[i].op == EXPR_VARIABLE &&
+                law->e.node[i].var == law->inputs + r->basis[k])
                 node[used++] = i;
         double *slopes = arena_array(tmp, used * rows, sizeof *slopes);
         if (!slopes || !expr_gradient(e, x, rows, node, used, value, slopes, tmp))
@@ -238,7 +238,7 @@ int regress_estimate_at(const regress_estimate *r, const regress_law *law, const
         for (size_t k = 0; k < law->inputs; k++)
             part[k] = x[k] + from;
         good = expr_eval(e, part, n, value + from, tmp) != (size_t)-1 &&
-               basis_slopes(slope, value + from, e, law, r->basis, r->rank, part, n, tmp);
+               basis_slopes(slope, value + from, e, law, r, part, n, tmp);
         if (good)
             widths(band + from, r, slope, n, n);
         arena_reset(tmp, inner);

@@ -10,37 +10,9 @@
 
 #include "base/table.h"
 #include "regress/explain.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+#include "fuzz.h"
 
 enum { ROWS = 24, FORMULAS = 4, NODES = 40, EXPLAINED = 6 };
-
-static void check(int good)
-{
-    if (!good)
-        abort();
-}
-
-/* A small untrained model, made once: it would take most of the time. */
-static const model_opened *the_model(void)
-{
-    static model_opened t;
-    model_config c;
-    model *m;
-    if (t.m)
-        return &t;
-    t.a = arena_new(0);
-    check(model_config_preset(&c, "tiny", NULL) == SNIP_OK);
-    c.statistics = 1;
-    c.points = 0;
-    c.layers = 1;
-    c.hidden = 16;
-    check(model_new(&m, &c, t.a, NULL) == SNIP_OK);
-    model_start(m, 4);
-    t.m = m;
-    t.tree = 1;
-    return &t;
-}
 
 static int in_range(double cosine)
 {

@@ -9,36 +9,7 @@
 #include <string.h>
 
 #include "serve/serve_int.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void check(int good)
-{
-    if (!good)
-        abort();
-}
-
-/* A small untrained model, made once: it would take most of the time. */
-static const model_opened *the_model(void)
-{
-    static model_opened t;
-    model_config c;
-    model *m;
-    if (t.m)
-        return &t;
-    t.a = arena_new(0);
-    check(model_config_preset(&c, "tiny", NULL) == SNIP_OK);
-    c.statistics = 1;
-    c.points = 0;
-    c.layers = 1;
-    c.hidden = 16;
-    check(model_new(&m, &c, t.a, NULL) == SNIP_OK);
-    model_start(m, 4);
-    memcpy(t.hash, "0", 2);
-    t.m = m;
-    t.tree = 1;
-    return &t;
-}
+#include "fuzz.h"
 
 /* A server without connections, and its table. */
 static void start(serve *s)
