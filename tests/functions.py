@@ -11,10 +11,9 @@ import sys
 
 LINES, PARAMETERS = 80, 8
 LEFT = {
-    "Long:": {"one_product"},
-    "Many parameters:": {"data_edits_evaluation", "data_perturb", "log_formula", "log_list",
-                         "log_refine", "regress_evidence_weigh", "regress_pairs",
-                         "regress_similarities", "search_view_derive"},
+    "Long:": set(),
+    "Many parameters:": {"data_edits_evaluation", "data_perturb", "regress_evidence_weigh",
+                         "regress_fit_weighted", "regress_pairs", "regress_similarities"},
 }
 root = pathlib.Path(sys.argv[1])
 sources = sorted(p for folder in ("src", "bench") for p in (root / folder).rglob("*.[ch]"))

@@ -390,7 +390,7 @@ static void weights_count_rows(void **state)
     assert_int_equal(regress_problem_weighted(&p, &t, weight, 1, a, NULL), SNIP_OK);
     assert_int_equal(p.rows, t.rows - t.rows / 3);
     assert_true(fabs(regress_weight(&p, 0, p.rows) - (double)p.rows) < 1e-9);
-    assert_true(regress_problem_errors(&e, parse("a + x2", &p.names, a), &p, a));
+    assert_true(regress_problem_errors(&e, parsed("a + x2", &p.names, a), &p, a));
     for (int part = 0; part < 2; part++) {
         size_t from = part ? p.train : 0, to = part ? p.rows : p.train;
         double moved = 0, mean = 0, variance = 0, all = 0;

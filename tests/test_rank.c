@@ -765,7 +765,7 @@ static void noise_buys_no_terms(void **state)
                 regress_problem p = noisy(cases[i].law, sizes[s], cases[i].noise, draw, a);
                 regress_candidate c[COUNT(texts)] = { 0 };
                 for (size_t k = 0; k < COUNT(texts); k++)
-                    c[k] = (regress_candidate){ .e = parse(texts[k], &p.names, a), .place = k };
+                    c[k] = (regress_candidate){ .e = parsed(texts[k], &p.names, a), .place = k };
                 size_t truth = c[cases[i].truth].e.count;
                 assert_int_equal(regress_rank(c, COUNT(texts), &p, NULL, &how, a, NULL), SNIP_OK);
                 larger += c[0].place != cases[i].truth && c[0].e.count > truth;
