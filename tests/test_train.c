@@ -199,6 +199,19 @@ static void the_rate_follows_its_schedule(void **state)
     c.schedule = TRAIN_LINEAR;
     assert_true(fabs(train_rate(&c, 55001) - 2e-5) < 1e-12);
     assert_true(train_rate(&c, 100001) == 0);
+    c.schedule = TRAIN_CONSTANT;
+    c.last = 20000;
+    c.last_lr = 1e-5;
+    c.last_batch = 256;
+    assert_true(train_rate(&c, 20000) == 4e-5 && train_rate(&c, 20001) == 1e-5);
+    c.decay = 60000; /* the rate falls from where it is by then */
+    assert_true(fabs(train_rate(&c, 80001) - 5e-6) < 1e-15);
+    assert_int_equal(train_batch_size(&c, 19999), 64);
+    assert_int_equal(train_batch_size(&c, 20000), 256);
+    assert_int_equal(train_samples(&c, 20000), 20000 * 64);
+    assert_int_equal(train_samples(&c, 20003), 20000 * 64 + 3 * 256);
+    c.last_batch = 0;
+    assert_int_equal(train_samples(&c, 20003), 20003 * 64);
 }
 
 /* Runs ------------------------------------------------------------------------------------------
@@ -303,6 +316,10 @@ static void resumed_runs_end_the_same(void **state)
     c.optimizer = TRAIN_MUON;
     resume_and_compare(*state, c, 3);
     c.average = 0.9;
+    resume_and_compare(*state, c, 4);
+    c.last = 3; /* resumed after it began */
+    c.last_batch = 9;
+    c.last_lr = 1e-4;
     resume_and_compare(*state, c, 4);
 }
 
@@ -639,6 +656,9 @@ static void phases_may_be_chosen_late(void **state)
     whole.first = 5;
     whole.decay = 7;
     whole.centre = 2;
+    whole.last = 6;
+    whole.last_batch = 10;
+    whole.last_lr = whole.lr / 3;
     open.first = 1000000;
     new_folder();
     assert_int_equal(train(&m, &whole, 0, &done, &st), SNIP_OK);
@@ -649,6 +669,11 @@ static void phases_may_be_chosen_late(void **state)
         json_t *line = json_loadb(log, strcspn(log, "\n"), 0, NULL);
         double alone = json_number_value(json_object_get(line, "standalone"));
         assert_true(step <= 5 ? alone == 0 : alone > 0);
+        assert_int_equal(json_integer_value(json_object_get(line, "samples")),
+                         step <= 6 ? 6 * step : 36 + 10 * (step - 6));
+        double rate = json_number_value(json_object_get(line, "lr"));
+        if (step == 6 || step == 7)
+            assert_true(fabs(rate - (step == 6 ? whole.lr : whole.last_lr)) < 1e-12);
         json_decref(line);
         log += strcspn(log, "\n") + 1;
     }
@@ -663,6 +688,10 @@ static void phases_may_be_chosen_late(void **state)
     assert_int_equal(train(&m, &whole, 1, &done, &st), SNIP_FORMAT);
     assert_non_null(strstr(st.msg, "centre differs from the checkpoint"));
     whole.centre = 2;
+    whole.last_batch = 11;
+    assert_int_equal(train(&m, &whole, 1, &done, &st), SNIP_FORMAT);
+    assert_non_null(strstr(st.msg, "last_batch differs from the checkpoint (10, now 11)"));
+    whole.last_batch = 10;
     whole.first = 6; /* behind us, too */
     assert_int_equal(train(&m, &whole, 1, &done, &st), SNIP_FORMAT);
     assert_non_null(strstr(st.msg, "first differs from the checkpoint"));

@@ -315,8 +315,8 @@ static int run(const cli_command *self, int argc, char **argv, arena *a)
     code = CLI_DONE;
     if (!me && json) {
         code = cli_print_json(self, json_pack("{s:I,s:I,s:b,s:o}", "steps", (json_int_t)done,
-                                              "samples", (json_int_t)(done * c.batch), "finished",
-                                              finished, "out", text_json(out)));
+                                              "samples", (json_int_t)train_samples(&c, done),
+                                              "finished", finished, "out", text_json(out)));
     } else if (!me) {
         printf("%s after %llu of %llu steps; the model is %s/model.safetensors\n",
                finished ? "done" : "stopped", (unsigned long long)done, (unsigned long long)c.steps,

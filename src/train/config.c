@@ -28,6 +28,9 @@ static const settings_key keys[] = {
     NUMBER(steps, WHOLE, 1, 1e12),
     NUMBER(seed, WHOLE, 0, 9e15),
     NUMBER(batch, SIZE, 2, 1e6),
+    NUMBER(last, WHOLE, 0, 1e12),
+    NUMBER(last_batch, SIZE, 0, 1e6),
+    NUMBER(last_lr, REAL, 0, 10),
     NUMBER(rows, SIZE, 0, DATA_POINTS),
     NUMBER(noise, REAL, 0, 10),
     NUMBER(laws, REAL, 0, 1),
@@ -122,6 +125,12 @@ snip_code train_config_check(const train_config *c, const model_config *m, snip_
     if ((c->forms_share > 0) != (m->forms != 0))
         return status_fail(st, SNIP_FORMAT, 0,
                            "a model with forms = yes needs forms_share above 0, and the contrary");
+    if ((c->last > 0) != (c->last_batch > 0 || c->last_lr > 0))
+        return status_fail(st, SNIP_FORMAT, 0,
+                           "last is the step from which on last_batch or last_lr are in force: "
+                           "set it with one of them");
+    if (c->last_batch == 1)
+        return status_fail(st, SNIP_FORMAT, 0, "last_batch is 0 or at least 2, not 1");
     if (c->rows == 1)
         return status_fail(st, SNIP_FORMAT, 0, "rows is 0 or at least 2, not 1");
     if (c->decay && (c->schedule != TRAIN_CONSTANT || c->decay >= c->steps))
@@ -143,19 +152,36 @@ void train_shorten_warmup(train_config *c)
         c->warmup = c->steps > 1 ? c->steps / 2 : 1;
 }
 
+static int is_last(const train_config *c, uint64_t made)
+{
+    return c->last && made >= c->last;
+}
+
 double train_rate(const train_config *c, uint64_t t)
 {
     double n = (double)(t - 1), warmup = (double)c->warmup;
+    double peak = is_last(c, t - 1) && c->last_lr > 0 ? c->last_lr : c->lr;
     if (n <= warmup)
-        return c->lr_start + n * (c->lr - c->lr_start) / warmup;
+        return c->lr_start + n * (peak - c->lr_start) / warmup;
     switch (c->schedule) {
     case TRAIN_ISQRT:
-        return c->lr * sqrt(warmup / n);
+        return peak * sqrt(warmup / n);
     case TRAIN_LINEAR:
-        return c->lr * fmax(0, 1 - (n - warmup) / ((double)c->steps - warmup));
+        return peak * fmax(0, 1 - (n - warmup) / ((double)c->steps - warmup));
     default:
         if (!c->decay || n < (double)c->decay)
-            return c->lr;
-        return c->lr * fmax(0, 1 - (n - (double)c->decay) / (double)(c->steps - c->decay));
+            return peak;
+        return peak * fmax(0, 1 - (n - (double)c->decay) / (double)(c->steps - c->decay));
     }
+}
+
+size_t train_batch_size(const train_config *c, uint64_t made)
+{
+    return is_last(c, made) && c->last_batch ? c->last_batch : c->batch;
+}
+
+uint64_t train_samples(const train_config *c, uint64_t made)
+{
+    uint64_t late = is_last(c, made) ? made - c->last : 0;
+    return (made - late) * c->batch + late * train_batch_size(c, made);
 }

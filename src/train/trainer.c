@@ -74,7 +74,7 @@ static json_t *history(const run *r)
     char number[40], *settings = dump(train_config_json(r->c));
     snprintf(number, sizeof number, "%llu", (unsigned long long)r->t);
     json_object_set_new(o, "steps", json_string(number));
-    snprintf(number, sizeof number, "%llu", (unsigned long long)(r->t * r->c->batch));
+    snprintf(number, sizeof number, "%llu", (unsigned long long)train_samples(r->c, r->t));
     json_object_set_new(o, "samples", json_string(number));
     snprintf(number, sizeof number, "%.1f", r->seconds);
     json_object_set_new(o, "seconds", json_string(number));
@@ -190,6 +190,11 @@ static void take_what_lies_ahead(train_config *theirs, const train_config *ours,
         theirs->centre = ours->centre;
         if (ours->schedule != TRAIN_LINEAR) /* a decay ends with the last step */
             theirs->steps = ours->steps;
+    }
+    if ((!theirs->last || is_ahead(theirs->last, t)) && (!ours->last || is_ahead(ours->last, t))) {
+        theirs->last = ours->last;
+        theirs->last_batch = ours->last_batch;
+        theirs->last_lr = ours->last_lr;
     }
 }
 
@@ -404,7 +409,7 @@ static json_t *log_line(const run *r, const train_terms *terms, double norm, dou
                         double speed)
 {
     json_t *o = json_pack("{s:I,s:I,s:f,s:f,s:f,s:f,s:f,s:f,s:f,s:f,s:f}", "step", (json_int_t)r->t,
-                          "samples", (json_int_t)(r->t * r->c->batch), "seconds", r->seconds,
+                          "samples", (json_int_t)train_samples(r->c, r->t), "seconds", r->seconds,
                           "loss", terms->total, "global", terms->global, "context", terms->context,
                           "standalone", terms->standalone, "gap", terms->gap, "grad_norm", norm,
                           "lr", rate, "samples_per_second", speed);
@@ -419,7 +424,7 @@ static void tell(const run *r, const train_terms *terms, double norm, double spe
                  const json_t *line)
 {
     char text[320];
-    double left = (double)(r->c->steps - r->t) * (double)r->c->batch / speed;
+    double left = (double)(train_samples(r->c, r->c->steps) - train_samples(r->c, r->t)) / speed;
     const json_t *held = json_object_get(line, "held_out");
     int n = snprintf(text, sizeof text,
                      "step %llu of %llu, loss %.4f (%.3f + %.3f + %.3f), gradient %.3g, %.0f "
@@ -455,7 +460,7 @@ static snip_code one_step(run *r, train_terms *terms, double *norm, double *rate
     int late = r->c->decay && r->t >= r->c->decay;
     train_stage stage = (train_stage)phase->stage;
     const train_batch_how what = { .stage = stage,
-                                   .size = r->c->batch,
+                                   .size = train_batch_size(r->c, r->t),
                                    .every = (size_t)ranks_count(r->watch->ranks),
                                    .offset = (size_t)ranks_me(r->watch->ranks),
                                    .subtrees = phase->subtrees,
@@ -483,7 +488,7 @@ static snip_code one_step(run *r, train_terms *terms, double *norm, double *rate
     }
     train_batch b;
     train_times times;
-    uint64_t first = r->t * r->c->batch;
+    uint64_t first = train_samples(r->c, r->t);
     snip_code code = train_batch_draw(&b, &what, first, r->m, r->draw, r->watch->threads, st);
     if (code == SNIP_OK)
         code = train_step_gradient(r->step, r->m, &b, &how, r->grad, terms, &times, st);
@@ -496,7 +501,7 @@ static snip_code one_step(run *r, train_terms *terms, double *norm, double *rate
                            "good checkpoint is "
                            "%.60s/state.safetensors",
                            (unsigned long long)r->t + 1, (unsigned long long)first,
-                           (unsigned long long)(first + r->c->batch - 1), r->out);
+                           (unsigned long long)(first + what.size - 1), r->out);
     r->t++;
     *rate = train_update_apply(r->update, r->m, r->moment1, r->moment2, r->grad, *norm, r->t);
     if (isnan(*rate))
@@ -554,7 +559,8 @@ static snip_code loop(run *r, snip_status *st)
         save_now = ranks_first(r->watch->ranks, save_now); /* clocks differ: rank 0's decides */
         if (ranks_me(r->watch->ranks) == 0 &&
             (last || save_now || now - logged >= r->watch->log_seconds)) {
-            double speed = (double)((r->t - logged_at) * r->c->batch) / (now - logged);
+            double drawn = (double)(train_samples(r->c, r->t) - train_samples(r->c, logged_at));
+            double speed = drawn / (now - logged);
             code = report(r, &terms, norm, rate, speed, save_now, st);
             logged = clock_now();
             logged_at = r->t;
@@ -664,9 +670,10 @@ snip_code train_run(const model_config *m, const train_config *c, const char *ou
         code = status_nomem(st);
     if (code == SNIP_OK && ranks_me(watch->ranks) == 0)
         code = open_folder(&r, state, how, st);
-    if (code == SNIP_OK && c->batch < (size_t)ranks_count(watch->ranks))
+    size_t least = c->last_batch && c->last_batch < c->batch ? c->last_batch : c->batch;
+    if (code == SNIP_OK && least < (size_t)ranks_count(watch->ranks))
         code = status_fail(st, SNIP_FORMAT, 0, "a batch of %zu samples is too small for %d ranks",
-                           c->batch, ranks_count(watch->ranks));
+                           least, ranks_count(watch->ranks));
     if (code == SNIP_OK && resume && ranks_me(watch->ranks) == 0)
         code = load_state(&r, state, how->any_warmup, st);
     if (ranks_max(watch->ranks, code != SNIP_OK) && code == SNIP_OK)

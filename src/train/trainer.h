@@ -42,8 +42,11 @@ typedef struct train_config {
     train_phase phase[TRAIN_PHASES];
     uint64_t first; /* steps of the first phase */
     uint64_t steps, seed;
-    size_t batch; /* samples per step */
-    size_t rows;  /* statistics of half of the samples are of so many rows or more; 0: all */
+    size_t batch;      /* samples per step */
+    uint64_t last;     /* the step from which on the next two are in force; 0: never */
+    size_t last_batch; /* samples per step, 0: as before */
+    double last_lr;    /* what stands for lr then, 0: as before; the schedule goes on */
+    size_t rows;       /* statistics of half of the samples are of so many rows or more; 0: all */
     double noise; /* most noise on y, relative to its deviation; half of the tables are clean */
     double laws;  /* share of samples that are short laws in place of SNIP's expressions */
     const data_own_laws *own; /* a user's formulas among the samples; NULL: none */
@@ -83,6 +86,10 @@ void train_shorten_warmup(train_config *c);
 
 /* The learning rate of update t = 1, 2, ... */
 double train_rate(const train_config *c, uint64_t t);
+
+/* Samples of the step after `made` ones, and of all these. */
+size_t train_batch_size(const train_config *c, uint64_t made);
+uint64_t train_samples(const train_config *c, uint64_t made);
 
 /* What the caller wants to be told, and when to stop. */
 typedef struct train_watch {
