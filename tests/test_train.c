@@ -37,6 +37,7 @@ static train_terms gradient(model *m, int stage, int cosine, int threads, size_t
                                    .size = 8,
                                    .subtrees = m->config.statistics ? 3 : 1,
                                    .edits = 2,
+                                   .constants = m->config.statistics ? 0.4 : 0,
                                    .points = m->config.points ? 24 : 0,
                                    .rows = m->config.statistics ? 60 : 0,
                                    .noise = m->config.statistics ? 0.1 : 0,
@@ -184,6 +185,51 @@ static void stages_read_what_they_say(void **state)
     arena_free(draw[0]);
 }
 
+/* Changed constants give negatives in the exact view, and nothing in the form view: there the batch
+ * is the same with and without them. */
+static void changed_constants_are_for_the_exact_view(void **state)
+{
+    arena *draw[2] = { arena_new(0), arena_new(0) };
+    model_config c = kind_of_model(6);
+    model *m;
+    assert_int_equal(model_new(&m, &c, *state, NULL), SNIP_OK);
+    for (int form = 0; form < 2; form++) {
+        train_batch b[2];
+        for (int k = 0; k < 2; k++) {
+            const train_batch_how what = { .stage = TRAIN_S5,
+                                           .size = 24,
+                                           .edits = 2,
+                                           .constants = k,
+                                           .laws = 0.5,
+                                           .forms = form,
+                                           .seed = 1,
+                                           .stream = RNG_TRAIN };
+            assert_int_equal(train_batch_draw(&b[k], &what, 0, m, &draw[k], 1, NULL), SNIP_OK);
+        }
+        size_t same = 0, edited = 0;
+        for (size_t i = 0; i < b[0].formulas && i < b[1].formulas; i++) {
+            const data_tokens *one = &b[0].formula[i].words.tokens,
+                              *other = &b[1].formula[i].words.tokens;
+            same += one->count == other->count &&
+                    memcmp(one->id, other->id, one->count * sizeof *one->id) == 0;
+        }
+        for (size_t i = 0; i < b[1].variants; i++) {
+            const train_variant *v = &b[1].variant[i];
+            edited += v->k > 0;
+            assert_true(form == v->form && (!form || v->k == 0 || v->views == 0 ||
+                                            v->whole != b[1].variant[i - (size_t)v->k].whole));
+        }
+        assert_true(edited > 10);
+        if (form)
+            assert_true(b[0].variants == b[1].variants && b[0].formulas == b[1].formulas &&
+                        same == b[0].formulas);
+        else
+            assert_true(same < b[0].formulas);
+    }
+    arena_free(draw[0]);
+    arena_free(draw[1]);
+}
+
 static void the_rate_follows_its_schedule(void **state)
 {
     (void)state;
@@ -317,6 +363,7 @@ static void resumed_runs_end_the_same(void **state)
     resume_and_compare(*state, c, 3);
     c.average = 0.9;
     resume_and_compare(*state, c, 4);
+    c.constant_edits = 0.5;
     c.last = 3; /* resumed after it began */
     c.last_batch = 9;
     c.last_lr = 1e-4;
@@ -962,6 +1009,7 @@ int main(void)
         ARENA_TEST(the_gradient_is_the_slope_of_the_loss),
         ARENA_TEST(recomputed_chunks_give_the_same_gradient),
         ARENA_TEST(stages_read_what_they_say),
+        ARENA_TEST(changed_constants_are_for_the_exact_view),
         cmocka_unit_test(the_rate_follows_its_schedule),
         cmocka_unit_test(settings_of_older_files_are_read),
         cmocka_unit_test(stages_read_what_the_paper_says),

@@ -35,6 +35,7 @@ static const settings_key keys[] = {
     NUMBER(noise, REAL, 0, 10),
     NUMBER(laws, REAL, 0, 1),
     NUMBER(forms_share, REAL, 0, 1),
+    NUMBER(constant_edits, REAL, 0, 1),
     NUMBER(formulas, WHOLE, 0, 9.1e15),
     NUMBER(formulas_share, REAL, 0, 1),
     NUMBER(first, WHOLE, 0, 1e12),

@@ -465,6 +465,7 @@ static snip_code one_step(run *r, train_terms *terms, double *norm, double *rate
                                    .offset = (size_t)ranks_me(r->watch->ranks),
                                    .subtrees = phase->subtrees,
                                    .edits = phase->edits,
+                                   .constants = r->c->constant_edits,
                                    .points = phase->points,
                                    .rows = r->c->rows,
                                    .noise = r->c->noise,

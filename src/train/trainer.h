@@ -52,12 +52,13 @@ typedef struct train_config {
     const data_own_laws *own; /* a user's formulas among the samples; NULL: none */
     uint64_t formulas;        /* their hash, 0 for none: other formulas are another run */
     double formulas_share;    /* share of samples that are of them */
-    double forms_share;       /* share of samples in the form view; the model has forms = yes */
-    int schedule;             /* train_schedule */
-    double lr, lr_start;      /* peak, and that of the first step */
-    uint64_t warmup;          /* steps from lr_start to lr */
-    uint64_t decay;           /* schedule constant: the step from which on lr falls; 0: never */
-    double clip;              /* bound on the gradient's norm, 0: none */
+    double constant_edits; /* share of the edits that change a constant, in the exact view only */
+    double forms_share;    /* share of samples in the form view; the model has forms = yes */
+    int schedule;          /* train_schedule */
+    double lr, lr_start;   /* peak, and that of the first step */
+    uint64_t warmup;       /* steps from lr_start to lr */
+    uint64_t decay;        /* schedule constant: the step from which on lr falls; 0: never */
+    double clip;           /* bound on the gradient's norm, 0: none */
     double beta1, beta2, eps;
     int optimizer;  /* train_optimizer: Adam for all, or Muon for the matrices of the layers */
     double muon_lr; /* peak of their learning rate; it rises and falls as lr does */
