@@ -11,7 +11,7 @@
 
 /* GFLOP/s of the products of one layer on chunks of the trainer's size, all cores at once: forward,
  * and backward for inputs and weights. */
-static double product_rate(const model_config *c, int threads, double seconds)
+static double product_rate(const model_config *c, nn_products how, int threads, double seconds)
 {
     enum { ROWS = 1024 };
     const size_t d = (size_t)c->d, ff = (size_t)c->ff;
@@ -31,9 +31,9 @@ static double product_rate(const model_config *c, int threads, double seconds)
         while (x && w && y && clock_now() - start < seconds)
             for (int s = 0; s < 4; s++) {
                 size_t in = shapes[s][0], out = shapes[s][1];
-                if (!nn_gemm(0, 1, ROWS, out, in, 1, x, in, w, in, 0, y, out) ||
-                    !nn_gemm(0, 0, ROWS, in, out, 1, y, out, w, in, 0, x, in) ||
-                    !nn_gemm(1, 0, out, in, ROWS, 1, y, out, x, in, 0, w, in)) {
+                if (!nn_dense(how, 0, 1, ROWS, out, in, x, w, 0, y) ||
+                    !nn_dense(how, 0, 0, ROWS, in, out, y, w, 0, x) ||
+                    !nn_dense(how, 1, 0, out, in, ROWS, y, x, 0, w)) {
 #pragma omp atomic write
                     failed = 1;
                 }
@@ -58,6 +58,58 @@ static double update_seconds(const train_config *like, int optimizer, model *m, 
         best = fmin(best, clock_now() - from);
     }
     return best;
+}
+
+/* What a step works with. */
+typedef struct job {
+    train_step *s;
+    model *m;
+    const train_batch_how *what;
+    const train_how *how;
+    const train_update *update;
+    float *grad, *m1, *m2;
+    arena **draw;
+    int threads;
+} job;
+
+/* Step i, by parts: those of train_step_gradient, `draw` and `update`. Returns 0 when it fails. */
+static int make_step(const job *j, uint64_t i, train_batch *b, train_times *times)
+{
+    train_terms terms;
+    double t0 = clock_now();
+    if (train_batch_draw(b, j->what, i * j->what->size, j->m, j->draw, j->threads, NULL) != SNIP_OK)
+        return 0;
+    double t1 = clock_now();
+    if (train_step_gradient(j->s, j->m, b, j->how, j->grad, &terms, times, NULL) != SNIP_OK)
+        return 0;
+    double t2 = clock_now(), norm = nn_length(j->grad, j->m->size, j->threads);
+    train_update_apply(j->update, j->m, j->m1, j->m2, j->grad, norm, i + 1);
+    times->draw = t1 - t0;
+    times->update = clock_now() - t2;
+    return 1;
+}
+
+/* The same steps with bf16 products: samples per second, and GFLOP/s of the products alone. Or why
+ * there are none. NULL when something fails. */
+static json_t *bf16_figures(const job *j, const model_config *c, double seconds)
+{
+    if (!nn_has_bf16())
+        return json_string("this processor has no bf16 products (AVX-512 BF16 or AMX)");
+    double start = 0, total = 0;
+    uint64_t steps = 0;
+    j->m->products = NN_BF16;
+    for (; steps < 2 || total < seconds; steps++) {
+        train_batch b;
+        train_times times;
+        if (!make_step(j, steps, &b, &times))
+            return NULL;
+        start = steps == 0 ? clock_now() : start;
+        total = clock_now() - start;
+    }
+    j->m->products = NN_FLOAT32;
+    double samples = (double)((steps - 1) * j->what->size);
+    return json_pack("{s:f,s:f}", "samples_per_second", samples / total, "gemm_gflops",
+                     product_rate(c, NN_BF16, j->threads, fmin(seconds, 2)));
 }
 
 json_t *bench_train(const char *preset, const char *stage, size_t batch, int threads,
@@ -103,38 +155,35 @@ json_t *bench_train(const char *preset, const char *stage, size_t batch, int thr
     double start = 0, total = 0, best = INFINITY;
     size_t steps = 0, variants = 0;
     int good = s && update;
-    double rate = good ? product_rate(&mc, threads, fmin(seconds, 2)) : 0;
+    double rate = good ? product_rate(&mc, NN_FLOAT32, threads, fmin(seconds, 2)) : 0;
+    const job j = { s, m, &what, &how, update, grad, m1, m2, draw, threads };
     for (uint64_t i = 0; good && (i < 2 || total < seconds); i++) {
         train_batch b;
-        train_terms terms;
-        double t0 = clock_now();
-        good = train_batch_draw(&b, &what, i * tc.batch, m, draw, threads, NULL) == SNIP_OK;
-        double t1 = clock_now();
-        good = good && train_step_gradient(s, m, &b, &how, grad, &terms, &one, NULL) == SNIP_OK;
-        double t2 = clock_now();
-        double norm = nn_length(grad, m->size, threads);
-        train_update_apply(update, m, m1, m2, grad, norm, i + 1);
-        double t3 = clock_now();
+        double from = clock_now();
+        good = make_step(&j, i, &b, &one);
+        double now = clock_now();
+        if (!good)
+            break;
         if (i == 0) { /* the first step touches memory for the first time */
-            start = t3;
+            start = now;
             continue;
         }
-        sum.draw += t1 - t0;
+        sum.draw += one.draw;
         sum.embed += one.embed;
         sum.encode += one.encode;
         sum.objective += one.objective;
         sum.backward += one.backward;
-        sum.update += t3 - t2;
+        sum.update += one.update;
         sum.flops += one.flops;
         sum.tokens += one.tokens;
         variants += b.variants;
-        best = fmin(best, t3 - t0);
-        total = t3 - start;
+        best = fmin(best, now - from);
+        total = now - start;
         steps++;
     }
     double n = (double)steps;
     if (good) /* the machine's speed wanders: as fast as it was before or after the steps */
-        rate = fmax(rate, product_rate(&mc, threads, fmin(seconds, 2)));
+        rate = fmax(rate, product_rate(&mc, NN_FLOAT32, threads, fmin(seconds, 2)));
     double updates[2] = { 0 };
     for (int k = 0; k < 2 && good; k++)
         updates[k] = update_seconds(&tc, k ? TRAIN_MUON : TRAIN_ADAM, m, m1, m2, grad, threads,
@@ -162,6 +211,8 @@ json_t *bench_train(const char *preset, const char *stage, size_t batch, int thr
     if (o) {
         json_object_set_new(o, "adam_seconds_per_update", json_real(updates[0]));
         json_object_set_new(o, "muon_seconds_per_update", json_real(updates[1]));
+        json_t *bf16 = bf16_figures(&j, &mc, seconds);
+        json_object_set_new(o, "bf16", bf16 ? bf16 : json_null());
     }
     train_step_free(s);
     for (int t = 0; t < threads; t++)

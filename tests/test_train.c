@@ -144,6 +144,53 @@ static void recomputed_chunks_give_the_same_gradient(void **state)
     assert_true(worst < 1e-5 * length);
 }
 
+/* bf16 rounds the factors of the layers' products by up to 1 in 512; loss and gradient move little,
+ * and they do move. */
+static void rounded_products_give_nearly_the_same_gradient(void **state)
+{
+    arena *a = *state;
+    model_config c = kind_of_model(6);
+    model *m;
+    assert_int_equal(model_new(&m, &c, a, NULL), SNIP_OK);
+    assert_int_equal(m->products, NN_FLOAT32);
+    model_start(m, 5);
+    float *plain = arena_array(a, m->size, sizeof *plain),
+          *rounded = arena_array(a, m->size, sizeof *rounded);
+    double loss = gradient(m, TRAIN_S5, 1, 2, (size_t)1 << 30, plain, NULL).total;
+    m->products = NN_BF16_ROUNDED;
+    double other = gradient(m, TRAIN_S5, 1, 2, (size_t)1 << 30, rounded, NULL).total;
+    const nn_kernels *k = nn_kernels_best();
+    double p = sqrt(k->square_sum(plain, m->size)), q = sqrt(k->square_sum(rounded, m->size)),
+           along = 0;
+    for (size_t i = 0; i < m->size; i++)
+        along += (double)plain[i] * (double)rounded[i];
+    print_message("loss %.6f, rounded %.6f; cosine of the gradients %.6f, lengths %.4f and %.4f\n",
+                  loss, other, along / (p * q), p, q);
+    assert_true(other != loss && fabs(other - loss) < 3e-3 * loss);
+    assert_true(along / (p * q) > 0.999 && along / (p * q) < 0.9999999 && fabs(q - p) < 0.02 * p);
+}
+
+static void products_are_chosen_by_the_processor(void **state)
+{
+    (void)state;
+    static const struct {
+        int asked, has;
+        nn_products want;
+    } cases[] = { { TRAIN_FLOAT32, 0, NN_FLOAT32 },
+                  { TRAIN_FLOAT32, 1, NN_FLOAT32 },
+                  { TRAIN_BF16, 1, NN_BF16 },
+                  { TRAIN_AUTO, 1, NN_BF16 },
+                  { TRAIN_AUTO, 0, NN_FLOAT32 } };
+    nn_products got;
+    snip_status st;
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        assert_int_equal(train_choose_products(&got, cases[i].asked, cases[i].has, &st), SNIP_OK);
+        assert_int_equal(got, cases[i].want);
+    }
+    assert_int_equal(train_choose_products(&got, TRAIN_BF16, 0, &st), SNIP_UNSUPPORTED);
+    assert_non_null(strstr(st.msg, "needs a processor with AVX-512 BF16 or AMX"));
+}
+
 static void stages_read_what_they_say(void **state)
 {
     arena *draw[1] = { arena_new(0) };
@@ -501,7 +548,7 @@ static void keep_warning(void *context, const char *text)
  * of another optimizer on the way. */
 static void older_states_resume(void **state)
 {
-    static const char *const newer[] = { "optimizer", "muon_lr", "average" };
+    static const char *const newer[] = { "optimizer", "muon_lr", "average", "products" };
     arena *a = *state;
     model_config m = small_model();
     train_config whole = short_run(6), part = short_run(3);
@@ -558,6 +605,61 @@ static void older_states_resume(void **state)
     assert_int_equal(model_new(&shape, &m, a, NULL), SNIP_OK);
     size_t data = 3 * shape->size * sizeof(float);
     assert_memory_equal(once + n - data, twice + k - data, data);
+    remove_folder();
+}
+
+/* A run of 8 steps on a machine with bf16 products or on one without; the last warning is kept. */
+static snip_code train_on(int has_bf16, int products, int resume, uint64_t steps, said *told,
+                          snip_status *st)
+{
+    const train_watch watch = { .warn = keep_warning,
+                                .context = told,
+                                .save_seconds = 1e9,
+                                .memory = (size_t)1 << 30,
+                                .threads = 2,
+                                .emulate_bf16 = has_bf16 };
+    const train_start start = { .resume = resume };
+    model_config m = small_model();
+    train_config c = short_run(steps);
+    uint64_t done;
+    c.products = products;
+    return train_run(&m, &c, folder, &start, &watch, &done, st);
+}
+
+/* Which products were used is written down. A run that moves to a machine without them says so and
+ * goes on; one that stays goes on bit for bit. */
+static void runs_move_between_machines(void **state)
+{
+    arena *a = *state;
+    snip_status st;
+    said told = { .count = 0 };
+    size_t n, k;
+    const char *weights = "encoder_f.ffns.1.lin1.weight";
+    new_folder();
+    if (train_on(1, TRAIN_BF16, 0, 8, &told, &st) != SNIP_OK)
+        fail_msg("%s", st.msg);
+    const float *whole = tensor_of("state.safetensors", weights, &n, a);
+    remove_folder();
+    assert_int_equal(train_on(0, TRAIN_FLOAT32, 0, 8, &told, &st), SNIP_OK);
+    const float *plain = tensor_of("state.safetensors", weights, &k, a);
+    remove_folder();
+    double most = 0;
+    for (size_t i = 0; i < n; i++)
+        most = fmax(most, fabs((double)whole[i] - (double)plain[i]));
+    print_message("after 8 steps weights differ by at most %g\n", most);
+    assert_true(most > 0 && most < 2e-2);
+
+    assert_int_equal(train_on(1, TRAIN_AUTO, 0, 4, &told, &st), SNIP_OK);
+    assert_int_equal(train_on(1, TRAIN_BF16, 1, 8, &told, &st), SNIP_OK);
+    assert_memory_equal(whole, tensor_of("state.safetensors", weights, &k, a), n * sizeof *whole);
+    assert_int_equal(told.count, 0);
+    assert_int_equal(train_on(0, TRAIN_AUTO, 1, 9, &told, &st), SNIP_OK);
+    assert_int_equal(told.count, 1);
+    assert_non_null(strstr(told.text, "bf16 products so far, from here on with float32"));
+    assert_int_equal(train_on(0, TRAIN_FLOAT32, 1, 10, &told, &st), SNIP_OK);
+    assert_int_equal(told.count, 1); /* it is a run with float32 by now */
+    assert_int_equal(train_on(1, TRAIN_AUTO, 1, 11, &told, &st), SNIP_OK);
+    assert_non_null(strstr(told.text, "float32 products so far, from here on with bf16"));
     remove_folder();
 }
 
@@ -1008,6 +1110,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         ARENA_TEST(the_gradient_is_the_slope_of_the_loss),
         ARENA_TEST(recomputed_chunks_give_the_same_gradient),
+        ARENA_TEST(rounded_products_give_nearly_the_same_gradient),
+        cmocka_unit_test(products_are_chosen_by_the_processor),
         ARENA_TEST(stages_read_what_they_say),
         ARENA_TEST(changed_constants_are_for_the_exact_view),
         cmocka_unit_test(the_rate_follows_its_schedule),
@@ -1017,6 +1121,7 @@ int main(void)
         ARENA_TEST(muon_has_the_matrices_of_the_layers),
         ARENA_TEST(the_model_is_the_average),
         ARENA_TEST(older_states_resume),
+        ARENA_TEST(runs_move_between_machines),
         ARENA_TEST(a_run_may_start_with_given_weights),
         ARENA_TEST(the_check_is_of_the_average),
         ARENA_TEST(phases_may_be_chosen_late),

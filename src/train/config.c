@@ -6,6 +6,7 @@
 #include "train/trainer.h"
 
 static const char *const optimizers[] = { "adam", "muon", NULL };
+static const char *const products[] = { "float32", "bf16", "auto", NULL };
 static const char *const schedules[] = { "isqrt", "linear", "constant", NULL };
 
 /* Every key came later: files that lack one had the paper's value. */
@@ -51,6 +52,7 @@ static const settings_key keys[] = {
     NUMBER(eps, REAL, 0, 1),
     PICK(optimizer, optimizers),
     NUMBER(muon_lr, REAL, 1e-12, 10),
+    PICK(products, products),
     NUMBER(average, REAL, 0, 0.99999),
     NUMBER(tau_global, REAL, 1e-4, 1e4),
     NUMBER(tau_local, REAL, 1e-4, 1e4),
@@ -145,6 +147,16 @@ snip_code train_config_check(const train_config *c, const model_config *m, snip_
 json_t *train_config_json(const train_config *c)
 {
     return settings_json(&train_settings, c);
+}
+
+snip_code train_choose_products(nn_products *out, int asked, int has, snip_status *st)
+{
+    *out = asked != TRAIN_FLOAT32 && has ? NN_BF16 : NN_FLOAT32;
+    if (asked == TRAIN_BF16 && !has)
+        return status_fail(st, SNIP_UNSUPPORTED, 0,
+                           "products = bf16 needs a processor with AVX-512 BF16 or AMX, and this "
+                           "one has neither: products = auto takes what there is");
+    return SNIP_OK;
 }
 
 void train_shorten_warmup(train_config *c)

@@ -60,6 +60,11 @@ __attribute__((format(printf, 2, 3))) static void warn(const run *r, const char 
         r->watch->warn(r->watch->context, text);
 }
 
+static const char *products_name(const run *r)
+{
+    return r->m->products == NN_FLOAT32 ? "float32" : "bf16";
+}
+
 static char *dump(json_t *o)
 {
     char *text = o ? json_dumps(o, JSON_COMPACT | JSON_REAL_PRECISION(17)) : NULL;
@@ -82,6 +87,7 @@ static json_t *history(const run *r)
     snprintf(number, sizeof number, "%llu", (unsigned long long)r->c->seed);
     json_object_set_new(o, "seed", json_string(number));
     json_object_set_new(o, "train", json_string(settings ? settings : ""));
+    json_object_set_new(o, "products", json_string(products_name(r)));
     json_object_set_new(o, "version", json_string(SNIP_VERSION));
     json_object_update(o, r->origin);
     free(settings);
@@ -180,6 +186,7 @@ static int is_ahead(uint64_t at, uint64_t t)
  * from ours. (0 is never for the decay, and at once for the end of the first phase.) */
 static void take_what_lies_ahead(train_config *theirs, const train_config *ours, uint64_t t)
 {
+    theirs->products = ours->products; /* a matter of the machine */
     if (is_ahead(theirs->first, t) && is_ahead(ours->first, t)) {
         theirs->first = ours->first;
         theirs->phase[TRAIN_MAIN] = ours->phase[TRAIN_MAIN];
@@ -267,6 +274,14 @@ static snip_code load_state(run *r, const char *path, int any_warmup, snip_statu
         if (!version || strcmp(version, SNIP_VERSION) != 0)
             warn(r, "%s: was written by snip %s, this is %s: it may not go on bit for bit", path,
                  version ? version : "(no version)", SNIP_VERSION);
+        /* States that say nothing are from before there was a choice. */
+        const char *used = json_string_value(json_object_get(f.metadata, "products"));
+        used = used ? used : "float32";
+        if (strcmp(used, products_name(r)) != 0)
+            warn(r,
+                 "%s: was trained with %.10s products so far, from here on with %s: it does not "
+                 "go on bit for bit",
+                 path, used, products_name(r));
         r->t = strtoull(steps, NULL, 10);
         r->seconds = strtod(seconds, NULL);
     }
@@ -375,9 +390,12 @@ static snip_code check_view(run *r, int form, json_t *line, snip_status *st)
     double ndcg[2], recall[2];
     size_t latent = (size_t)r->m->config.latent;
     snip_code code = train_batch_draw(&b, &how, 0, r->m, r->draw, r->watch->threads, st);
+    nn_products products = r->m->products;
     float *w = show_average(r);
+    r->m->products = NN_FLOAT32; /* as for all who use the model */
     if (code == SNIP_OK)
         code = train_step_embed(r->step, r->m, &b, row, st);
+    r->m->products = products;
     r->m->w = w;
     if (code != SNIP_OK)
         return code;
@@ -636,6 +654,21 @@ static snip_code open_folder(run *r, const char *state, const train_start *how, 
     return code;
 }
 
+/* Whether this machine, and all others that take part, have bf16 products. */
+static int have_bf16(const train_config *c, const train_watch *watch)
+{
+    int lacks = !watch->emulate_bf16 && c->products != TRAIN_FLOAT32 && !nn_has_bf16();
+    return !ranks_max(watch->ranks, lacks);
+}
+
+static snip_code choose_products(run *r, int has, snip_status *st)
+{
+    snip_code code = train_choose_products(&r->m->products, r->c->products, has, st);
+    if (r->watch->emulate_bf16 && r->m->products == NN_BF16)
+        r->m->products = NN_BF16_ROUNDED;
+    return code;
+}
+
 /* The weights of a new run. */
 static void start(run *r, const train_start *how)
 {
@@ -662,13 +695,15 @@ snip_code train_run(const model_config *m, const train_config *c, const char *ou
     r.c = &r.own;
     r.lock = -1;
     char *state = join(out, "state.safetensors"), *lock = join(out, "lock");
-    int resume = how->resume;
+    int resume = how->resume, bf16 = have_bf16(c, watch);
     snip_code code =
         r.a && r.origin && state && lock ? train_config_check(c, m, st) : status_nomem(st);
     if (code == SNIP_OK)
         code = model_new(&r.m, m, r.a, st);
     if (code == SNIP_OK && !make_room(&r, watch->memory))
         code = status_nomem(st);
+    if (code == SNIP_OK)
+        code = choose_products(&r, bf16, st);
     if (code == SNIP_OK && ranks_me(watch->ranks) == 0)
         code = open_folder(&r, state, how, st);
     size_t least = c->last_batch && c->last_batch < c->batch ? c->last_batch : c->batch;

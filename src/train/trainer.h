@@ -24,6 +24,9 @@ typedef enum train_schedule {
 
 typedef enum train_optimizer { TRAIN_ADAM, TRAIN_MUON } train_optimizer;
 
+/* What is asked of the layers' products; auto: bf16 where the processor has it. */
+typedef enum train_products { TRAIN_FLOAT32, TRAIN_BF16, TRAIN_AUTO } train_products;
+
 /* What a step learns from, as far as it differs between the phases of a run. */
 typedef struct train_phase {
     int stage;       /* train_stage */
@@ -62,6 +65,7 @@ typedef struct train_config {
     double beta1, beta2, eps;
     int optimizer;  /* train_optimizer: Adam for all, or Muon for the matrices of the layers */
     double muon_lr; /* peak of their learning rate; it rises and falls as lr does */
+    int products;   /* train_products; how, not what: a run may change it and go on */
     double average; /* the model is a moving average of the weights that forgets this slowly; 0: it
                        is the weights of the last step */
     double tau_global, tau_local; /* temperatures of inner products */
@@ -92,6 +96,10 @@ double train_rate(const train_config *c, uint64_t t);
 size_t train_batch_size(const train_config *c, uint64_t made);
 uint64_t train_samples(const train_config *c, uint64_t made);
 
+/* What is used where so much was asked for; `has` is whether there are bf16 products here. Asking
+ * for what is not there fails with a sentence that says so. */
+snip_code train_choose_products(nn_products *out, int asked, int has, snip_status *st);
+
 /* What the caller wants to be told, and when to stop. */
 typedef struct train_watch {
     void (*line)(void *context, const char *text); /* progress, a line without end */
@@ -103,7 +111,8 @@ typedef struct train_watch {
     size_t check_pairs;                /* of the quick held-out check, 0: 256 */
     size_t memory;                     /* bytes for kept activations */
     int threads;
-    ranks *ranks; /* of a run under mpirun, else NULL */
+    int emulate_bf16; /* for tests: as on a processor that has bf16 products, but slowly */
+    ranks *ranks;     /* of a run under mpirun, else NULL */
 } train_watch;
 
 /* What a run begins with; all zero: a new one, its weights drawn by the seed. */
