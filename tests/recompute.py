@@ -141,8 +141,9 @@ def spearman(a, b):
 
 
 def combined(scores, weights):
-    return sum(weights.get(k, 0) * mean_ranks(scores[k]) / len(scores[k])
-               for k in ("similarity", "correlation", "size"))
+    return (weights.get("similarity", 0) * np.array(scores["similarity"])
+            + weights["correlation"] * np.array(scores["correlation"])
+            - weights["size"] * np.log(-np.array(scores["size"])))
 
 
 def read_tasks(symbols, values, index):
@@ -183,10 +184,10 @@ def check_problems(suite, tasks):
     validation = [t for key, t in tasks.items() if key[0] == "validation"]
     assert len(validation) == suite["weights"]["problems"]
     best = {"without": -2, "with": -2}
-    for a in range(11):
-        for b in range(11 - a):
-            for size in {10 - a - b, a + b - 10}:
-                w = {"similarity": a / 10, "correlation": b / 10, "size": size / 10}
+    for a in range(21):
+        for b in range(21 - a):
+            for size in {20 - a - b, a + b - 20}:
+                w = {"similarity": a / 20, "correlation": b / 20, "size": size / 20}
                 q = np.mean([spearman(combined(t, w), t["digits"]) for t in validation])
                 best["with"] = max(best["with"], q)
                 if a == 0:

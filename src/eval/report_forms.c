@@ -57,10 +57,10 @@ static void views(eval_page *g)
         const json_t *o = eval_json_at(eval_model_suites(g, g->shown[k]), "forms");
         const json_t *w = eval_json_at(o, "weights");
         eval_element(g, "<p>", eval_model_name(g, g->shown[k]), ": ");
-        eval_element(g, "", eval_json_string(o, "view"), " view; weights of the ranks of ");
+        eval_element(g, "", eval_json_string(o, "view"), " view; weights of ");
         text_add(&g->t,
-                 "correlation %.1f and size %.1f without the space; similarity %.1f, correlation "
-                 "%.1f and size %.1f with it, chosen on %.0f validation laws.</p>\n",
+                 "correlation %.2f and size %.2f without the space; similarity %.2f, correlation "
+                 "%.2f and size %.2f with it, chosen on %.0f validation laws.</p>\n",
                  eval_json_number(w, "without.correlation"), eval_json_number(w, "without.size"),
                  eval_json_number(w, "with.similarity"), eval_json_number(w, "with.correlation"),
                  eval_json_number(w, "with.size"), eval_json_number(w, "problems"));
