@@ -255,20 +255,22 @@ def check_forms(suite, symbols, values, index):
         got = [line["form"] for _, line in sorted(chosen["similarity", p].items())]
         check(f"library, nearest to {p}", len(set(want) & set(got)), len(want))
 
-    cosine = collections.defaultdict(dict)
-    for row, line in rows["invariance"]:
-        key = line["problem"], line["change"]
-        cosine[key].setdefault("tables" if "turned" in line else "formula", []).append(row)
-    cosine = {k: max(symbols[v["formula"][0]] @ values[t] for t in v["tables"])
-              for k, v in cosine.items()}
-    for name, o in suite["invariance"].items():
-        if name == "seconds":
-            continue
-        moved = [abs(v - cosine[p, "as_it_is"]) for (p, c), v in cosine.items() if c == name]
-        assert len(moved) == o["problems"]
-        if moved:
-            check(f"invariance {name}", np.mean(moved), o["mean"]["value"])
-            check(f"invariance {name}, largest", max(moved), o["largest"])
+    for part in ("invariance", "invariance_corpora"):
+        cosine = collections.defaultdict(dict)
+        for row, line in rows[part]:
+            key = line["problem"], line["change"]
+            cosine[key].setdefault("tables" if "turned" in line else "formula", []).append(row)
+        cosine = {k: max(symbols[v["formula"][0]] @ values[t] for t in v["tables"])
+                  for k, v in cosine.items()}
+        assert cosine
+        for name, o in suite[part].items():
+            if name == "seconds":
+                continue
+            moved = [abs(v - cosine[p, "as_it_is"]) for (p, c), v in cosine.items() if c == name]
+            assert len(moved) == o["problems"]
+            if moved:
+                check(f"{part} {name}", np.mean(moved), o["mean"]["value"])
+                check(f"{part} {name}, largest", max(moved), o["largest"])
 
     families = collections.defaultdict(list)
     for row, line in rows["copies"]:

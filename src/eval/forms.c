@@ -21,21 +21,18 @@ static int make_arenas(arena **to, int n)
 }
 
 /* Problems of generated laws and of the corpora, with the weights of the combined scores. */
-static snip_code problems(json_t *out, forms_weights *w, const forms_set *laws, forms_context *c,
-                          snip_status *st)
+static snip_code problems(json_t *out, forms_weights *w, const forms_set *laws,
+                          const forms_set *corpora, forms_context *c, snip_status *st)
 {
     size_t n = c->how->problems;
-    forms_set corpora;
     forms_task *task;
     json_t *both = json_object();
     double start = clock_now();
     snip_code code = forms_weights_choose(w, 4 * n < MOST_LAWS ? 4 * n : MOST_LAWS, c, st);
     if (code == SNIP_OK)
         json_object_set_new(out, "weights", forms_weights_json(w));
-    if (code == SNIP_OK)
-        code = forms_set_make(&corpora, c, FORMS_DRAW_CORPORA, 2 * n, st);
     for (int k = 0; k < 2 && code == SNIP_OK; k++) {
-        const forms_set *set = k ? &corpora : laws;
+        const forms_set *set = k ? corpora : laws;
         code = forms_tasks(&task, set, FORMS_CONDITIONS, c, st);
         json_t *o = code == SNIP_OK ? forms_tasks_json(task, set->count, w, c->how) : NULL;
         if (code == SNIP_OK && !o)
@@ -50,19 +47,22 @@ static snip_code problems(json_t *out, forms_weights *w, const forms_set *laws, 
 
 static snip_code run(json_t *out, forms_context *c, snip_status *st)
 {
-    forms_set laws;
+    forms_set laws, corpora;
     forms_weights w;
     json_object_set_new(out, "view", json_string(c->form ? "form" : "exact"));
     snip_code code = forms_set_make(&laws, c, FORMS_DRAW_LAWS, c->how->problems, st);
     if (code == SNIP_OK)
-        code = problems(out, &w, &laws, c, st);
-    static const char *const names[] = { "retrieval", "library", "invariance", "copies" };
-    for (int k = 0; k < 4 && code == SNIP_OK; k++) {
+        code = forms_set_make(&corpora, c, FORMS_DRAW_CORPORA, 2 * c->how->problems, st);
+    if (code == SNIP_OK)
+        code = problems(out, &w, &laws, &corpora, c, st);
+    static const char *const names[] = { "retrieval", "library", "invariance", "invariance_corpora",
+                                         "copies" };
+    for (int k = 0; k < 5 && code == SNIP_OK; k++) {
         json_t *part = NULL;
         double start = clock_now();
         code = k == 0   ? forms_retrieval(&part, c, st)
                : k == 1 ? forms_library(&part, &laws, &w, c, st)
-               : k == 2 ? forms_invariance(&part, &laws, c, st)
+               : k < 4  ? forms_invariance(&part, k == 2 ? &laws : &corpora, c, st)
                         : forms_copies(&part, c, st);
         if (part) {
             json_object_set_new(part, "seconds", json_real(clock_now() - start));

@@ -223,7 +223,7 @@ snip_code forms_words(const model_words **out, const forms_sample *f, const form
 
 /* The other parts ----------------------------------------------------------------------------- */
 
-snip_code forms_invariance(json_t **out, const forms_set *laws, forms_context *c, snip_status *st);
+snip_code forms_invariance(json_t **out, const forms_set *set, forms_context *c, snip_status *st);
 snip_code forms_retrieval(json_t **out, forms_context *c, snip_status *st);
 snip_code forms_library(json_t **out, const forms_set *laws, const forms_weights *w,
                         forms_context *c, snip_status *st);

@@ -123,15 +123,18 @@ static void invariance_table(sheet *s)
                                           { "distributed", "a*(b + x) as a*b + a*x" },
                                           { "squares", "x^2 as x*x" },
                                           { "reordered", "sums and products reordered" } };
-    for (int largest = 0; largest < 2; largest++) {
-        add(s, largest ? "Largest" : "Mean", NULL, PAGE_PLAIN);
+    for (int part = 0; part < 4; part++) {
+        const char *of = part / 2 ? "invariance_corpora" : "invariance";
+        add(s,
+            eval_say(s->g, "%s, %s", part / 2 ? "Corpora" : "Laws", part % 2 ? "largest" : "mean"),
+            NULL, PAGE_PLAIN);
         for (size_t k = 0; k < COUNT(changes); k++)
             add(s, changes[k].label,
-                eval_say(s->g, "forms.invariance.%s.%s", changes[k].name,
-                         largest ? "largest" : "mean"),
+                eval_say(s->g, "forms.%s.%s.%s", of, changes[k].name,
+                         part % 2 ? "largest" : "mean"),
                 PAGE_PLAIN);
     }
-    draw(s, "Invariance: change of the similarity of a law with its table");
+    draw(s, "Invariance: change of the similarity of a formula with its table");
 }
 
 static void copies_table(sheet *s)
