@@ -23,6 +23,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import threading
 import time
 
 import curves
@@ -43,6 +44,7 @@ RECIPES = {
 DECAYS = {"old"}
 S5_FROM, DECAY_FROM, CHECKPOINTS = 0.6, 0.75, 12
 FOR_EVER = 10**9
+stopping = threading.Event()
 
 
 def command(snip, settings, folder):
@@ -56,12 +58,17 @@ def command(snip, settings, folder):
 def train(snip, settings, folder, seconds):
     """Goes on for so many seconds of the processor; returns those that it took, and the steps made."""
     run = subprocess.Popen(command(snip, settings, folder) + (["--resume"] if folder.exists() else []),
-                           env=dict(os.environ, OMP_NUM_THREADS="1"), stdout=subprocess.PIPE)
+                           env=dict(os.environ, OMP_NUM_THREADS="1"), stdout=subprocess.PIPE,
+                           start_new_session=True)  # Ctrl-C is for us: it would end the stretch early
     asked = False
     while True:
         pid, status, usage = os.wait4(run.pid, os.WNOHANG)
         if pid:
             break
+        if stopping.is_set():
+            run.kill()
+            run.wait()
+            raise InterruptedError
         if not asked and cpu_seconds(run.pid) >= seconds:
             run.send_signal(signal.SIGINT)
             asked = True
@@ -100,6 +107,8 @@ def study(snip, recipe, out, total):
     elif not r["points"]:
         shutil.rmtree(folder / "run", ignore_errors=True)
     while len(r["points"]) < CHECKPOINTS:
+        if stopping.is_set():
+            raise InterruptedError
         k = len(r["points"]) + 1
         done = r["points"][-1] if r["points"] else {"cpu": 0, "steps": 0}
         settings = settings_now(recipe, done, r["state"], total)
@@ -168,8 +177,13 @@ def main():
             start = settings_now(name, {"cpu": 0, "steps": 0}, {}, a.seconds)
             print(f"# {name}\n{' '.join(command(a.snip, start, 'DIR'))}")
         return
-    with concurrent.futures.ThreadPoolExecutor(a.jobs) as pool:
-        results = list(pool.map(lambda name: study(a.snip, name, a.out, a.seconds), chosen))
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, lambda *_: stopping.set())
+    try:
+        with concurrent.futures.ThreadPoolExecutor(a.jobs) as pool:
+            results = list(pool.map(lambda name: study(a.snip, name, a.out, a.seconds), chosen))
+    except InterruptedError:
+        sys.exit("equal_time.py: stopped; the same command goes on")
     report(results, a.out)
 
 
