@@ -10,7 +10,7 @@
 #include "base/clock.h"
 #include "eval/evaluate.h"
 
-enum { MOST_LAWS = 200 }; /* that choose weights: more move them by less than a step */
+enum { MOST_LAWS = 200 }; /* that choose weights: about a minute of one core */
 
 static int make_arenas(arena **to, int n)
 {
