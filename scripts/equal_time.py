@@ -86,7 +86,8 @@ def settings_now(recipe, done, state, total):
     if done["cpu"] >= S5_FROM * total and "first" not in state:
         state["first"] = done["steps"]
         state["s5_cpu"] = done["cpu"]
-    if recipe in DECAYS and done["cpu"] >= DECAY_FROM * total and "decay" not in state:
+    known = done["cpu"] > state.get("s5_cpu", done["cpu"])  # how fast S5 is
+    if recipe in DECAYS and known and done["cpu"] >= DECAY_FROM * total and "decay" not in state:
         speed = (done["steps"] - state["first"]) / (done["cpu"] - state["s5_cpu"])
         state["decay"] = done["steps"]
         state["steps"] = done["steps"] + max(1, round(speed * (total - done["cpu"])))
