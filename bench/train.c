@@ -11,7 +11,7 @@
 
 /* GFLOP/s of the products of one layer on chunks of the trainer's size, all cores at once: forward,
  * and backward for inputs and weights. */
-static double product_rate(const model_config *c, int threads, double seconds)
+static double product_rate(const model_config *c, nn_products how, int threads, double seconds)
 {
     enum { ROWS = 1024 };
     const size_t d = (size_t)c->d, ff = (size_t)c->ff;
@@ -31,9 +31,9 @@ static double product_rate(const model_config *c, int threads, double seconds)
         while (x && w && y && clock_now() - start < seconds)
             for (int s = 0; s < 4; s++) {
                 size_t in = shapes[s][0], out = shapes[s][1];
-                if (!nn_gemm(0, 1, ROWS, out, in, 1, x, in, w, in, 0, y, out) ||
-                    !nn_gemm(0, 0, ROWS, in, out, 1, y, out, w, in, 0, x, in) ||
-                    !nn_gemm(1, 0, out, in, ROWS, 1, y, out, x, in, 0, w, in)) {
+                if (!nn_dense(how, 0, 1, ROWS, out, in, x, w, 0, y) ||
+                    !nn_dense(how, 0, 0, ROWS, in, out, y, w, 0, x) ||
+                    !nn_dense(how, 1, 0, out, in, ROWS, y, x, 0, w)) {
 #pragma omp atomic write
                     failed = 1;
                 }
@@ -145,6 +145,23 @@ static double update_seconds(rig *r, int optimizer, double seconds)
     return best;
 }
 
+/* The same steps with bf16 products: samples per second, and GFLOP/s of the products alone. Or why
+ * there are none. NULL when something fails. */
+static json_t *bf16_figures(rig *r, double seconds)
+{
+    if (!nn_has_bf16())
+        return json_string("this processor has no bf16 products (AVX-512 BF16 or AMX)");
+    measured q;
+    r->of.m->products = NN_BF16;
+    int good = run_steps(&q, r, seconds);
+    r->of.m->products = NN_FLOAT32;
+    if (!good)
+        return NULL;
+    double samples = (double)(q.steps * r->of.tc.batch);
+    return json_pack("{s:f,s:f}", "samples_per_second", samples / q.total, "gemm_gflops",
+                     product_rate(&r->of.mc, NN_BF16, r->of.threads, fmin(seconds, 2)));
+}
+
 json_t *bench_train(const char *preset, const char *stage, size_t batch, int threads,
                     double seconds)
 {
@@ -153,11 +170,11 @@ json_t *bench_train(const char *preset, const char *stage, size_t batch, int thr
     double rate = 0, updates[2] = { 0 };
     int good = rig_make(&r, preset, stage, batch, threads);
     if (good) {
-        rate = product_rate(&r.of.mc, threads, fmin(seconds, 2));
+        rate = product_rate(&r.of.mc, NN_FLOAT32, threads, fmin(seconds, 2));
         good = run_steps(&q, &r, seconds);
     }
     if (good) /* the machine's speed wanders: as fast as it was before or after the steps */
-        rate = fmax(rate, product_rate(&r.of.mc, threads, fmin(seconds, 2)));
+        rate = fmax(rate, product_rate(&r.of.mc, NN_FLOAT32, threads, fmin(seconds, 2)));
     for (int k = 0; k < 2 && good; k++)
         updates[k] = update_seconds(&r, k ? TRAIN_MUON : TRAIN_ADAM, fmin(seconds, 1));
     json_t *o = NULL;
@@ -180,6 +197,9 @@ json_t *bench_train(const char *preset, const char *stage, size_t batch, int thr
             "gflops", reached, "sgemm_gflops", rate, "activations_kept", q.kept, "peak_memory_gb",
             (double)usage.ru_maxrss / (1 << 20), "ratio_to_sgemm", reached / rate,
             "adam_seconds_per_update", updates[0], "muon_seconds_per_update", updates[1]);
+        json_t *bf16 = o ? bf16_figures(&r, seconds) : NULL;
+        if (o)
+            json_object_set_new(o, "bf16", bf16 ? bf16 : json_null());
     }
     rig_free(&r);
     return o;

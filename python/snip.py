@@ -110,7 +110,7 @@ class _Ranked(ctypes.Structure):
                 ("loss_val", ctypes.c_double), ("loss_cross", ctypes.c_double),
                 ("r2_train", ctypes.c_double), ("r2_val", ctypes.c_double), ("complexity", ctypes.c_size_t),
                 ("model_size", ctypes.c_size_t), ("pareto", ctypes.c_int),
-                ("score", ctypes.c_double)]
+                ("score", ctypes.c_double), ("promise", ctypes.c_double)]
 
 
 class _Edit(ctypes.Structure):
@@ -684,6 +684,7 @@ class Ranked:
     score: float         # on the front: fall of log(loss) per node
     no_similarity: str = None  # why there is no similarity
     loss_cross: float = float("nan")  # cross-validated, of tables with fewer than 100 rows
+    promise: float = float("nan")  # before any fit; NaN if the model's file has no weights for it
 
     @property
     def equation(self):
@@ -702,7 +703,7 @@ class _Ranking(_Owned):
                               r.loss_train, r.loss_val, r.r2_train, r.r2_val, r.complexity,
                               r.model_size, bool(r.pareto), r.score,
                               r.no_similarity.decode("utf-8", "replace")
-                              if r.no_similarity else None, r.loss_cross))
+                              if r.no_similarity else None, r.loss_cross, r.promise))
         return out
 
 

@@ -38,6 +38,7 @@ VARIANTS = {
     "averaged": AVERAGE,
     "second": SECOND,
     "second S5": {**SECOND, "stage": "S5", "edits": 2, "subtrees": 1},
+    "second S5 constant edits": {**SECOND, "stage": "S5", "edits": 2, "subtrees": 1, "constant_edits": 0.3},
     "second forms": {**SECOND, **FORMS},
     "second laws": {**SECOND, "laws": 0.3},
     "second forms laws": {**SECOND, **FORMS, "laws": 0.3},

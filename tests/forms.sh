@@ -52,6 +52,43 @@ similarities turned.csv laws.txt >other && close "columns in another order" as_i
 similarities t.csv spelled.txt >other
 sed 4d as_is >a; sed 4d other >b; close "other spellings" a b 1e-4
 
+# The promise: weights are chosen for one model, stored in its file, and shown before any fit.
+"$snip" rank t.csv laws.txt --json --quiet >out 2>err && grep -q '"promise":null' out && good || bad "a promise without weights"
+"$snip" pack "$SNIP_MODEL" --out packed.safetensors --promise 3 --threads 2 >out 2>err &&
+    grep -q '"laws":3,' out && good || bad "pack --promise says $(cat out err)"
+"$snip" rank t.csv laws.txt --as-given --model packed.safetensors --quiet >out 2>err &&
+    head -1 out | grep -q ' similarity  promise ' && good || bad "rank shows no promise: $(head -2 out err)"
+"$snip" rank t.csv laws.txt --model packed.safetensors --format csv --quiet >out 2>err && $python - <<'PY' && good || bad "promise in CSV: $(cat err)"
+import csv, json, math, struct
+with open("packed.safetensors", "rb") as f:
+    w = json.loads(json.loads(f.read(struct.unpack("<Q", f.read(8))[0]))["__metadata__"]["promise"])
+assert abs(w["similarity"] + w["correlation"] + abs(w["size"]) - 1) < 1e-6 and len(w["model"]) == 32
+assert w["similarity"] >= 0 and w["correlation"] >= 0 and w["spearman"] >= w["without"]["spearman"]
+rows = list(csv.DictReader(open("out")))
+table = list(csv.DictReader(open("t.csv")))
+p = [float(r["p"]) for r in table]
+promises = [float(r["promise"]) for r in rows]
+assert len(rows) == 5 and all(math.isfinite(v) for v in promises)
+# T/V has three nodes at most and its values go with p: what is left is at most its similarity.
+boyle = next(r for r in rows if r["given"] == "5*T/V")
+rest = float(boyle["promise"]) - w["similarity"]*float(boyle["similarity"])
+assert any(abs(rest - (w["correlation"]*c - w["size"]*math.log(n))) < 0.01 for c in [1.0] for n in range(3, 7)), rest
+PY
+# Weights for another model are not in force: here a model of forms with the metadata of the first.
+$python - <<'PY'
+import json, struct
+data = open("packed.safetensors", "rb").read()
+n = struct.unpack("<Q", data[:8])[0]
+head = json.loads(data[8:8 + n])
+text = json.loads(head["__metadata__"]["promise"])
+text["model"] = "0" * 32
+head["__metadata__"]["promise"] = json.dumps(text)
+new = json.dumps(head).encode()
+new += b" " * (-len(new) % 8)
+open("foreign.safetensors", "wb").write(struct.pack("<Q", len(new)) + new + data[8 + n:])
+PY
+"$snip" rank t.csv laws.txt --json --quiet --model foreign.safetensors >out 2>err && grep -q '"promise":null' out && good || bad "foreign weights are in force: $(cat err)"
+
 # Vectors of both views.
 printf 'sin(x0)*2.5 + 1\n-7*sin(x0)\ncos(3*x0)\n' >f.txt
 "$snip" embed --formulas f.txt --view form -o f.npy >/dev/null 2>err || bad "embed: $(cat err)"

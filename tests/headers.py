@@ -40,6 +40,8 @@ OWN = {
     "src/model/encode.h": {"chunk": "model_formulas chunk"},
     "src/model/pack.h": {"formulas": "size_t formulas", "tokens": "size_t tokens",
                          "words": "model_words words", "first": "size_t first", "end": "size_t end"},
+    "src/model/promise.h": {"similarity": "double similarity", "correlation": "double correlation",
+                            "nodes": "size_t nodes"},
     "src/model/words.h": {"tree": "int tree"},
     "src/regress/problem.h": {"space": "model_space *space"},
     "src/model/space.h": {"tree": "int tree", "symbols": "float *symbols",

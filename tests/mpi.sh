@@ -17,9 +17,10 @@ for n in 1 2 3; do
         echo "FAILED: $n ranks"; cat run$n.out run$n.err; exit 1
     fi
 done
-# Muon and the moving average, too.
+# Muon, the moving average and larger batches in the end, too.
 for n in 1 2; do
-    if ! ranks $n muon$n "$snip" train $settings --set optimizer=muon --set muon_lr=1e-3 --set average=0.9 --out muon$n; then
+    if ! ranks $n muon$n "$snip" train $settings --set optimizer=muon --set muon_lr=1e-3 --set average=0.9 \
+        --set last=12 --set last_batch=15 --set last_lr=1e-4 --set constant_edits=0.5 --out muon$n; then
         echo "FAILED: Muon on $n ranks"; cat muon$n.out muon$n.err; exit 1
     fi
 done

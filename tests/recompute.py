@@ -141,8 +141,9 @@ def spearman(a, b):
 
 
 def combined(scores, weights):
-    return sum(weights.get(k, 0) * mean_ranks(scores[k]) / len(scores[k])
-               for k in ("similarity", "correlation", "size"))
+    return (weights.get("similarity", 0) * np.array(scores["similarity"])
+            + weights["correlation"] * np.array(scores["correlation"])
+            - weights["size"] * np.log(-np.array(scores["size"])))
 
 
 def read_tasks(symbols, values, index):
@@ -183,10 +184,10 @@ def check_problems(suite, tasks):
     validation = [t for key, t in tasks.items() if key[0] == "validation"]
     assert len(validation) == suite["weights"]["problems"]
     best = {"without": -2, "with": -2}
-    for a in range(11):
-        for b in range(11 - a):
-            for size in {10 - a - b, a + b - 10}:
-                w = {"similarity": a / 10, "correlation": b / 10, "size": size / 10}
+    for a in range(21):
+        for b in range(21 - a):
+            for size in {20 - a - b, a + b - 20}:
+                w = {"similarity": a / 20, "correlation": b / 20, "size": size / 20}
                 q = np.mean([spearman(combined(t, w), t["digits"]) for t in validation])
                 best["with"] = max(best["with"], q)
                 if a == 0:
@@ -254,20 +255,22 @@ def check_forms(suite, symbols, values, index):
         got = [line["form"] for _, line in sorted(chosen["similarity", p].items())]
         check(f"library, nearest to {p}", len(set(want) & set(got)), len(want))
 
-    cosine = collections.defaultdict(dict)
-    for row, line in rows["invariance"]:
-        key = line["problem"], line["change"]
-        cosine[key].setdefault("tables" if "turned" in line else "formula", []).append(row)
-    cosine = {k: max(symbols[v["formula"][0]] @ values[t] for t in v["tables"])
-              for k, v in cosine.items()}
-    for name, o in suite["invariance"].items():
-        if name == "seconds":
-            continue
-        moved = [abs(v - cosine[p, "as_it_is"]) for (p, c), v in cosine.items() if c == name]
-        assert len(moved) == o["problems"]
-        if moved:
-            check(f"invariance {name}", np.mean(moved), o["mean"]["value"])
-            check(f"invariance {name}, largest", max(moved), o["largest"])
+    for part in ("invariance", "invariance_corpora"):
+        cosine = collections.defaultdict(dict)
+        for row, line in rows[part]:
+            key = line["problem"], line["change"]
+            cosine[key].setdefault("tables" if "turned" in line else "formula", []).append(row)
+        cosine = {k: max(symbols[v["formula"][0]] @ values[t] for t in v["tables"])
+                  for k, v in cosine.items()}
+        assert cosine
+        for name, o in suite[part].items():
+            if name == "seconds":
+                continue
+            moved = [abs(v - cosine[p, "as_it_is"]) for (p, c), v in cosine.items() if c == name]
+            assert len(moved) == o["problems"]
+            if moved:
+                check(f"{part} {name}", np.mean(moved), o["mean"]["value"])
+                check(f"{part} {name}, largest", max(moved), o["largest"])
 
     families = collections.defaultdict(list)
     for row, line in rows["copies"]:

@@ -325,6 +325,11 @@ static void columns_are_summed_up(void **state)
     double v[] = { 4, 1, 3, 2 }, huge[] = { 1.5e308, 1.5e308, 1.5e308 };
     const int row[] = { 2, 0, 2 };
     assert_true(numbers_mean(v, 4) == 2.5 && numbers_variance(v, 4) == 1.25);
+    double falls[4], same[4] = { 1, 1, 1, 1 }, bad[4] = { 1, INFINITY, 2, 3 };
+    for (int i = 0; i < 4; i++)
+        falls[i] = 7 - 2 * v[i];
+    assert_true(fabs(numbers_correlation(v, falls, 4) + 1) < 1e-15);
+    assert_true(numbers_correlation(v, same, 4) == 0 && numbers_correlation(bad, v, 4) == 0);
     assert_true(isfinite(numbers_mean(huge, 3)));
     const double *at = numbers_at(v, row, 3, *state);
     assert_true(at[0] == 3 && at[1] == 4 && at[2] == 3);

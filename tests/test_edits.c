@@ -204,6 +204,8 @@ static void the_pool_is_near_the_paper_s(void **state)
     }
 }
 
+static const data_perturb_how two = { .subtrees = 1, .edits = 2 };
+
 static void training_perturbations_keep_their_promises(void **state)
 {
     arena *a = *state;
@@ -218,8 +220,8 @@ static void training_perturbations_keep_their_promises(void **state)
         assert_int_equal(data_sample_draw(&s, &gen, 4, RNG_TRAIN, i, a), SNIP_OK);
         rng_init(&r, 4, RNG_EDITS, i);
         rng_init(&same, 4, RNG_EDITS, i);
-        assert_int_equal(data_perturb(&p, &count, 1, 2, s.e, s.x, 200, s.y, &r, a), SNIP_OK);
-        assert_int_equal(data_perturb(&q, &count, 1, 2, s.e, s.x, 200, s.y, &same, a), SNIP_OK);
+        assert_int_equal(data_perturb(&p, &count, &two, s.e, s.x, 200, s.y, &r, a), SNIP_OK);
+        assert_int_equal(data_perturb(&q, &count, &two, s.e, s.x, 200, s.y, &same, a), SNIP_OK);
         assert_int_equal(p.count, q.count);
         assert_true(p.node > 0 && s.e.node[p.node].len > 1);
         data_behaviours seen = { .rows = 200, .a = a };
@@ -247,6 +249,73 @@ static void training_perturbations_keep_their_promises(void **state)
         assert_true(data_families[f].trained ? by_family[f] > 20 : by_family[f] == 0);
 }
 
+/* Whether two trees differ in the value of one number and in nothing else; *factor is by how much.
+ */
+static int differ_in_one_number(expr e, expr f, double *factor)
+{
+    int differences = 0;
+    for (size_t i = 0; i < e.count && e.count == f.count; i++) {
+        const expr_node *p = &e.node[i], *q = &f.node[i];
+        if (p->op != q->op || p->len != q->len || (p->op == EXPR_VARIABLE && p->var != q->var))
+            return 0;
+        if (p->op == EXPR_NUMBER && p->value != q->value) {
+            *factor = q->value / p->value;
+            differences++;
+        }
+    }
+    return differences == 1;
+}
+
+/* The share that was asked for changes a constant, where the subtree has one: its sign, or its size
+ * by up to ten times. The held-out families stay untrained. */
+static void constants_may_be_changed_in_training(void **state)
+{
+    arena *a = *state;
+    const data_gen gen = { .dims = 10, .points = 200 };
+    const data_perturb_how always = { .subtrees = 1, .edits = 2, .constants = 1 },
+                           half = { .subtrees = 1, .edits = 2, .constants = 0.5 };
+    size_t changed = 0, signs = 0, others = 0, with = 0, by_half[2] = { 0 };
+    for (uint64_t i = 0; i < 500; i++) {
+        arena_pos mark = arena_mark(a);
+        data_sample s;
+        data_perturbed p;
+        size_t count;
+        rng r;
+        assert_int_equal(data_sample_draw(&s, &gen, 4, RNG_TRAIN, i, a), SNIP_OK);
+        rng_init(&r, 4, RNG_EDITS, i);
+        assert_int_equal(data_perturb(&p, &count, &always, s.e, s.x, 200, s.y, &r, a), SNIP_OK);
+        size_t *node = arena_array(a, s.e.count, sizeof *node),
+               constants = expr_constants(p.v[0].subtree, node);
+        with += constants > 0;
+        for (size_t k = 1; k < p.count; k++) {
+            double factor = 0;
+            assert_int_equal(p.v[k].family == DATA_CONSTANT_CHANGE, constants > 0);
+            others += constants == 0;
+            if (!constants)
+                continue;
+            assert_true(differ_in_one_number(p.v[0].subtree, p.v[k].subtree, &factor));
+            assert_true(differ_in_one_number(p.v[0].parent, p.v[k].parent, &factor));
+            double size = fabs(log10(fabs(factor)));
+            assert_true(factor == -1 || (factor > 0 && size > 0.14 && size < 1.01));
+            changed++;
+            signs += factor == -1;
+        }
+        assert_int_equal(data_perturb(&p, &count, &half, s.e, s.x, 200, s.y, &r, a), SNIP_OK);
+        for (size_t k = 1; k < p.count; k++) {
+            assert_true(p.v[k].family == DATA_CONSTANT_CHANGE ||
+                        data_families[p.v[k].family].trained);
+            if (expr_constants(p.v[0].subtree, node))
+                by_half[p.v[k].family == DATA_CONSTANT_CHANGE]++;
+        }
+        arena_reset(a, mark);
+    }
+    print_message("%zu of 500 subtrees have constants: %zu changed, %zu by their sign; %zu other "
+                  "edits; with a share of a half %zu and %zu\n",
+                  with, changed, signs, others, by_half[1], by_half[0]);
+    assert_true(changed > 300 && signs > changed / 8 && signs < changed / 2 && others > 0);
+    assert_true(by_half[1] > 100 && by_half[0] > 100);
+}
+
 static void a_leaf_has_no_subtree(void **state)
 {
     expr e;
@@ -257,7 +326,7 @@ static void a_leaf_has_no_subtree(void **state)
     rng r;
     rng_init(&r, 1, RNG_EDITS, 0);
     expr_parse(&e, "sin(x0)", NULL, *state, NULL);
-    assert_int_equal(data_perturb(&p, &count, 1, 2, e, columns, 2, x, &r, *state),
+    assert_int_equal(data_perturb(&p, &count, &two, e, columns, 2, x, &r, *state),
                      SNIP_UNSUPPORTED);
 }
 
@@ -302,6 +371,7 @@ int main(void)
         ARENA_TEST(evaluation_variants_pass_the_filters),
         ARENA_TEST(the_pool_is_near_the_paper_s),
         ARENA_TEST(training_perturbations_keep_their_promises),
+        ARENA_TEST(constants_may_be_changed_in_training),
         ARENA_TEST(a_leaf_has_no_subtree),
         ARENA_TEST(every_family_is_whole),
     };

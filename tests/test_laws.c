@@ -162,8 +162,8 @@ static void laws_keep_their_promises(void **state)
         check_law(&s, &law, &r, a);
         data_perturbed p[2]; /* what training does with a sample */
         size_t subtrees;
-        assert_int_equal(data_perturb(p, &subtrees, 2, DATA_ATTEMPTS, s.e, s.x, POINTS, s.y, &r, a),
-                         SNIP_OK);
+        const data_perturb_how how = { .subtrees = 2, .edits = DATA_ATTEMPTS };
+        assert_int_equal(data_perturb(p, &subtrees, &how, s.e, s.x, POINTS, s.y, &r, a), SNIP_OK);
         assert_in_range(subtrees, 1, 2);
         arena_reset(a, mark);
     }

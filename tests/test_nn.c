@@ -60,12 +60,12 @@ static void check_gradient(const char *name, const layer *l, float *in, const fl
 
 static void linear(const layer *l, const float *in, float *out)
 {
-    assert_true(nn_linear_forward(out, in, l->fixed[0], l->fixed[1], 5, 7, 3));
+    assert_true(nn_linear_forward(out, in, l->fixed[0], l->fixed[1], 5, 7, 3, NN_FLOAT32));
 }
 
 static void linear_in_weight(const layer *l, const float *in, float *out)
 {
-    assert_true(nn_linear_forward(out, l->fixed[0], in, l->fixed[1], 5, 7, 3));
+    assert_true(nn_linear_forward(out, l->fixed[0], in, l->fixed[1], 5, 7, 3, NN_FLOAT32));
 }
 
 static void linear_has_its_gradient(void **state)
@@ -78,7 +78,7 @@ static void linear_has_its_gradient(void **state)
     fill(w, 21, &r, 1);
     fill(b, 3, &r, 1);
     fill(up, 15, &r, 1);
-    assert_true(nn_linear_backward(dx, dw, db, up, x, w, 5, 7, 3));
+    assert_true(nn_linear_backward(dx, dw, db, up, x, w, 5, 7, 3, NN_FLOAT32));
     layer in_x = { .forward = linear, .in = 35, .out = 15, .fixed = { w, b }, .a = a };
     layer in_w = { .forward = linear_in_weight, .in = 21, .out = 15, .fixed = { x, b }, .a = a };
     check_gradient("linear, input", &in_x, x, dx, up);
@@ -89,6 +89,72 @@ static void linear_has_its_gradient(void **state)
             sum += up[3 * i + k];
         assert_true(fabsf(sum - db[k]) < 1e-5f);
     }
+}
+
+/* To the nearest of 8 bits, ties to even; what is no number stays none. */
+static void bf16_rounds_to_nearest(void **state)
+{
+    (void)state;
+    static const struct {
+        float from, to;
+    } cases[] = { { 0, 0 },
+                  { 1, 1 },
+                  { -2.5f, -2.5f },
+                  { 1 + 0x1p-8f, 1 }, /* a tie */
+                  { 1 + 3 * 0x1p-8f, 1 + 4 * 0x1p-8f },
+                  { 1 + 0x1.1p-8f, 1 + 0x1p-7f },
+                  { -1 - 0x0.fp-8f, -1 },
+                  { 0x1.ffp10f, 0x1p11f },
+                  { 0x1.fffffep127f, INFINITY },
+                  { -INFINITY, -INFINITY },
+                  { 0x1p-133f, 0x1p-133f } };
+    for (size_t i = 0; i < COUNT(cases); i++)
+        assert_true(nn_bf16_value(nn_bf16_of(cases[i].from)) == cases[i].to);
+    assert_true(signbit(nn_bf16_value(nn_bf16_of(-0.0f))));
+    uint32_t bits = 0x7fffffff; /* a NaN whose rounding would overflow into the sign */
+    float nan;
+    memcpy(&nan, &bits, sizeof nan);
+    assert_true(isnan(nn_bf16_value(nn_bf16_of(nan))));
+}
+
+/* All ways to multiply against sums in double of the factors as they are read. Those of the
+ * processor, too, where it has them. */
+static void products_are_of_the_rounded_factors(void **state)
+{
+    enum { M = 5, N = 7, K = 9 };
+    int kinds = nn_has_bf16() ? 3 : 2;
+    static const nn_products kind[] = { NN_FLOAT32, NN_BF16_ROUNDED, NN_BF16 };
+    (void)state;
+    print_message("bf16 products of the processor: %s\n", kinds == 3 ? "tested" : "it has none");
+    for (int k = 0; k < kinds; k++)
+        for (int way = 0; way < 8; way++) {
+            int trans_a = way & 1, trans_b = way >> 1 & 1, add = way >> 2;
+            float a[M * K], b[K * N], c[M * N], before[M * N];
+            double largest = 0; /* what rounding did */
+            rng r;
+            rng_init(&r, 9, RNG_BENCH, (uint64_t)way);
+            fill(a, M * K, &r, 1);
+            fill(b, K * N, &r, 1);
+            fill(before, M * N, &r, 1);
+            memcpy(c, before, sizeof c);
+            assert_true(nn_dense(kind[k], trans_a, trans_b, M, N, K, a, b, add, c));
+            for (int i = 0; i < M; i++)
+                for (int j = 0; j < N; j++) {
+                    double exact = 0, rounded = 0;
+                    for (int l = 0; l < K; l++) {
+                        float u = a[trans_a ? l * M + i : i * K + l],
+                              v = b[trans_b ? j * K + l : l * N + j];
+                        exact += (double)u * (double)v;
+                        rounded += (double)nn_bf16_value(nn_bf16_of(u)) *
+                                   (double)nn_bf16_value(nn_bf16_of(v));
+                    }
+                    double want = (k ? rounded : exact) + (add ? (double)before[i * N + j] : 0);
+                    assert_true(fabs((double)c[i * N + j] - want) < 2e-6);
+                    largest = fmax(largest, fabs(rounded - exact));
+                }
+            assert_true(largest > 1e-4 && largest < 0.1);
+        }
+    assert_true(nn_dense(NN_BF16_ROUNDED, 1, 0, 3, 3, 0, NULL, NULL, 1, NULL)); /* of no rows */
 }
 
 static void norm(const layer *l, const float *in, float *out)
@@ -555,6 +621,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         ARENA_TEST(linear_has_its_gradient),
+        cmocka_unit_test(bf16_rounds_to_nearest),
+        cmocka_unit_test(products_are_of_the_rounded_factors),
         ARENA_TEST(layer_norm_has_its_gradient),
         ARENA_TEST(attention_has_its_gradient),
         ARENA_TEST(pooling_has_its_gradient),

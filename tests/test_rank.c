@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/numbers.h"
 #include "regress/explain.h"
 #include "regress/constants.h"
 
@@ -169,6 +170,35 @@ static void every_order_is_kept(void **state)
         assert_true(isnan(c[i].similarity));
         assert_true(i == 0 ||
                     regress_judged(&c[i - 1].errors, &p) <= regress_judged(&c[i].errors, &p));
+    }
+}
+
+/* The promise is of the formula as it was given, whatever a refit makes of it, and there is none
+ * without weights. */
+static void the_promise_is_of_the_formula_as_given(void **state)
+{
+    arena *a = *state;
+    regress_problem p = ranked_problem(a);
+    model_opened t = { .m = untrained_forms_model(1, a), .tree = 1 };
+    for (int refit = 0; refit < 2; refit++) {
+        const regress_rank_how how = { .refit = refit, .threads = 2 };
+        t.promise = (model_promise){ 0 };
+        regress_candidate *c = ranked(&p, &t, &how, a);
+        for (size_t i = 0; i < COUNT(candidates); i++)
+            assert_true(isnan(c[i].promise));
+        t.promise = (model_promise){ .similarity = 0.5, .correlation = 0.3, .size = 0.2 };
+        c = ranked(&p, &t, &how, a);
+        for (size_t i = 0; i < COUNT(candidates); i++) {
+            expr_form form = { .hash = 0 };
+            double *v = arena_array(a, p.train, sizeof *v);
+            size_t finite = expr_eval(c[i].e, (const double *const *)p.x, p.train, v, a);
+            int known = expr_canonical(&form, c[i].e, a, NULL) == SNIP_OK && form.core.count > 0;
+            double nodes = (double)(known ? form.core.count : c[i].e.count),
+                   r = finite == p.train ? fabs(numbers_correlation(v, p.y, p.train)) : 0;
+            double want =
+                0.5 * (isnan(c[i].similarity) ? -1 : c[i].similarity) + 0.3 * r - 0.2 * log(nodes);
+            assert_true(fabs(c[i].promise - want) < 1e-12);
+        }
     }
 }
 
@@ -880,6 +910,7 @@ int main(void)
         ARENA_TEST(the_truth_wins_with_wrong_constants),
         ARENA_TEST(the_front_is_that_of_brute_force),
         ARENA_TEST(every_order_is_kept),
+        ARENA_TEST(the_promise_is_of_the_formula_as_given),
         ARENA_TEST(constants_are_charged),
         ARENA_TEST(cross_validation_is_that_of_brute_force),
         ARENA_TEST(printed_formulas_are_the_fitted_ones),

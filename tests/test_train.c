@@ -37,6 +37,7 @@ static train_terms gradient(model *m, int stage, int cosine, int threads, size_t
                                    .size = 8,
                                    .subtrees = m->config.statistics ? 3 : 1,
                                    .edits = 2,
+                                   .constants = m->config.statistics ? 0.4 : 0,
                                    .points = m->config.points ? 24 : 0,
                                    .rows = m->config.statistics ? 60 : 0,
                                    .noise = m->config.statistics ? 0.1 : 0,
@@ -143,6 +144,53 @@ static void recomputed_chunks_give_the_same_gradient(void **state)
     assert_true(worst < 1e-5 * length);
 }
 
+/* bf16 rounds the factors of the layers' products by up to 1 in 512; loss and gradient move little,
+ * and they do move. */
+static void rounded_products_give_nearly_the_same_gradient(void **state)
+{
+    arena *a = *state;
+    model_config c = kind_of_model(6);
+    model *m;
+    assert_int_equal(model_new(&m, &c, a, NULL), SNIP_OK);
+    assert_int_equal(m->products, NN_FLOAT32);
+    model_start(m, 5);
+    float *plain = arena_array(a, m->size, sizeof *plain),
+          *rounded = arena_array(a, m->size, sizeof *rounded);
+    double loss = gradient(m, TRAIN_S5, 1, 2, (size_t)1 << 30, plain, NULL).total;
+    m->products = NN_BF16_ROUNDED;
+    double other = gradient(m, TRAIN_S5, 1, 2, (size_t)1 << 30, rounded, NULL).total;
+    const nn_kernels *k = nn_kernels_best();
+    double p = sqrt(k->square_sum(plain, m->size)), q = sqrt(k->square_sum(rounded, m->size)),
+           along = 0;
+    for (size_t i = 0; i < m->size; i++)
+        along += (double)plain[i] * (double)rounded[i];
+    print_message("loss %.6f, rounded %.6f; cosine of the gradients %.6f, lengths %.4f and %.4f\n",
+                  loss, other, along / (p * q), p, q);
+    assert_true(other != loss && fabs(other - loss) < 3e-3 * loss);
+    assert_true(along / (p * q) > 0.999 && along / (p * q) < 0.9999999 && fabs(q - p) < 0.02 * p);
+}
+
+static void products_are_chosen_by_the_processor(void **state)
+{
+    (void)state;
+    static const struct {
+        int asked, has;
+        nn_products want;
+    } cases[] = { { TRAIN_FLOAT32, 0, NN_FLOAT32 },
+                  { TRAIN_FLOAT32, 1, NN_FLOAT32 },
+                  { TRAIN_BF16, 1, NN_BF16 },
+                  { TRAIN_AUTO, 1, NN_BF16 },
+                  { TRAIN_AUTO, 0, NN_FLOAT32 } };
+    nn_products got;
+    snip_status st;
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        assert_int_equal(train_choose_products(&got, cases[i].asked, cases[i].has, &st), SNIP_OK);
+        assert_int_equal(got, cases[i].want);
+    }
+    assert_int_equal(train_choose_products(&got, TRAIN_BF16, 0, &st), SNIP_UNSUPPORTED);
+    assert_non_null(strstr(st.msg, "needs a processor with AVX-512 BF16 or AMX"));
+}
+
 static void stages_read_what_they_say(void **state)
 {
     arena *draw[1] = { arena_new(0) };
@@ -184,6 +232,51 @@ static void stages_read_what_they_say(void **state)
     arena_free(draw[0]);
 }
 
+/* Changed constants give negatives in the exact view, and nothing in the form view: there the batch
+ * is the same with and without them. */
+static void changed_constants_are_for_the_exact_view(void **state)
+{
+    arena *draw[2] = { arena_new(0), arena_new(0) };
+    model_config c = kind_of_model(6);
+    model *m;
+    assert_int_equal(model_new(&m, &c, *state, NULL), SNIP_OK);
+    for (int form = 0; form < 2; form++) {
+        train_batch b[2];
+        for (int k = 0; k < 2; k++) {
+            const train_batch_how what = { .stage = TRAIN_S5,
+                                           .size = 24,
+                                           .edits = 2,
+                                           .constants = k,
+                                           .laws = 0.5,
+                                           .forms = form,
+                                           .seed = 1,
+                                           .stream = RNG_TRAIN };
+            assert_int_equal(train_batch_draw(&b[k], &what, 0, m, &draw[k], 1, NULL), SNIP_OK);
+        }
+        size_t same = 0, edited = 0;
+        for (size_t i = 0; i < b[0].formulas && i < b[1].formulas; i++) {
+            const data_tokens *one = &b[0].formula[i].words.tokens,
+                              *other = &b[1].formula[i].words.tokens;
+            same += one->count == other->count &&
+                    memcmp(one->id, other->id, one->count * sizeof *one->id) == 0;
+        }
+        for (size_t i = 0; i < b[1].variants; i++) {
+            const train_variant *v = &b[1].variant[i];
+            edited += v->k > 0;
+            assert_true(form == v->form && (!form || v->k == 0 || v->views == 0 ||
+                                            v->whole != b[1].variant[i - (size_t)v->k].whole));
+        }
+        assert_true(edited > 10);
+        if (form)
+            assert_true(b[0].variants == b[1].variants && b[0].formulas == b[1].formulas &&
+                        same == b[0].formulas);
+        else
+            assert_true(same < b[0].formulas);
+    }
+    arena_free(draw[0]);
+    arena_free(draw[1]);
+}
+
 static void the_rate_follows_its_schedule(void **state)
 {
     (void)state;
@@ -199,6 +292,19 @@ static void the_rate_follows_its_schedule(void **state)
     c.schedule = TRAIN_LINEAR;
     assert_true(fabs(train_rate(&c, 55001) - 2e-5) < 1e-12);
     assert_true(train_rate(&c, 100001) == 0);
+    c.schedule = TRAIN_CONSTANT;
+    c.last = 20000;
+    c.last_lr = 1e-5;
+    c.last_batch = 256;
+    assert_true(train_rate(&c, 20000) == 4e-5 && train_rate(&c, 20001) == 1e-5);
+    c.decay = 60000; /* the rate falls from where it is by then */
+    assert_true(fabs(train_rate(&c, 80001) - 5e-6) < 1e-15);
+    assert_int_equal(train_batch_size(&c, 19999), 64);
+    assert_int_equal(train_batch_size(&c, 20000), 256);
+    assert_int_equal(train_samples(&c, 20000), 20000 * 64);
+    assert_int_equal(train_samples(&c, 20003), 20000 * 64 + 3 * 256);
+    c.last_batch = 0;
+    assert_int_equal(train_samples(&c, 20003), 20003 * 64);
 }
 
 /* Runs ------------------------------------------------------------------------------------------
@@ -303,6 +409,11 @@ static void resumed_runs_end_the_same(void **state)
     c.optimizer = TRAIN_MUON;
     resume_and_compare(*state, c, 3);
     c.average = 0.9;
+    resume_and_compare(*state, c, 4);
+    c.constant_edits = 0.5;
+    c.last = 3; /* resumed after it began */
+    c.last_batch = 9;
+    c.last_lr = 1e-4;
     resume_and_compare(*state, c, 4);
 }
 
@@ -437,7 +548,7 @@ static void keep_warning(void *context, const char *text)
  * of another optimizer on the way. */
 static void older_states_resume(void **state)
 {
-    static const char *const newer[] = { "optimizer", "muon_lr", "average" };
+    static const char *const newer[] = { "optimizer", "muon_lr", "average", "products" };
     arena *a = *state;
     model_config m = small_model();
     train_config whole = short_run(6), part = short_run(3);
@@ -494,6 +605,61 @@ static void older_states_resume(void **state)
     assert_int_equal(model_new(&shape, &m, a, NULL), SNIP_OK);
     size_t data = 3 * shape->size * sizeof(float);
     assert_memory_equal(once + n - data, twice + k - data, data);
+    remove_folder();
+}
+
+/* A run of 8 steps on a machine with bf16 products or on one without; the last warning is kept. */
+static snip_code train_on(int has_bf16, int products, int resume, uint64_t steps, said *told,
+                          snip_status *st)
+{
+    const train_watch watch = { .warn = keep_warning,
+                                .context = told,
+                                .save_seconds = 1e9,
+                                .memory = (size_t)1 << 30,
+                                .threads = 2,
+                                .emulate_bf16 = has_bf16 };
+    const train_start start = { .resume = resume };
+    model_config m = small_model();
+    train_config c = short_run(steps);
+    uint64_t done;
+    c.products = products;
+    return train_run(&m, &c, folder, &start, &watch, &done, st);
+}
+
+/* Which products were used is written down. A run that moves to a machine without them says so and
+ * goes on; one that stays goes on bit for bit. */
+static void runs_move_between_machines(void **state)
+{
+    arena *a = *state;
+    snip_status st;
+    said told = { .count = 0 };
+    size_t n, k;
+    const char *weights = "encoder_f.ffns.1.lin1.weight";
+    new_folder();
+    if (train_on(1, TRAIN_BF16, 0, 8, &told, &st) != SNIP_OK)
+        fail_msg("%s", st.msg);
+    const float *whole = tensor_of("state.safetensors", weights, &n, a);
+    remove_folder();
+    assert_int_equal(train_on(0, TRAIN_FLOAT32, 0, 8, &told, &st), SNIP_OK);
+    const float *plain = tensor_of("state.safetensors", weights, &k, a);
+    remove_folder();
+    double most = 0;
+    for (size_t i = 0; i < n; i++)
+        most = fmax(most, fabs((double)whole[i] - (double)plain[i]));
+    print_message("after 8 steps weights differ by at most %g\n", most);
+    assert_true(most > 0 && most < 2e-2);
+
+    assert_int_equal(train_on(1, TRAIN_AUTO, 0, 4, &told, &st), SNIP_OK);
+    assert_int_equal(train_on(1, TRAIN_BF16, 1, 8, &told, &st), SNIP_OK);
+    assert_memory_equal(whole, tensor_of("state.safetensors", weights, &k, a), n * sizeof *whole);
+    assert_int_equal(told.count, 0);
+    assert_int_equal(train_on(0, TRAIN_AUTO, 1, 9, &told, &st), SNIP_OK);
+    assert_int_equal(told.count, 1);
+    assert_non_null(strstr(told.text, "bf16 products so far, from here on with float32"));
+    assert_int_equal(train_on(0, TRAIN_FLOAT32, 1, 10, &told, &st), SNIP_OK);
+    assert_int_equal(told.count, 1); /* it is a run with float32 by now */
+    assert_int_equal(train_on(1, TRAIN_AUTO, 1, 11, &told, &st), SNIP_OK);
+    assert_non_null(strstr(told.text, "float32 products so far, from here on with bf16"));
     remove_folder();
 }
 
@@ -639,6 +805,9 @@ static void phases_may_be_chosen_late(void **state)
     whole.first = 5;
     whole.decay = 7;
     whole.centre = 2;
+    whole.last = 6;
+    whole.last_batch = 10;
+    whole.last_lr = whole.lr / 3;
     open.first = 1000000;
     new_folder();
     assert_int_equal(train(&m, &whole, 0, &done, &st), SNIP_OK);
@@ -649,6 +818,11 @@ static void phases_may_be_chosen_late(void **state)
         json_t *line = json_loadb(log, strcspn(log, "\n"), 0, NULL);
         double alone = json_number_value(json_object_get(line, "standalone"));
         assert_true(step <= 5 ? alone == 0 : alone > 0);
+        assert_int_equal(json_integer_value(json_object_get(line, "samples")),
+                         step <= 6 ? 6 * step : 36 + 10 * (step - 6));
+        double rate = json_number_value(json_object_get(line, "lr"));
+        if (step == 6 || step == 7)
+            assert_true(fabs(rate - (step == 6 ? whole.lr : whole.last_lr)) < 1e-12);
         json_decref(line);
         log += strcspn(log, "\n") + 1;
     }
@@ -663,6 +837,10 @@ static void phases_may_be_chosen_late(void **state)
     assert_int_equal(train(&m, &whole, 1, &done, &st), SNIP_FORMAT);
     assert_non_null(strstr(st.msg, "centre differs from the checkpoint"));
     whole.centre = 2;
+    whole.last_batch = 11;
+    assert_int_equal(train(&m, &whole, 1, &done, &st), SNIP_FORMAT);
+    assert_non_null(strstr(st.msg, "last_batch differs from the checkpoint (10, now 11)"));
+    whole.last_batch = 10;
     whole.first = 6; /* behind us, too */
     assert_int_equal(train(&m, &whole, 1, &done, &st), SNIP_FORMAT);
     assert_non_null(strstr(st.msg, "first differs from the checkpoint"));
@@ -932,7 +1110,10 @@ int main(void)
     const struct CMUnitTest tests[] = {
         ARENA_TEST(the_gradient_is_the_slope_of_the_loss),
         ARENA_TEST(recomputed_chunks_give_the_same_gradient),
+        ARENA_TEST(rounded_products_give_nearly_the_same_gradient),
+        cmocka_unit_test(products_are_chosen_by_the_processor),
         ARENA_TEST(stages_read_what_they_say),
+        ARENA_TEST(changed_constants_are_for_the_exact_view),
         cmocka_unit_test(the_rate_follows_its_schedule),
         cmocka_unit_test(settings_of_older_files_are_read),
         cmocka_unit_test(stages_read_what_the_paper_says),
@@ -940,6 +1121,7 @@ int main(void)
         ARENA_TEST(muon_has_the_matrices_of_the_layers),
         ARENA_TEST(the_model_is_the_average),
         ARENA_TEST(older_states_resume),
+        ARENA_TEST(runs_move_between_machines),
         ARENA_TEST(a_run_may_start_with_given_weights),
         ARENA_TEST(the_check_is_of_the_average),
         ARENA_TEST(phases_may_be_chosen_late),

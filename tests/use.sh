@@ -40,7 +40,7 @@ sed -i '$d' hof.csv # a quoted quote is no formula; it is for the refusals below
 # rank ------------------------------------------------------------------------------------------
 runs rank t.csv formulas.txt --format csv --by loss
 cp out want.csv
-[ "$(head -n 1 want.csv)" = "Complexity,Loss,Equation,Score,similarity,r2_train,r2_val,loss_val,loss_cross,model_size,constants,pareto,given" ] &&
+[ "$(head -n 1 want.csv)" = "Complexity,Loss,Equation,Score,similarity,r2_train,r2_val,loss_val,loss_cross,model_size,constants,pareto,promise,given" ] &&
     good || bad "another head: $(head -n 1 want.csv)"
 [ "$(wc -l <want.csv)" -eq 13 ] && good || bad "$(wc -l <want.csv) lines"
 sed -n 2p want.csv | grep -q '1\*sin(a) + 1\*`speed \[m/s\]` + 1\*b^2"$' && good || bad "the truth does not win"

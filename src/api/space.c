@@ -266,7 +266,8 @@ static snip_code ranking_of(snip_ranking **out, const regress_candidate *c, size
                                    .complexity = c[i].complexity,
                                    .model_size = c[i].size,
                                    .pareto = c[i].front,
-                                   .score = c[i].score };
+                                   .score = c[i].score,
+                                   .promise = c[i].promise };
         if (!ranked[i].formula || (c[i].why && !why)) {
             snip_ranking_free(r);
             return status_nomem(st);

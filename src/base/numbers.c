@@ -1,6 +1,7 @@
 /* numbers.c - see numbers.h. */
 #include "base/numbers.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 double numbers_mean(const double *v, size_t n)
@@ -17,6 +18,18 @@ double numbers_variance(const double *v, size_t n)
     for (size_t i = 0; i < n; i++)
         square += (v[i] - mean) * (v[i] - mean) / (double)n;
     return square;
+}
+
+double numbers_correlation(const double *a, const double *b, size_t n)
+{
+    double mean_a = numbers_mean(a, n), mean_b = numbers_mean(b, n), aa = 0, bb = 0, ab = 0;
+    for (size_t i = 0; i < n; i++) {
+        aa += (a[i] - mean_a) * (a[i] - mean_a);
+        bb += (b[i] - mean_b) * (b[i] - mean_b);
+        ab += (a[i] - mean_a) * (b[i] - mean_b);
+    }
+    double r = ab / sqrt(aa * bb);
+    return isfinite(r) ? r : 0;
 }
 
 static int by_value(const void *a, const void *b)

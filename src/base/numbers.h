@@ -17,6 +17,9 @@ double numbers_mean(const double *v, size_t n);
 /* The mean of the squared distances from the mean. */
 double numbers_variance(const double *v, size_t n);
 
+/* The correlation of a and b; 0 where one does not vary or is not finite. */
+double numbers_correlation(const double *a, const double *b, size_t n);
+
 /* Sorts from the smallest to the largest; NaN has no place in it. */
 void numbers_sort(double *v, size_t n);
 

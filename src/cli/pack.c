@@ -1,16 +1,52 @@
-/* pack.c - `snip pack`: a model's weights at half the size. */
+/* pack.c - `snip pack`: a model's weights at half the size, with the weights of its promise. */
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "cli/cli.h"
+#include "eval/evaluate.h"
 #include "model/file.h"
+
+enum { SEED = 99 }; /* of the validation laws: no result is measured with it */
+
+/* Chooses the weights of the promise for the packed model `path` and adds them to its metadata. */
+static snip_code add_promise(const char *path, const model *m, json_t *metadata, size_t laws,
+                             int threads, snip_status *st)
+{
+    const eval_how how = { .seed = SEED, .show = cli_progress(0) };
+    model_opened *t;
+    json_t *promise = NULL;
+    snip_code code = model_open(&t, path, st);
+    if (code == SNIP_OK)
+        code = eval_promise(&promise, t, laws, threads, &how, st);
+    char *text = promise ? json_dumps(promise, JSON_COMPACT | JSON_REAL_PRECISION(6)) : NULL;
+    if (code == SNIP_OK && !text)
+        code = status_nomem(st);
+    if (code == SNIP_OK) {
+        json_object_set_new(metadata, "promise", json_string(text));
+        printf("%s: promise %s\n", path, text);
+        code = model_save_half(m, path, metadata, st);
+    }
+    free(text);
+    json_decref(promise);
+    model_close(t);
+    return code;
+}
 
 static int command(const cli_command *self, int argc, char **argv)
 {
     int code;
     const char *out = NULL;
-    const cli_option options[] = { CLI_OPTION(TEXT, "out", &out, "FILE", "the file to write",
-                                              .short_name = 'o') };
+    uint64_t laws = 0, threads = 0;
+    const cli_option options[] = {
+        CLI_OPTION(TEXT, "out", &out, "FILE", "the file to write", .short_name = 'o'),
+        CLI_OPTION(COUNT, "promise", &laws, "N",
+                   "choose the weights of the promise that snip rank shows, on N generated laws; "
+                   "0: none",
+                   .high = 100000),
+        CLI_OPTION(COUNT, "threads", &threads, "T", "0: all cores", .high = LIMITS_THREADS),
+    };
     int n = cli_parse(self, options, sizeof options / sizeof *options, argc, argv, &code);
     if (n < 0)
         return code;
@@ -23,8 +59,13 @@ static int command(const cli_command *self, int argc, char **argv)
     if (!a)
         return cli_fail(self, CLI_FAILED, "out of memory");
     code = CLI_DONE;
-    if (model_load(&m, argv[0], &metadata, a, &st) != SNIP_OK ||
-        model_save_half(m, out, metadata, &st) != SNIP_OK)
+    if (model_load(&m, argv[0], &metadata, a, &st) != SNIP_OK)
+        code = cli_fail_status(self, &st);
+    else if (laws && !m->config.forms)
+        code = cli_fail(self, CLI_FAILED, "%s: was not trained to read forms, so it has no promise",
+                        argv[0]);
+    else if (model_save_half(m, out, metadata, &st) != SNIP_OK ||
+             (laws && add_promise(out, m, metadata, laws, cli_threads(threads), &st) != SNIP_OK))
         code = cli_fail_status(self, &st);
     struct stat before, after;
     if (code == CLI_DONE && stat(argv[0], &before) == 0 && stat(out, &after) == 0)
@@ -38,9 +79,13 @@ static int command(const cli_command *self, int argc, char **argv)
 const cli_command cli_pack_command = {
     .name = "pack",
     .summary = "store a model's weights at half the size",
-    .arguments = "MODEL --out FILE",
+    .arguments = "MODEL --out FILE [options]",
     .about = "Writes the model with float16 numbers, for models that are no longer trained. Every "
-             "command reads such files.",
-    .examples = "snip pack runs/tiny/model.safetensors -o tiny.safetensors\n",
+             "command reads such files. --promise N is for models that read forms: it finds how "
+             "similarity, correlation and size are best added up to tell, before any fit, which "
+             "formulas will suit a table; the weights go into the file, for this model only, and "
+             "snip rank then shows the sum as `promise`.",
+    .examples = "snip pack runs/tiny/model.safetensors -o tiny.safetensors\n"
+                "snip pack runs/forms/model.safetensors -o forms.safetensors --promise 200\n",
     .run = command,
 };

@@ -77,12 +77,18 @@ static void as_table(FILE *f, const regress_candidate *c, size_t n, const cli_ta
         as_law_table(f, c, n, task);
         return;
     }
-    fprintf(f, "%4s %10s %9s %9s %10s %5s %6s %5s  %s\n", "", "similarity", "R2 train", "R2 held",
+    int promise = task->t && model_promise_known(&task->t->promise);
+    fprintf(f, "%4s %10s", "", "similarity");
+    if (promise)
+        fprintf(f, " %8s", "promise");
+    fprintf(f, " %9s %9s %10s %5s %6s %5s  %s\n", "R2 train", "R2 held",
             few ? "loss cross" : "loss held", "nodes", "consts", "front", "formula");
     for (size_t i = 0; i < n; i++) {
         char b[4][32];
-        fprintf(f, "%4zu %10s %9s %9s %10s %5zu %6zu %5s  %s\n", i + 1,
-                cli_short_number(b[0], c[i].similarity), cli_short_number(b[1], c[i].errors.r2[0]),
+        fprintf(f, "%4zu %10s", i + 1, cli_short_number(b[0], c[i].similarity));
+        if (promise)
+            fprintf(f, " %8s", cli_short_number(b[0], c[i].promise));
+        fprintf(f, " %9s %9s %10s %5zu %6zu %5s  %s\n", cli_short_number(b[1], c[i].errors.r2[0]),
                 cli_short_number(b[2], c[i].errors.r2[1]),
                 cli_short_number(b[3], few ? regress_judged(&c[i].errors, &task->p)
                                            : c[i].errors.loss[1]),
@@ -164,16 +170,17 @@ static void as_csv(FILE *f, const regress_candidate *c, size_t n, const cli_task
 {
     fprintf(f,
             "Complexity,Loss,Equation,Score,similarity,r2_train,r2_val,loss_val,loss_cross,"
-            "model_size,constants,pareto,given%s\n",
+            "model_size,constants,pareto,promise,given%s\n",
             named(c, n) ? ",name,field" : "");
     for (size_t i = 0; i < n; i++) {
-        char b[7][32];
+        char b[8][32];
         fprintf(f, "%zu,%s,", c[i].complexity, cell(b[0], c[i].errors.loss[0]));
         cli_put_quoted(f, formula(&c[i], SNIP_SYMPY, &task->p.names, 0, task->a));
-        fprintf(f, ",%s,%s,%s,%s,%s,%s,%zu,%zu,%d,", cell(b[1], c[i].score),
+        fprintf(f, ",%s,%s,%s,%s,%s,%s,%zu,%zu,%d,%s,", cell(b[1], c[i].score),
                 cell(b[2], c[i].similarity), cell(b[3], c[i].errors.r2[0]),
                 cell(b[4], c[i].errors.r2[1]), cell(b[5], c[i].errors.loss[1]),
-                cell(b[6], c[i].errors.cross), c[i].size, c[i].constants, c[i].front);
+                cell(b[6], c[i].errors.cross), c[i].size, c[i].constants, c[i].front,
+                cell(b[7], c[i].promise));
         cli_put_quoted(f, c[i].text ? c[i].text : "");
         if (c[i].name) {
             fputc(',', f);

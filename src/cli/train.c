@@ -194,7 +194,7 @@ static int print_end(const request *q, const train_config *c, uint64_t done)
     int finished = done >= c->steps, code;
     if (q->json) {
         code = cli_print_json(q->self, json_pack("{s:I,s:I,s:b,s:o}", "steps", (json_int_t)done,
-                                                 "samples", (json_int_t)(done * c->batch),
+                                                 "samples", (json_int_t)train_samples(c, done),
                                                  "finished", finished, "out", text_json(q->out)));
     } else {
         printf("%s after %llu of %llu steps; the model is %s/model.safetensors\n",

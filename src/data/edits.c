@@ -1,6 +1,7 @@
 /* edits.c - see edits.h. */
 #include "data/edits.h"
 
+#include <math.h>
 #include <string.h>
 #include <xxhash.h>
 
@@ -489,19 +490,57 @@ static int draw_training_edit(data_edit *out, expr s, rng *r, arena *a)
     return 1;
 }
 
-/* Tries one edit and appends it to `out` if it passes. Returns 0 when memory is out. */
-static int try_perturbation(data_perturbed *out, expr e, const double *const *x, size_t rows,
-                            data_behaviours *seen, rng *r, arena *a)
+expr data_constant_changed(expr e, const size_t *constant, size_t n, rng *r, arena *a)
 {
-    expr s = out->v[0].subtree;
+    expr out = { arena_copy(a, e.node, e.count * sizeof *e.node), e.count };
+    size_t at = constant[rng_below(r, (uint32_t)n)];
+    double u = 0.15 + 0.85 * rng_uniform(r);
+    uint32_t kind = rng_below(r, 4); /* the sign, or up to ten times more or less */
+    double factor = kind == 0 ? -1 : pow(10, kind % 2 ? u : -u);
+    if (out.node) {
+        out.node[at].value *= factor;
+        out.node[at].integer = 0;
+    }
+    return out;
+}
+
+/* s after a random training edit, and the edit's family: that of constants, or else any other.
+ * Returns 1, 0 if none applies, -1 when memory is out. */
+static int draw_edited(expr *out, int *family, expr s, double constants, rng *r, arena *a)
+{
+    if (constants > 0 && rng_uniform(r) < constants) {
+        size_t *node = arena_array(a, s.count, sizeof *node),
+               n = node ? expr_constants(s, node) : 0;
+        *family = DATA_CONSTANT_CHANGE;
+        if (n)
+            *out = data_constant_changed(s, node, n, r, a);
+        if (!node || (n && !out->node))
+            return -1;
+        if (n)
+            return 1;
+    }
     data_edit edit;
     int drawn = draw_training_edit(&edit, s, r, a);
     if (drawn <= 0)
+        return drawn;
+    *family = (int)edit.family;
+    *out = data_edit_apply(s, &edit, a);
+    return out->node ? 1 : -1;
+}
+
+/* Tries one edit and appends it to `out` if it passes. Returns 0 when memory is out. */
+static int try_perturbation(data_perturbed *out, expr e, double constants, const double *const *x,
+                            size_t rows, data_behaviours *seen, rng *r, arena *a)
+{
+    expr subtree;
+    int family, drawn = draw_edited(&subtree, &family, out->v[0].subtree, constants, r, a);
+    if (drawn <= 0)
         return drawn == 0;
-    expr subtree = data_edit_apply(s, &edit, a);
-    expr parent = subtree.node ? expr_splice(e, out->node, subtree, a) : subtree;
+    expr parent = expr_splice(e, out->node, subtree, a);
     if (!parent.node)
         return 0;
+    if (family == DATA_CONSTANT_CHANGE && !fits_sequence(parent)) /* 2 is one word, 0.5 three */
+        return 1;
     double *subtree_y = values_of(subtree, x, rows, a), *parent_y = values_of(parent, x, rows, a);
     if (!subtree_y || !parent_y)
         return 0;
@@ -514,12 +553,12 @@ static int try_perturbation(data_perturbed *out, expr e, const double *const *x,
         out->v[k].parent = parent;
         out->v[k].subtree_y = subtree_y;
         out->v[k].parent_y = parent_y;
-        out->v[k].family = (int)edit.family;
+        out->v[k].family = family;
     }
     return new >= 0;
 }
 
-snip_code data_perturb(data_perturbed *out, size_t *count, size_t most, int attempts, expr e,
+snip_code data_perturb(data_perturbed *out, size_t *count, const data_perturb_how *how, expr e,
                        const double *const *x, size_t rows, const double *y, rng *r, arena *a)
 {
     int *nodes = arena_array(a, e.count, sizeof *nodes);
@@ -528,7 +567,7 @@ snip_code data_perturb(data_perturbed *out, size_t *count, size_t most, int atte
     int n = (int)data_subtrees(e, nodes);
     rng_shuffle(r, nodes, n);
     *count = 0;
-    for (int k = 0; k < n && *count < most; k++) {
+    for (int k = 0; k < n && *count < how->subtrees; k++) {
         expr s = expr_sub(e, (size_t)nodes[k]);
         double *s_y = values_of(s, x, rows, a);
         if (!s_y)
@@ -545,8 +584,8 @@ snip_code data_perturb(data_perturbed *out, size_t *count, size_t most, int atte
         data_behaviours seen = { .rows = rows, .a = a };
         if (data_behaviours_add(&seen, s_y) < 0)
             return SNIP_NOMEM;
-        for (int t = 0; t < attempts; t++)
-            if (!try_perturbation(p, e, x, rows, &seen, r, a))
+        for (int t = 0; t < how->edits; t++)
+            if (!try_perturbation(p, e, how->constants, x, rows, &seen, r, a))
                 return SNIP_NOMEM;
     }
     return *count ? SNIP_OK : SNIP_UNSUPPORTED;

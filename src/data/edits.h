@@ -17,7 +17,9 @@ typedef enum data_family {
     DATA_TREE_RESHAPING,        /* (a - b) - c -> a - (b - c); held out from training */
     DATA_OPERAND_REORDERING,    /* a - b -> b - a; held out */
     DATA_SUBTREE_REWRITING,     /* a subtree -> a new one; held out */
-    DATA_FAMILIES
+    DATA_FAMILIES,
+    DATA_CONSTANT_CHANGE = DATA_FAMILIES /* 2.5 -> -2.5, or times a factor: for training only, no
+                                            family of the evaluation */
 } data_family;
 
 /* What families are called, whether training uses them, whether their edits can be listed: else
@@ -44,6 +46,10 @@ size_t data_edits_list(data_edit **out, expr e, data_family family, arena *a);
 /* A rewriting drawn at random: any node, replaced by an expression of the training grammar with
  * at most two binary operators and one unary, over the variables of e (x_0 where e has none). */
 data_edit data_edit_rewriting(expr e, rng *r, arena *a);
+
+/* e with one of its n numbers at `constant` changed: its sign, or up to ten times more or less. In
+ * `a`; node is NULL when memory is out. */
+expr data_constant_changed(expr e, const size_t *constant, size_t n, rng *r, arena *a);
 
 /* The edited tree in `a`; node is NULL when memory is out. */
 expr data_edit_apply(expr e, const data_edit *edit, arena *a);
@@ -93,12 +99,18 @@ typedef struct data_perturbed {
     } v[1 + DATA_ATTEMPTS];
 } data_perturbed;
 
-/* Draws up to `most` subtrees of e and tries `attempts` edits of each, at most DATA_ATTEMPTS
- * (paper, appendix on training-time perturbations, where it is one subtree with two attempts). A
- * variant is kept if subtree and parent are finite and fit the tokens, and the subtree's behaviour
- * is new. The original's own subtree must be finite too: where it is not, another one is drawn.
- * *count is how many are in out[]. Returns SNIP_UNSUPPORTED if e has no usable subtree. */
-snip_code data_perturb(data_perturbed *out, size_t *count, size_t most, int attempts, expr e,
+typedef struct data_perturb_how {
+    size_t subtrees;  /* at most */
+    int edits;        /* tried of each, at most DATA_ATTEMPTS */
+    double constants; /* share of the edits that change a constant, where there is one */
+} data_perturb_how;
+
+/* Draws subtrees of e and tries edits of each (paper, appendix on training-time perturbations,
+ * where it is one subtree with two attempts). A variant is kept if subtree and parent are finite
+ * and fit the tokens, and the subtree's behaviour is new. The original's own subtree must be finite
+ * too: where it is not, another one is drawn. *count is how many are in out[], which has room for
+ * how->subtrees. Returns SNIP_UNSUPPORTED if e has no usable subtree. */
+snip_code data_perturb(data_perturbed *out, size_t *count, const data_perturb_how *how, expr e,
                        const double *const *x, size_t rows, const double *y, rng *r, arena *a);
 
 #endif

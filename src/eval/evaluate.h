@@ -3,6 +3,7 @@
 #define EVAL_EVALUATE_H
 
 #include "eval/measures.h"
+#include "model/opened.h"
 
 /* A model's results: an object of results.json, and the scores that comparisons need. */
 typedef struct eval_result {
@@ -21,5 +22,11 @@ snip_code eval_open(eval_result *out, const char *path, snip_status *st);
 snip_code eval_run(eval_result *r, unsigned mask, const char *dump, int threads,
                    const eval_how *how, snip_status *st);
 void eval_result_free(eval_result *r);
+
+/* Chooses the weights of the model's promise (model/promise.h): those that order the candidates of
+ * `laws` generated validation laws best before they are fitted. *out is what the model file's
+ * metadata hold as "promise". Fails for a model that reads no forms. */
+snip_code eval_promise(json_t **out, const model_opened *t, size_t laws, int threads,
+                       const eval_how *how, snip_status *st);
 
 #endif

@@ -8,6 +8,9 @@
 #include <stdlib.h>
 
 #include "base/clock.h"
+#include "eval/evaluate.h"
+
+enum { MOST_LAWS = 200 }; /* that choose weights: about a minute of one core */
 
 static int make_arenas(arena **to, int n)
 {
@@ -18,25 +21,18 @@ static int make_arenas(arena **to, int n)
 }
 
 /* Problems of generated laws and of the corpora, with the weights of the combined scores. */
-static snip_code problems(json_t *out, forms_weights *w, const forms_set *laws, forms_context *c,
-                          snip_status *st)
+static snip_code problems(json_t *out, forms_weights *w, const forms_set *laws,
+                          const forms_set *corpora, forms_context *c, snip_status *st)
 {
     size_t n = c->how->problems;
-    forms_set validation, corpora;
     forms_task *task;
     json_t *both = json_object();
     double start = clock_now();
-    snip_code code = forms_set_make(&validation, c, FORMS_DRAW_VALIDATION, (n + 1) / 2, st);
-    if (code == SNIP_OK)
-        code = forms_tasks(&task, &validation, 1, c, st);
-    if (code == SNIP_OK)
-        code = forms_weights_choose(w, task, validation.count);
+    snip_code code = forms_weights_choose(w, 4 * n < MOST_LAWS ? 4 * n : MOST_LAWS, c, st);
     if (code == SNIP_OK)
         json_object_set_new(out, "weights", forms_weights_json(w));
-    if (code == SNIP_OK)
-        code = forms_set_make(&corpora, c, FORMS_DRAW_CORPORA, 2 * n, st);
     for (int k = 0; k < 2 && code == SNIP_OK; k++) {
-        const forms_set *set = k ? &corpora : laws;
+        const forms_set *set = k ? corpora : laws;
         code = forms_tasks(&task, set, FORMS_CONDITIONS, c, st);
         json_t *o = code == SNIP_OK ? forms_tasks_json(task, set->count, w, c->how) : NULL;
         if (code == SNIP_OK && !o)
@@ -51,19 +47,22 @@ static snip_code problems(json_t *out, forms_weights *w, const forms_set *laws, 
 
 static snip_code run(json_t *out, forms_context *c, snip_status *st)
 {
-    forms_set laws;
+    forms_set laws, corpora;
     forms_weights w;
     json_object_set_new(out, "view", json_string(c->form ? "form" : "exact"));
     snip_code code = forms_set_make(&laws, c, FORMS_DRAW_LAWS, c->how->problems, st);
     if (code == SNIP_OK)
-        code = problems(out, &w, &laws, c, st);
-    static const char *const names[] = { "retrieval", "library", "invariance", "copies" };
-    for (int k = 0; k < 4 && code == SNIP_OK; k++) {
+        code = forms_set_make(&corpora, c, FORMS_DRAW_CORPORA, 2 * c->how->problems, st);
+    if (code == SNIP_OK)
+        code = problems(out, &w, &laws, &corpora, c, st);
+    static const char *const names[] = { "retrieval", "library", "invariance", "invariance_corpora",
+                                         "copies" };
+    for (int k = 0; k < 5 && code == SNIP_OK; k++) {
         json_t *part = NULL;
         double start = clock_now();
         code = k == 0   ? forms_retrieval(&part, c, st)
                : k == 1 ? forms_library(&part, &laws, &w, c, st)
-               : k == 2 ? forms_invariance(&part, &laws, c, st)
+               : k < 4  ? forms_invariance(&part, k == 2 ? &laws : &corpora, c, st)
                         : forms_copies(&part, c, st);
         if (part) {
             json_object_set_new(part, "seconds", json_real(clock_now() - start));
@@ -73,30 +72,64 @@ static snip_code run(json_t *out, forms_context *c, snip_status *st)
     return code;
 }
 
-snip_code eval_forms(json_t **out, model_space *s, const eval_how *how, snip_status *st)
+/* What the suite works with, for space s; close it in any case. Returns 0 when memory is out. */
+static int open_context(forms_context *c, model_space *s, const eval_how *how)
 {
     size_t threads = (size_t)s->threads;
     arena **arenas = calloc(2 * threads + 1, sizeof *arenas);
-    forms_context c = { .s = s,
-                        .how = how,
-                        .model = { .m = s->m, .tree = s->tree },
-                        .form = s->m->config.forms,
-                        .keep = arenas,
-                        .tmp = arenas ? arenas + threads : NULL };
-    snip_code code = SNIP_OK;
+    *c = (forms_context){ .s = s,
+                          .how = how,
+                          .model = { .m = s->m, .tree = s->tree },
+                          .form = s->m->config.forms,
+                          .keep = arenas,
+                          .tmp = arenas ? arenas + threads : NULL };
+    if (!arenas || !make_arenas(arenas, (int)(2 * threads + 1)))
+        return 0;
+    c->a = arenas[2 * threads];
+    return 1;
+}
+
+static void close_context(forms_context *c)
+{
+    for (int t = 0; c->keep && t <= 2 * c->s->threads; t++)
+        arena_free(c->keep[t]);
+    free(c->keep);
+}
+
+snip_code eval_forms(json_t **out, model_space *s, const eval_how *how, snip_status *st)
+{
+    forms_context c;
     *out = json_object();
-    if (!arenas || !*out || !make_arenas(arenas, (int)(2 * threads + 1)))
-        code = status_nomem(st);
-    if (code == SNIP_OK) {
-        c.a = arenas[2 * threads];
-        code = run(*out, &c, st);
-    }
-    for (size_t t = 0; arenas && t <= 2 * threads; t++)
-        arena_free(arenas[t]);
-    free(arenas);
+    snip_code code = open_context(&c, s, how) && *out ? run(*out, &c, st) : status_nomem(st);
+    close_context(&c);
     if (code != SNIP_OK) {
         json_decref(*out);
         *out = NULL;
     }
     return code;
+}
+
+snip_code eval_promise(json_t **out, const model_opened *t, size_t laws, int threads,
+                       const eval_how *how, snip_status *st)
+{
+    *out = NULL;
+    if (!t->m->config.forms)
+        return status_fail(st, SNIP_UNSUPPORTED, 0, "the model was not trained to read forms");
+    model_space *s = model_space_new(t->m, t->tree, threads);
+    forms_weights w;
+    forms_context c;
+    if (!s)
+        return status_nomem(st);
+    snip_code code =
+        open_context(&c, s, how) ? forms_weights_choose(&w, laws, &c, st) : status_nomem(st);
+    close_context(&c);
+    model_space_free(s);
+    if (code != SNIP_OK)
+        return code;
+    *out = json_pack("{s:s,s:f,s:f,s:f,s:f,s:{s:f,s:f,s:f},s:I,s:I}", "model", t->hash,
+                     "similarity", w.with.similarity, "correlation", w.with.correlation, "size",
+                     w.with.size, "spearman", w.spearman_with, "without", "correlation",
+                     w.without.correlation, "size", w.without.size, "spearman", w.spearman_without,
+                     "laws", (json_int_t)w.problems, "seed", (json_int_t)how->seed);
+    return *out ? SNIP_OK : status_nomem(st);
 }

@@ -154,15 +154,15 @@ typedef enum forms_score {
 } forms_score;
 extern const char *const forms_score_names[FORMS_SCORES];
 
-/* Weights of the first three scores' ranks. */
+/* How the first three scores are combined, without the space and with it. */
 typedef struct forms_weights {
-    double without[3], with[3];
+    model_promise without, with;
     double spearman_without, spearman_with; /* reached on the validation problems */
     size_t problems;
 } forms_weights;
 
-/* Fills score[FORMS_WITHOUT] and [FORMS_WITH] from the others. Returns 0 when memory is out. */
-int forms_combine(double *const score[FORMS_SCORES], size_t n, const forms_weights *w);
+/* Fills score[FORMS_WITHOUT] and [FORMS_WITH] from the others. */
+void forms_combine(double *const score[FORMS_SCORES], size_t n, const forms_weights *w);
 
 /* A problem in a condition, with what became of its candidates. */
 typedef struct forms_task {
@@ -177,7 +177,8 @@ typedef struct forms_task {
 snip_code forms_tasks(forms_task **out, const forms_set *set, int conditions, forms_context *c,
                       snip_status *st);
 
-snip_code forms_weights_choose(forms_weights *out, const forms_task *t, size_t n);
+/* Those that order the candidates of `laws` validation laws best. */
+snip_code forms_weights_choose(forms_weights *out, size_t laws, forms_context *c, snip_status *st);
 json_t *forms_weights_json(const forms_weights *w);
 
 /* Places, percentiles and correlations of all conditions. NULL when memory is out. */
@@ -222,7 +223,7 @@ snip_code forms_words(const model_words **out, const forms_sample *f, const form
 
 /* The other parts ----------------------------------------------------------------------------- */
 
-snip_code forms_invariance(json_t **out, const forms_set *laws, forms_context *c, snip_status *st);
+snip_code forms_invariance(json_t **out, const forms_set *set, forms_context *c, snip_status *st);
 snip_code forms_retrieval(json_t **out, forms_context *c, snip_status *st);
 snip_code forms_library(json_t **out, const forms_set *laws, const forms_weights *w,
                         forms_context *c, snip_status *st);

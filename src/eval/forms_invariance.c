@@ -204,11 +204,11 @@ static int change(expr *e, forms_problem *q, const forms_problem *p, int what, a
 
 /* The suite's part ---------------------------------------------------------------------------- */
 
-static snip_code prepare(forms_match *m, regress_problem *table, const forms_set *laws,
-                         size_t index, const forms_context *c, arena *a, arena *tmp)
+static snip_code prepare(forms_match *m, regress_problem *table, const forms_set *set, size_t index,
+                         const forms_context *c, arena *a, arena *tmp)
 {
     forms_problem p, q;
-    snip_code code = forms_problem_draw(&p, laws, index, c->how, a, tmp);
+    snip_code code = forms_problem_draw(&p, set, index, c->how, a, tmp);
     for (int k = 0; k < CHANGES && code == SNIP_OK; k++) {
         text label = { .a = a };
         m[k] = (forms_match){ .p = NULL };
@@ -223,7 +223,8 @@ static snip_code prepare(forms_match *m, regress_problem *table, const forms_set
             return code;
         m[k].p = &table[k];
         m[k].matter = c->form ? regress_inputs_that_matter(&table[k]) : 0;
-        text_add(&label, "\"part\":\"invariance\",\"problem\":%zu,\"change\":\"%s\"", index,
+        text_add(&label, "\"part\":\"%s\",\"problem\":%zu,\"change\":\"%s\"",
+                 set->what == FORMS_DRAW_CORPORA ? "invariance_corpora" : "invariance", index,
                  names[k]);
         m[k].label = m[k].table_label = c->s->seen ? text_end(&label) : NULL;
     }
@@ -252,10 +253,11 @@ static json_t *figures(const forms_match *m, const double *similarity, size_t n,
     return o;
 }
 
-snip_code forms_invariance(json_t **out, const forms_set *laws, forms_context *c, snip_status *st)
+snip_code forms_invariance(json_t **out, const forms_set *set, forms_context *c, snip_status *st)
 {
-    size_t n = 10 * laws->count < PROBLEMS ? 10 * laws->count : PROBLEMS, all = n * CHANGES,
-           used = 0;
+    /* Of laws there are more than the set counts. */
+    size_t there = set->what == FORMS_DRAW_CORPORA ? set->count : 10 * set->count,
+           n = there < PROBLEMS ? there : PROBLEMS, all = n * CHANGES, used = 0;
     forms_batch(c);
     arena *a = c->keep[0];
     regress_problem *table = arena_array(a, all + 1, sizeof *table);
@@ -268,7 +270,7 @@ snip_code forms_invariance(json_t **out, const forms_set *laws, forms_context *c
 #pragma omp parallel for schedule(dynamic, 1) num_threads(c->s->threads)
     for (size_t i = 0; i < n; i++) {
         int t = omp_get_thread_num();
-        if (prepare(m + i * CHANGES, table + i * CHANGES, laws, i, c, c->keep[t], c->tmp[t]) !=
+        if (prepare(m + i * CHANGES, table + i * CHANGES, set, i, c, c->keep[t], c->tmp[t]) !=
             SNIP_OK)
 #pragma omp atomic write
             failed = 1;

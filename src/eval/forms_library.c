@@ -225,7 +225,8 @@ static int score_forms(lookup *u, const library *l, const forms_weights *w, size
     rng_shuffle(&r, order, (int)n);
     for (size_t k = 0; k < n; k++)
         score[SHUFFLED][k] = score[FORMS_SIMILARITY][order[k]];
-    return forms_combine(score, n, w) && choose(u, score, form, n, tmp);
+    forms_combine(score, n, w);
+    return choose(u, score, form, n, tmp);
 }
 
 /* Digits of form `which` for the table: those of an earlier way if it was chosen there. Less than

@@ -273,21 +273,6 @@ typedef struct family {
     size_t n;
 } family;
 
-/* e with one constant changed, in `a`; node is NULL when memory is out. */
-static expr changed(expr e, const size_t *constant, size_t n, rng *r, arena *a)
-{
-    expr out = { arena_copy(a, e.node, e.count * sizeof *e.node), e.count };
-    size_t at = constant[rng_below(r, (uint32_t)n)];
-    double u = 0.15 + 0.85 * rng_uniform(r);
-    uint32_t kind = rng_below(r, 4); /* the sign, or up to ten times more or less */
-    double factor = kind == 0 ? -1 : pow(10, kind % 2 ? u : -u);
-    if (out.node) {
-        out.node[at].value *= factor;
-        out.node[at].integer = 0;
-    }
-    return out;
-}
-
 static snip_code draw_family(family *f, int law, size_t index, const forms_context *c, arena *a)
 {
     const data_gen gen = { .dims = DATA_DIMS_MAX, .points = DATA_POINTS };
@@ -308,7 +293,7 @@ static snip_code draw_family(family *f, int law, size_t index, const forms_conte
     size_t constants = expr_constants(f->s.e, constant);
     for (int k = 0; k < 2 * COPIES && constants && f->n <= COPIES; k++) {
         double *y = arena_array(a, f->s.points, sizeof *y);
-        expr e = changed(f->s.e, constant, constants, &r, a);
+        expr e = data_constant_changed(f->s.e, constant, constants, &r, a);
         if (!y || !e.node || expr_eval(e, f->s.x, f->s.points, y, a) == (size_t)-1)
             return SNIP_NOMEM;
         int fresh = data_values_fit(y, f->s.points) ? data_behaviours_add(&seen, y) : 0;

@@ -509,19 +509,13 @@ double forms_digits(expr e, const forms_problem *p, arena *tmp)
 double forms_correlation(expr e, const double *const *x, const double *y, size_t rows, arena *tmp)
 {
     arena_pos mark = arena_mark(tmp);
-    double *v = arena_array(tmp, rows, sizeof *v), vv = 0, yy = 0, vy = 0;
+    double *v = arena_array(tmp, rows, sizeof *v);
     size_t finite = v ? expr_eval(e, x, rows, v, tmp) : (size_t)-1;
     if (finite == (size_t)-1)
         return -1;
-    double mean = numbers_mean(v, rows), mean_y = numbers_mean(y, rows);
-    for (size_t i = 0; i < rows; i++) {
-        vv += (v[i] - mean) * (v[i] - mean);
-        yy += (y[i] - mean_y) * (y[i] - mean_y);
-        vy += (v[i] - mean) * (y[i] - mean_y);
-    }
+    double r = fabs(numbers_correlation(v, y, rows));
     arena_reset(tmp, mark);
-    double r = fabs(vy / sqrt(vv * yy));
-    return isfinite(r) ? r : 0;
+    return r;
 }
 
 /* Similarities -------------------------------------------------------------------------------- */

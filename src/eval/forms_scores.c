@@ -12,7 +12,7 @@ enum {
     BATCH = 24,    /* problems in memory at a time */
     STARTS = 3,    /* of a fit */
     SAME_SIZE = 4, /* fewer candidates of a size tell nothing */
-    STEPS = 10     /* of the weights' grid, from 0 to 1 */
+    STEPS = 20     /* of the weights' grid, from 0 to 1 */
 };
 
 const char *const forms_score_names[FORMS_SCORES] = { "similarity", "correlation", "size",
@@ -164,21 +164,18 @@ snip_code forms_tasks(forms_task **out, const forms_set *set, int conditions, fo
 
 /* Combined scores ----------------------------------------------------------------------------- */
 
-int forms_combine(double *const score[FORMS_SCORES], size_t n, const forms_weights *w)
+void forms_combine(double *const score[FORMS_SCORES], size_t n, const forms_weights *w)
 {
-    double *rank = malloc((3 * n + 1) * sizeof *rank);
-    int good = rank != NULL;
-    for (size_t k = 0; k < 3 && good; k++)
-        good = eval_mean_ranks(rank + k * n, score[k], n);
-    for (size_t i = 0; i < n && good; i++) {
-        score[FORMS_WITHOUT][i] = score[FORMS_WITH][i] = 0;
-        for (size_t k = 0; k < 3; k++) {
-            score[FORMS_WITHOUT][i] += w->without[k] * rank[k * n + i] / (double)n;
-            score[FORMS_WITH][i] += w->with[k] * rank[k * n + i] / (double)n;
-        }
+    for (size_t i = 0; i < n; i++) {
+        double similarity = score[FORMS_SIMILARITY][i];
+        size_t nodes = (size_t)-score[FORMS_SIZE][i];
+        if (isinf(similarity))
+            similarity = NAN;
+        score[FORMS_WITHOUT][i] =
+            model_promise_value(&w->without, similarity, score[FORMS_CORRELATION][i], nodes);
+        score[FORMS_WITH][i] =
+            model_promise_value(&w->with, similarity, score[FORMS_CORRELATION][i], nodes);
     }
-    free(rank);
-    return good;
 }
 
 static void scores_of(double *score[FORMS_SCORES], forms_task *t)
@@ -187,18 +184,21 @@ static void scores_of(double *score[FORMS_SCORES], forms_task *t)
         score[k] = t->score[k];
 }
 
-/* Mean correlation of FORMS_WITH with digits. */
-static double quality(const forms_task *t, size_t n, const forms_weights *w)
+/* Mean correlation of what w promises with digits. */
+static double quality(const forms_task *t, size_t n, const model_promise *w)
 {
-    double sum = 0;
+    double sum = 0, promise[FORMS_CANDIDATES];
     size_t counted = 0;
     for (size_t i = 0; i < n; i++) {
-        forms_task copy = t[i];
-        double *score[FORMS_SCORES], rho;
-        scores_of(score, &copy);
-        if (copy.n == 0 || !forms_combine(score, copy.n, w))
+        if (t[i].n == 0)
             continue;
-        rho = eval_spearman(score[FORMS_WITH], copy.digits, copy.n);
+        for (size_t k = 0; k < t[i].n; k++) {
+            double similarity = t[i].score[FORMS_SIMILARITY][k];
+            promise[k] = model_promise_value(w, isinf(similarity) ? NAN : similarity,
+                                             t[i].score[FORMS_CORRELATION][k],
+                                             (size_t)-t[i].score[FORMS_SIZE][k]);
+        }
+        double rho = eval_spearman(promise, t[i].digits, t[i].n);
         sum += isnan(rho) ? 0 : rho;
         counted++;
     }
@@ -207,7 +207,7 @@ static double quality(const forms_task *t, size_t n, const forms_weights *w)
 
 /* All weights whose sizes add up to 1; that of the size may be negative, the others are not. The
  * first of equal ones is kept. */
-snip_code forms_weights_choose(forms_weights *out, const forms_task *t, size_t n)
+static void choose(forms_weights *out, const forms_task *t, size_t n)
 {
     *out = (forms_weights){ .spearman_without = -2, .spearman_with = -2 };
     for (size_t i = 0; i < n; i++)
@@ -218,30 +218,39 @@ snip_code forms_weights_choose(forms_weights *out, const forms_task *t, size_t n
                 int size = sign * (STEPS - space - correlation);
                 if (size == 0 && sign < 0)
                     continue;
-                const double w[3] = { (double)space / STEPS, (double)correlation / STEPS,
-                                      (double)size / STEPS };
-                forms_weights here = { 0 };
-                memcpy(here.with, w, sizeof w);
-                double q = quality(t, n, &here);
+                const model_promise w = { (double)space / STEPS, (double)correlation / STEPS,
+                                          (double)size / STEPS };
+                double q = quality(t, n, &w);
                 if (space == 0 && q > out->spearman_without) {
-                    memcpy(out->without, w, sizeof w);
+                    out->without = w;
                     out->spearman_without = q;
                 }
                 if (q > out->spearman_with) {
-                    memcpy(out->with, w, sizeof w);
+                    out->with = w;
                     out->spearman_with = q;
                 }
             }
-    return SNIP_OK;
+}
+
+snip_code forms_weights_choose(forms_weights *out, size_t laws, forms_context *c, snip_status *st)
+{
+    forms_set validation;
+    forms_task *task;
+    snip_code code = forms_set_make(&validation, c, FORMS_DRAW_VALIDATION, laws, st);
+    if (code == SNIP_OK)
+        code = forms_tasks(&task, &validation, 1, c, st);
+    if (code == SNIP_OK)
+        choose(out, task, validation.count);
+    return code;
 }
 
 json_t *forms_weights_json(const forms_weights *w)
 {
     return json_pack("{s:I,s:{s:f,s:f,s:f},s:{s:f,s:f,s:f,s:f}}", "problems",
-                     (json_int_t)w->problems, "without", "correlation", w->without[1], "size",
-                     w->without[2], "spearman", w->spearman_without, "with", "similarity",
-                     w->with[0], "correlation", w->with[1], "size", w->with[2], "spearman",
-                     w->spearman_with);
+                     (json_int_t)w->problems, "without", "correlation", w->without.correlation,
+                     "size", w->without.size, "spearman", w->spearman_without, "with", "similarity",
+                     w->with.similarity, "correlation", w->with.correlation, "size", w->with.size,
+                     "spearman", w->spearman_with);
 }
 
 /* Figures ------------------------------------------------------------------------------------- */
@@ -344,7 +353,7 @@ json_t *forms_tasks_json(forms_task *t, size_t problems, const forms_weights *w,
     for (size_t i = 0; i < problems * FORMS_CONDITIONS && good; i++) {
         double *score[FORMS_SCORES];
         scores_of(score, &t[i]);
-        good = forms_combine(score, t[i].n, w);
+        forms_combine(score, t[i].n, w);
         usable += i % FORMS_CONDITIONS == 0 && t[i].n > 0;
         candidates += t[i].n;
         for (size_t k = 0; k < t[i].n; k++)

@@ -57,10 +57,10 @@ static void views(eval_page *g)
         const json_t *o = eval_json_at(eval_model_suites(g, g->shown[k]), "forms");
         const json_t *w = eval_json_at(o, "weights");
         eval_element(g, "<p>", eval_model_name(g, g->shown[k]), ": ");
-        eval_element(g, "", eval_json_string(o, "view"), " view; weights of the ranks of ");
+        eval_element(g, "", eval_json_string(o, "view"), " view; weights of ");
         text_add(&g->t,
-                 "correlation %.1f and size %.1f without the space; similarity %.1f, correlation "
-                 "%.1f and size %.1f with it, chosen on %.0f validation laws.</p>\n",
+                 "correlation %.2f and size %.2f without the space; similarity %.2f, correlation "
+                 "%.2f and size %.2f with it, chosen on %.0f validation laws.</p>\n",
                  eval_json_number(w, "without.correlation"), eval_json_number(w, "without.size"),
                  eval_json_number(w, "with.similarity"), eval_json_number(w, "with.correlation"),
                  eval_json_number(w, "with.size"), eval_json_number(w, "problems"));
@@ -123,15 +123,18 @@ static void invariance_table(sheet *s)
                                           { "distributed", "a*(b + x) as a*b + a*x" },
                                           { "squares", "x^2 as x*x" },
                                           { "reordered", "sums and products reordered" } };
-    for (int largest = 0; largest < 2; largest++) {
-        add(s, largest ? "Largest" : "Mean", NULL, PAGE_PLAIN);
+    for (int part = 0; part < 4; part++) {
+        const char *of = part / 2 ? "invariance_corpora" : "invariance";
+        add(s,
+            eval_say(s->g, "%s, %s", part / 2 ? "Corpora" : "Laws", part % 2 ? "largest" : "mean"),
+            NULL, PAGE_PLAIN);
         for (size_t k = 0; k < COUNT(changes); k++)
             add(s, changes[k].label,
-                eval_say(s->g, "forms.invariance.%s.%s", changes[k].name,
-                         largest ? "largest" : "mean"),
+                eval_say(s->g, "forms.%s.%s.%s", of, changes[k].name,
+                         part % 2 ? "largest" : "mean"),
                 PAGE_PLAIN);
     }
-    draw(s, "Invariance: change of the similarity of a law with its table");
+    draw(s, "Invariance: change of the similarity of a formula with its table");
 }
 
 static void copies_table(sheet *s)

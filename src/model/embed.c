@@ -196,8 +196,8 @@ static int points_forward(const model *m, const model_tables *t, float *out, flo
                  w + m->point_hidden_w + dims * s.value, s.in, 1, *hidden, s.hidden))
         return 0;
     k->relu(*hidden, n * s.hidden);
-    int good =
-        nn_linear_forward(out, *hidden, w + m->point_out_w, w + m->point_out_b, n, s.hidden, d);
+    int good = nn_linear_forward(out, *hidden, w + m->point_out_w, w + m->point_out_b, n, s.hidden,
+                                 d, NN_FLOAT32);
     arena_reset(a, mark);
     return good;
 }
@@ -235,7 +235,7 @@ static int points_backward(const model *m, const model_tables *t, const float *h
     if (!dhidden || !outputs || !doutputs || !dshared || !inputs || !up || !pad || !dpad)
         return 0;
     if (!nn_linear_backward(dhidden, grad + m->point_out_w, grad + m->point_out_b, d_out, hidden,
-                            w + m->point_out_w, n, s.hidden, d))
+                            w + m->point_out_w, n, s.hidden, d, NN_FLOAT32))
         return 0;
     k->relu_back(dhidden, hidden, n * s.hidden);
     for (size_t g = 0; g < t->groups; g++) {
@@ -342,10 +342,11 @@ static int summary_forward(const model *m, const model_tables *t, int kind, cons
     if (!*hidden || !in || !out)
         return 0;
     collect_kind(t, kind, in, p->in);
-    if (!nn_linear_forward(*hidden, in, m->w + p->hidden_w, m->w + p->hidden_b, n, p->in, h))
+    if (!nn_linear_forward(*hidden, in, m->w + p->hidden_w, m->w + p->hidden_b, n, p->in, h,
+                           NN_FLOAT32))
         return 0;
     nn_kernels_best()->relu(*hidden, n * h);
-    if (!nn_linear_forward(out, *hidden, m->w + p->out_w, m->w + p->out_b, n, h, d))
+    if (!nn_linear_forward(out, *hidden, m->w + p->out_w, m->w + p->out_b, n, h, d, NN_FLOAT32))
         return 0;
     move_kind(t, kind, offsets, sum, out, d, 0);
     arena_reset(a, mark);
@@ -364,11 +365,11 @@ static int summary_backward(const model *m, const model_tables *t, int kind, con
     collect_kind(t, kind, in, p->in);
     move_kind(t, kind, offsets, (float *)dsum, d_out, d, 1);
     if (!nn_linear_backward(dhidden, grad + p->out_w, grad + p->out_b, d_out, hidden,
-                            m->w + p->out_w, n, h, d))
+                            m->w + p->out_w, n, h, d, NN_FLOAT32))
         return 0;
     nn_kernels_best()->relu_back(dhidden, hidden, n * h);
     return nn_linear_backward(NULL, grad + p->hidden_w, grad + p->hidden_b, dhidden, in,
-                              m->w + p->hidden_w, n, p->in, h);
+                              m->w + p->hidden_w, n, p->in, h, NN_FLOAT32);
 }
 
 /* Both ---------------------------------------------------------------------------------------- */

@@ -98,11 +98,12 @@ static int encoder_forward(const model *m, const model_encoder *e, model_pass *p
             k->norm(y->normed1, y->stats1, y->in, w + l->norm1_g, w + l->norm1_b, n, d);
             attend = y->normed1;
         }
-        if (!nn_linear_forward(y->qkv, attend, w + l->qkv_w, w + l->qkv_b, n, d, 3 * d))
+        if (!nn_linear_forward(y->qkv, attend, w + l->qkv_w, w + l->qkv_b, n, d, 3 * d,
+                               m->products))
             return 0;
         if (!nn_attention_forward(y->o, y->qkv, p->offsets, p->sequences, d, (size_t)c->heads, a))
             return 0;
-        if (!nn_linear_forward(y->mid, y->o, w + l->out_w, w + l->out_b, n, d, d))
+        if (!nn_linear_forward(y->mid, y->o, w + l->out_w, w + l->out_b, n, d, d, m->products))
             return 0;
         k->add(y->mid, y->in, n * d);
         if (pre) {
@@ -112,10 +113,10 @@ static int encoder_forward(const model *m, const model_encoder *e, model_pass *p
             k->norm(y->normed1, y->stats1, y->mid, w + l->norm1_g, w + l->norm1_b, n, d);
             feed = y->normed1;
         }
-        if (!nn_linear_forward(y->hidden, feed, w + l->ff1_w, w + l->ff1_b, n, d, ff))
+        if (!nn_linear_forward(y->hidden, feed, w + l->ff1_w, w + l->ff1_b, n, d, ff, m->products))
             return 0;
         k->relu(y->hidden, n * ff);
-        if (!nn_linear_forward(x, y->hidden, w + l->ff2_w, w + l->ff2_b, n, ff, d))
+        if (!nn_linear_forward(x, y->hidden, w + l->ff2_w, w + l->ff2_b, n, ff, d, m->products))
             return 0;
         if (pre) {
             k->add(x, y->mid, n * d);
@@ -145,7 +146,7 @@ static int encoder_forward(const model *m, const model_encoder *e, model_pass *p
         return 0;
     nn_pool_forward(p->pooled, p->weight, p->out, w + e->pool_w, w[e->pool_b], p->span, p->rows, d);
     return nn_linear_forward(z, p->pooled, w + e->bottleneck_w, w + e->bottleneck_b, p->rows, d,
-                             (size_t)c->latent);
+                             (size_t)c->latent, NN_FLOAT32);
 }
 
 /* One layer: dx holds the gradient of its output and receives that of its input. */
@@ -168,10 +169,10 @@ static int layer_backward(const model *m, const model_layer *l, const model_pass
                          n, d);
         const float *feed = pre ? y->normed2 : y->normed1;
         good &= nn_linear_backward(dhidden, g + l->ff2_w, g + l->ff2_b, dx, y->hidden, w + l->ff2_w,
-                                   n, ff, d);
+                                   n, ff, d, m->products);
         k->relu_back(dhidden, y->hidden, n * ff);
         good &= nn_linear_backward(dmid, g + l->ff1_w, g + l->ff1_b, dhidden, feed, w + l->ff1_w, n,
-                                   d, ff);
+                                   d, ff, m->products);
         if (pre) { /* through the second norm, then beside the residual */
             k->norm_back(dmid, g + l->norm2_g, g + l->norm2_b, dmid, y->mid, y->stats2,
                          w + l->norm2_g, n, d);
@@ -183,12 +184,12 @@ static int layer_backward(const model *m, const model_layer *l, const model_pass
         }
         /* The attention half: dmid is the gradient of in + attention. */
         const float *attend = pre ? y->normed1 : y->in;
-        good &=
-            nn_linear_backward(d_o, g + l->out_w, g + l->out_b, dmid, y->o, w + l->out_w, n, d, d);
+        good &= nn_linear_backward(d_o, g + l->out_w, g + l->out_b, dmid, y->o, w + l->out_w, n, d,
+                                   d, m->products);
         good &= nn_attention_backward(dqkv, d_o, y->qkv, p->offsets, p->sequences, d,
                                       (size_t)c->heads, tmp);
         good &= nn_linear_backward(dattend, g + l->qkv_w, g + l->qkv_b, dqkv, attend, w + l->qkv_w,
-                                   n, d, 3 * d);
+                                   n, d, 3 * d, m->products);
         if (pre)
             k->norm_back(dattend, g + l->norm1_g, g + l->norm1_b, dattend, y->in, y->stats1,
                          w + l->norm1_g, n, d);
@@ -212,7 +213,7 @@ static int encoder_backward(const model *m, const model_encoder *e, const model_
         return 0;
     memset(dsum, 0, n * d * sizeof *dsum);
     if (!nn_linear_backward(dpooled, g + e->bottleneck_w, g + e->bottleneck_b, dz, p->pooled,
-                            w + e->bottleneck_w, p->rows, d, (size_t)c->latent))
+                            w + e->bottleneck_w, p->rows, d, (size_t)c->latent, NN_FLOAT32))
         return 0;
     nn_pool_backward(dsum, g + e->pool_w, dpooled, p->weight, p->out, w + e->pool_w, p->span,
                      p->rows, d);

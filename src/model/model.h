@@ -10,6 +10,7 @@
 
 #include "data/vocab.h"
 #include "model/config.h"
+#include "nn/nn.h"
 
 /* How a tensor starts. */
 typedef enum model_init {
@@ -73,7 +74,8 @@ typedef struct model {
     model_encoder numeric, symbolic;
     size_t theta; /* decays of the tree positions */
     size_t scale_global,
-        scale_local; /* logarithms of the learned temperatures' inverses (cosine) */
+        scale_local;      /* logarithms of the learned temperatures' inverses (cosine) */
+    nn_products products; /* of the layers; training may choose others than float32 */
 } model;
 
 /* A model of this configuration in `a`, its parameters not yet set. Fails where the configuration

@@ -41,6 +41,8 @@ snip_code model_open(model_opened **out, const char *path, snip_status *st)
         t->tree = model_has_tree(metadata);
         if (!hash_model(t))
             code = status_nomem(st);
+        else if (t->m->config.forms)
+            t->promise = model_promise_read(metadata, t->hash);
     }
     json_decref(metadata);
     if (code == SNIP_OK)

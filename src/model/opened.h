@@ -11,6 +11,7 @@
 #ifndef MODEL_OPENED_H
 #define MODEL_OPENED_H
 
+#include "model/promise.h"
 #include "model/space.h"
 
 enum { MODEL_HASH = 33 }; /* characters of a hash, the end included */
@@ -19,6 +20,7 @@ typedef struct model_opened {
     arena *a;
     const model *m;
     int tree;              /* whether its stage has tree positions */
+    model_promise promise; /* none in a model without forms */
     char hash[MODEL_HASH]; /* of weights and configuration, in hexadecimal: who made a vector */
 } model_opened;
 

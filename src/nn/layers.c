@@ -63,18 +63,18 @@ int nn_gemm(int trans_a, int trans_b, size_t m, size_t n, size_t k, float alpha,
 }
 
 int nn_linear_forward(float *y, const float *x, const float *w, const float *b, size_t n, size_t in,
-                      size_t out)
+                      size_t out, nn_products how)
 {
     nn_kernels_best()->fill_rows(y, b, n, out);
-    return nn_gemm(0, 1, n, out, in, 1, x, in, w, in, 1, y, out);
+    return nn_dense(how, 0, 1, n, out, in, x, w, 1, y);
 }
 
 int nn_linear_backward(float *dx, float *dw, float *db, const float *dy, const float *x,
-                       const float *w, size_t n, size_t in, size_t out)
+                       const float *w, size_t n, size_t in, size_t out, nn_products how)
 {
-    if (dx && !nn_gemm(0, 0, n, in, out, 1, dy, out, w, in, 0, dx, in)) /* dx = dy w */
+    if (dx && !nn_dense(how, 0, 0, n, in, out, dy, w, 0, dx)) /* dx = dy w */
         return 0;
-    if (!nn_gemm(1, 0, out, in, n, 1, dy, out, x, in, 1, dw, in)) /* dw += dy' x */
+    if (!nn_dense(how, 1, 0, out, in, n, dy, x, 1, dw)) /* dw += dy' x */
         return 0;
     if (db)
         nn_kernels_best()->sum_rows(db, dy, n, out);

@@ -48,14 +48,28 @@ NN_CHECKED int nn_product(int trans_a, int trans_b, size_t m, size_t n, size_t k
                           const float *a, size_t lda, const float *b, size_t ldb, float beta,
                           float *c, size_t ldc);
 
+/* How the products of the layers are computed: in float32, or of factors rounded to bf16 with
+ * float32 sums, by the processor or (slowly, for tests) by float32 products of rounded numbers. */
+typedef enum nn_products { NN_FLOAT32, NN_BF16, NN_BF16_ROUNDED } nn_products;
+
+/* Whether this processor and oneDNN have NN_BF16: AVX-512 BF16, or AMX. */
+int nn_has_bf16(void);
+
+uint16_t nn_bf16_of(float v);
+float nn_bf16_value(uint16_t h);
+
+/* c(m,n) = op(a) op(b), or added to c; a is (m,k) or (k,m), b (k,n) or (n,k), all dense. */
+NN_CHECKED int nn_dense(nn_products how, int trans_a, int trans_b, size_t m, size_t n, size_t k,
+                        const float *a, const float *b, int add, float *c);
+
 /* y(n,out) = x(n,in) w' + b; w is (out,in). Returns 0 when memory is out. */
 NN_CHECKED int nn_linear_forward(float *y, const float *x, const float *w, const float *b, size_t n,
-                                 size_t in, size_t out);
+                                 size_t in, size_t out, nn_products how);
 
 /* Adds to dw and db (which may be NULL); sets dx unless that is NULL. Returns 0 when memory is out.
  * Many parameters: as in nn_gemm. */
 NN_CHECKED int nn_linear_backward(float *dx, float *dw, float *db, const float *dy, const float *x,
-                                  const float *w, size_t n, size_t in, size_t out);
+                                  const float *w, size_t n, size_t in, size_t out, nn_products how);
 
 /* Multi-head self-attention within each sequence: o(n,d) from qkv(n,3d), whose rows hold query, key
  * and value. offsets[0..count] are the sequences' first rows. `tmp` is left as found. Returns 0

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/numbers.h"
 #include "regress/evidence.h"
 #include "regress/constants.h"
 
@@ -330,7 +331,7 @@ static snip_code judge(regress_candidate *c, const regress_problem *p, const reg
                        arena *keep, snip_status *st)
 {
     c->fitted = c->trained = c->e;
-    c->similarity = NAN;
+    c->similarity = c->promise = NAN;
     c->why = NULL;
     c->constants = c->fitted_rows = 0;
     if (!regress_problem_errors(&c->given, c->e, p, keep))
@@ -389,6 +390,23 @@ static snip_code judge_all(regress_candidate *c, size_t n, const regress_problem
     return failed.code;
 }
 
+/* What the candidate promises as it is given, by the rows that are fitted. */
+static snip_code promise_of(regress_candidate *c, const regress_problem *p, const model_opened *t,
+                            arena *tmp, snip_status *st)
+{
+    arena_pos mark = arena_mark(tmp);
+    double *v = arena_array(tmp, p->train, sizeof *v);
+    expr_form form = { .core = c->e }; /* a formula without a form is as large as it is */
+    if (!v || expr_canonical(&form, c->e, tmp, st) == SNIP_NOMEM ||
+        expr_eval(c->e, (const double *const *)p->x, p->train, v, tmp) == (size_t)-1)
+        return status_nomem(st);
+    size_t nodes = form.core.count ? form.core.count : c->e.count;
+    c->promise = model_promise_value(&t->promise, c->similarity,
+                                     fabs(numbers_correlation(v, p->y, p->train)), nodes);
+    arena_reset(tmp, mark);
+    return SNIP_OK;
+}
+
 static snip_code compare(regress_candidate *c, size_t n, const regress_problem *p,
                          const model_opened *t, int threads, arena *a, snip_status *st)
 {
@@ -404,6 +422,8 @@ static snip_code compare(regress_candidate *c, size_t n, const regress_problem *
         int finite = isfinite(regress_judged(&c[i].errors, p));
         c[i].similarity = finite ? similarity[i] : NAN;
         c[i].why = finite ? why[i] : "it has no finite value in some row";
+        if (model_promise_known(&t->promise))
+            code = promise_of(&c[i], p, t, a, st);
     }
     return code;
 }

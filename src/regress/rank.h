@@ -32,6 +32,7 @@ typedef struct regress_candidate {
     size_t constants;      /* that can be fitted */
     size_t fitted_rows;    /* that those judged were fitted on; 0: they were not */
     double similarity;     /* of the fitted formula and the table, -1 .. 1; NaN if it has none */
+    double promise;        /* of e before any fit (model/promise.h); NaN if the model has none */
     const char *why;       /* it has none, or NULL */
     regress_errors given;  /* errors of e */
     regress_errors errors; /* of `trained`, so that the rows held out had no part in it */

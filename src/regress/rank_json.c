@@ -14,6 +14,7 @@ json_t *regress_candidate_json(const regress_candidate *c, const expr_names *nam
     json_object_set_new(o, "similarity", text_json_real(c->similarity));
     if (c->why)
         json_object_set_new(o, "no_similarity", text_json(c->why));
+    json_object_set_new(o, "promise", text_json_real(c->promise));
     json_object_set_new(o, "loss_train", text_json_real(c->errors.loss[0]));
     json_object_set_new(o, "loss_val", text_json_real(c->errors.loss[1]));
     json_object_set_new(o, "loss_cross", text_json_real(c->errors.cross));

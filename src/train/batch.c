@@ -312,8 +312,12 @@ static snip_code draw_sample(context *c, uint64_t index, size_t subtrees, int *f
         code = take_form(c, rng_uniform(&c->r) < ALL_FREE);
     c->subtree[0].count = 1;
     if (code == SNIP_OK && train_uses(how->stage, TRAIN_P)) {
-        code = data_perturb(c->subtree, &c->subtrees, subtrees, how->edits, c->s.e, c->s.x,
-                            c->s.points, c->s.y, &c->r, c->a);
+        /* Another constant is the same form: no negative there, and an edit lost. */
+        const data_perturb_how edits = { .subtrees = subtrees,
+                                         .edits = how->edits,
+                                         .constants = *form ? 0 : how->constants };
+        code = data_perturb(c->subtree, &c->subtrees, &edits, c->s.e, c->s.x, c->s.points, c->s.y,
+                            &c->r, c->a);
         if ((law || *form) && code == SNIP_UNSUPPORTED) { /* as short as x0*x1 */
             c->subtree[0].count = c->subtrees = 1;
             c->whole_only = 1;

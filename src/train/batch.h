@@ -17,6 +17,7 @@ typedef struct train_batch_how {
     size_t every, offset; /* of which only offset, offset + every, ... are drawn; 0, 0: all */
     size_t subtrees;      /* subtrees drawn of each sample, as far as it has them; 0: 1 */
     int edits;            /* edits tried of each subtree */
+    double constants;     /* share of these that change a constant; none do so in the form view */
     size_t points;        /* points kept of each sample's DATA_POINTS, drawn at random */
     size_t rows;  /* statistics of half of the samples are of so many rows or more; 0: all */
     double noise; /* most noise added to half of the tables, relative to y's deviation */

@@ -6,6 +6,7 @@
 #include "train/trainer.h"
 
 static const char *const optimizers[] = { "adam", "muon", NULL };
+static const char *const products[] = { "float32", "bf16", "auto", NULL };
 static const char *const schedules[] = { "isqrt", "linear", "constant", NULL };
 
 /* Every key came later: files that lack one had the paper's value. */
@@ -28,10 +29,14 @@ static const settings_key keys[] = {
     NUMBER(steps, WHOLE, 1, 1e12),
     NUMBER(seed, WHOLE, 0, 9e15),
     NUMBER(batch, SIZE, 2, 1e6),
+    NUMBER(last, WHOLE, 0, 1e12),
+    NUMBER(last_batch, SIZE, 0, 1e6),
+    NUMBER(last_lr, REAL, 0, 10),
     NUMBER(rows, SIZE, 0, DATA_POINTS),
     NUMBER(noise, REAL, 0, 10),
     NUMBER(laws, REAL, 0, 1),
     NUMBER(forms_share, REAL, 0, 1),
+    NUMBER(constant_edits, REAL, 0, 1),
     NUMBER(formulas, WHOLE, 0, 9.1e15),
     NUMBER(formulas_share, REAL, 0, 1),
     NUMBER(first, WHOLE, 0, 1e12),
@@ -47,6 +52,7 @@ static const settings_key keys[] = {
     NUMBER(eps, REAL, 0, 1),
     PICK(optimizer, optimizers),
     NUMBER(muon_lr, REAL, 1e-12, 10),
+    PICK(products, products),
     NUMBER(average, REAL, 0, 0.99999),
     NUMBER(tau_global, REAL, 1e-4, 1e4),
     NUMBER(tau_local, REAL, 1e-4, 1e4),
@@ -122,6 +128,12 @@ snip_code train_config_check(const train_config *c, const model_config *m, snip_
     if ((c->forms_share > 0) != (m->forms != 0))
         return status_fail(st, SNIP_FORMAT, 0,
                            "a model with forms = yes needs forms_share above 0, and the contrary");
+    if ((c->last > 0) != (c->last_batch > 0 || c->last_lr > 0))
+        return status_fail(st, SNIP_FORMAT, 0,
+                           "last is the step from which on last_batch or last_lr are in force: "
+                           "set it with one of them");
+    if (c->last_batch == 1)
+        return status_fail(st, SNIP_FORMAT, 0, "last_batch is 0 or at least 2, not 1");
     if (c->rows == 1)
         return status_fail(st, SNIP_FORMAT, 0, "rows is 0 or at least 2, not 1");
     if (c->decay && (c->schedule != TRAIN_CONSTANT || c->decay >= c->steps))
@@ -137,25 +149,52 @@ json_t *train_config_json(const train_config *c)
     return settings_json(&train_settings, c);
 }
 
+snip_code train_choose_products(nn_products *out, int asked, int has, snip_status *st)
+{
+    *out = asked != TRAIN_FLOAT32 && has ? NN_BF16 : NN_FLOAT32;
+    if (asked == TRAIN_BF16 && !has)
+        return status_fail(st, SNIP_UNSUPPORTED, 0,
+                           "products = bf16 needs a processor with AVX-512 BF16 or AMX, and this "
+                           "one has neither: products = auto takes what there is");
+    return SNIP_OK;
+}
+
 void train_shorten_warmup(train_config *c)
 {
     if (c->steps <= c->warmup)
         c->warmup = c->steps > 1 ? c->steps / 2 : 1;
 }
 
+static int is_last(const train_config *c, uint64_t made)
+{
+    return c->last && made >= c->last;
+}
+
 double train_rate(const train_config *c, uint64_t t)
 {
     double n = (double)(t - 1), warmup = (double)c->warmup;
+    double peak = is_last(c, t - 1) && c->last_lr > 0 ? c->last_lr : c->lr;
     if (n <= warmup)
-        return c->lr_start + n * (c->lr - c->lr_start) / warmup;
+        return c->lr_start + n * (peak - c->lr_start) / warmup;
     switch (c->schedule) {
     case TRAIN_ISQRT:
-        return c->lr * sqrt(warmup / n);
+        return peak * sqrt(warmup / n);
     case TRAIN_LINEAR:
-        return c->lr * fmax(0, 1 - (n - warmup) / ((double)c->steps - warmup));
+        return peak * fmax(0, 1 - (n - warmup) / ((double)c->steps - warmup));
     default:
         if (!c->decay || n < (double)c->decay)
-            return c->lr;
-        return c->lr * fmax(0, 1 - (n - (double)c->decay) / (double)(c->steps - c->decay));
+            return peak;
+        return peak * fmax(0, 1 - (n - (double)c->decay) / (double)(c->steps - c->decay));
     }
+}
+
+size_t train_batch_size(const train_config *c, uint64_t made)
+{
+    return is_last(c, made) && c->last_batch ? c->last_batch : c->batch;
+}
+
+uint64_t train_samples(const train_config *c, uint64_t made)
+{
+    uint64_t late = is_last(c, made) ? made - c->last : 0;
+    return (made - late) * c->batch + late * train_batch_size(c, made);
 }

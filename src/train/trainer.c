@@ -60,6 +60,11 @@ __attribute__((format(printf, 2, 3))) static void warn(const run *r, const char 
         r->watch->warn(r->watch->context, text);
 }
 
+static const char *products_name(const run *r)
+{
+    return r->m->products == NN_FLOAT32 ? "float32" : "bf16";
+}
+
 static char *dump(json_t *o)
 {
     char *text = o ? json_dumps(o, JSON_COMPACT | JSON_REAL_PRECISION(17)) : NULL;
@@ -74,7 +79,7 @@ static json_t *history(const run *r)
     char number[40], *settings = dump(train_config_json(r->c));
     snprintf(number, sizeof number, "%llu", (unsigned long long)r->t);
     json_object_set_new(o, "steps", json_string(number));
-    snprintf(number, sizeof number, "%llu", (unsigned long long)(r->t * r->c->batch));
+    snprintf(number, sizeof number, "%llu", (unsigned long long)train_samples(r->c, r->t));
     json_object_set_new(o, "samples", json_string(number));
     snprintf(number, sizeof number, "%.1f", r->seconds);
     json_object_set_new(o, "seconds", json_string(number));
@@ -82,6 +87,7 @@ static json_t *history(const run *r)
     snprintf(number, sizeof number, "%llu", (unsigned long long)r->c->seed);
     json_object_set_new(o, "seed", json_string(number));
     json_object_set_new(o, "train", json_string(settings ? settings : ""));
+    json_object_set_new(o, "products", json_string(products_name(r)));
     json_object_set_new(o, "version", json_string(SNIP_VERSION));
     json_object_update(o, r->origin);
     free(settings);
@@ -180,6 +186,7 @@ static int is_ahead(uint64_t at, uint64_t t)
  * from ours. (0 is never for the decay, and at once for the end of the first phase.) */
 static void take_what_lies_ahead(train_config *theirs, const train_config *ours, uint64_t t)
 {
+    theirs->products = ours->products; /* a matter of the machine */
     if (is_ahead(theirs->first, t) && is_ahead(ours->first, t)) {
         theirs->first = ours->first;
         theirs->phase[TRAIN_MAIN] = ours->phase[TRAIN_MAIN];
@@ -190,6 +197,11 @@ static void take_what_lies_ahead(train_config *theirs, const train_config *ours,
         theirs->centre = ours->centre;
         if (ours->schedule != TRAIN_LINEAR) /* a decay ends with the last step */
             theirs->steps = ours->steps;
+    }
+    if ((!theirs->last || is_ahead(theirs->last, t)) && (!ours->last || is_ahead(ours->last, t))) {
+        theirs->last = ours->last;
+        theirs->last_batch = ours->last_batch;
+        theirs->last_lr = ours->last_lr;
     }
 }
 
@@ -262,6 +274,14 @@ static snip_code load_state(run *r, const char *path, int any_warmup, snip_statu
         if (!version || strcmp(version, SNIP_VERSION) != 0)
             warn(r, "%s: was written by snip %s, this is %s: it may not go on bit for bit", path,
                  version ? version : "(no version)", SNIP_VERSION);
+        /* States that say nothing are from before there was a choice. */
+        const char *used = json_string_value(json_object_get(f.metadata, "products"));
+        used = used ? used : "float32";
+        if (strcmp(used, products_name(r)) != 0)
+            warn(r,
+                 "%s: was trained with %.10s products so far, from here on with %s: it does not "
+                 "go on bit for bit",
+                 path, used, products_name(r));
         r->t = strtoull(steps, NULL, 10);
         r->seconds = strtod(seconds, NULL);
     }
@@ -370,9 +390,12 @@ static snip_code check_view(run *r, int form, json_t *line, snip_status *st)
     double ndcg[2], recall[2];
     size_t latent = (size_t)r->m->config.latent;
     snip_code code = train_batch_draw(&b, &how, 0, r->m, r->draw, r->watch->threads, st);
+    nn_products products = r->m->products;
     float *w = show_average(r);
+    r->m->products = NN_FLOAT32; /* as for all who use the model */
     if (code == SNIP_OK)
         code = train_step_embed(r->step, r->m, &b, row, st);
+    r->m->products = products;
     r->m->w = w;
     if (code != SNIP_OK)
         return code;
@@ -404,7 +427,7 @@ static json_t *log_line(const run *r, const train_terms *terms, double norm, dou
                         double speed)
 {
     json_t *o = json_pack("{s:I,s:I,s:f,s:f,s:f,s:f,s:f,s:f,s:f,s:f,s:f}", "step", (json_int_t)r->t,
-                          "samples", (json_int_t)(r->t * r->c->batch), "seconds", r->seconds,
+                          "samples", (json_int_t)train_samples(r->c, r->t), "seconds", r->seconds,
                           "loss", terms->total, "global", terms->global, "context", terms->context,
                           "standalone", terms->standalone, "gap", terms->gap, "grad_norm", norm,
                           "lr", rate, "samples_per_second", speed);
@@ -419,7 +442,7 @@ static void tell(const run *r, const train_terms *terms, double norm, double spe
                  const json_t *line)
 {
     char text[320];
-    double left = (double)(r->c->steps - r->t) * (double)r->c->batch / speed;
+    double left = (double)(train_samples(r->c, r->c->steps) - train_samples(r->c, r->t)) / speed;
     const json_t *held = json_object_get(line, "held_out");
     int n = snprintf(text, sizeof text,
                      "step %llu of %llu, loss %.4f (%.3f + %.3f + %.3f), gradient %.3g, %.0f "
@@ -455,11 +478,12 @@ static snip_code one_step(run *r, train_terms *terms, double *norm, double *rate
     int late = r->c->decay && r->t >= r->c->decay;
     train_stage stage = (train_stage)phase->stage;
     const train_batch_how what = { .stage = stage,
-                                   .size = r->c->batch,
+                                   .size = train_batch_size(r->c, r->t),
                                    .every = (size_t)ranks_count(r->watch->ranks),
                                    .offset = (size_t)ranks_me(r->watch->ranks),
                                    .subtrees = phase->subtrees,
                                    .edits = phase->edits,
+                                   .constants = r->c->constant_edits,
                                    .points = phase->points,
                                    .rows = r->c->rows,
                                    .noise = r->c->noise,
@@ -483,7 +507,7 @@ static snip_code one_step(run *r, train_terms *terms, double *norm, double *rate
     }
     train_batch b;
     train_times times;
-    uint64_t first = r->t * r->c->batch;
+    uint64_t first = train_samples(r->c, r->t);
     snip_code code = train_batch_draw(&b, &what, first, r->m, r->draw, r->watch->threads, st);
     if (code == SNIP_OK)
         code = train_step_gradient(r->step, r->m, &b, &how, r->grad, terms, &times, st);
@@ -496,7 +520,7 @@ static snip_code one_step(run *r, train_terms *terms, double *norm, double *rate
                            "good checkpoint is "
                            "%.60s/state.safetensors",
                            (unsigned long long)r->t + 1, (unsigned long long)first,
-                           (unsigned long long)(first + r->c->batch - 1), r->out);
+                           (unsigned long long)(first + what.size - 1), r->out);
     r->t++;
     *rate = train_update_apply(r->update, r->m, r->moment1, r->moment2, r->grad, *norm, r->t);
     if (isnan(*rate))
@@ -554,7 +578,8 @@ static snip_code loop(run *r, snip_status *st)
         save_now = ranks_first(r->watch->ranks, save_now); /* clocks differ: rank 0's decides */
         if (ranks_me(r->watch->ranks) == 0 &&
             (last || save_now || now - logged >= r->watch->log_seconds)) {
-            double speed = (double)((r->t - logged_at) * r->c->batch) / (now - logged);
+            double drawn = (double)(train_samples(r->c, r->t) - train_samples(r->c, logged_at));
+            double speed = drawn / (now - logged);
             code = report(r, &terms, norm, rate, speed, save_now, st);
             logged = clock_now();
             logged_at = r->t;
@@ -629,6 +654,21 @@ static snip_code open_folder(run *r, const char *state, const train_start *how, 
     return code;
 }
 
+/* Whether this machine, and all others that take part, have bf16 products. */
+static int have_bf16(const train_config *c, const train_watch *watch)
+{
+    int lacks = !watch->emulate_bf16 && c->products != TRAIN_FLOAT32 && !nn_has_bf16();
+    return !ranks_max(watch->ranks, lacks);
+}
+
+static snip_code choose_products(run *r, int has, snip_status *st)
+{
+    snip_code code = train_choose_products(&r->m->products, r->c->products, has, st);
+    if (r->watch->emulate_bf16 && r->m->products == NN_BF16)
+        r->m->products = NN_BF16_ROUNDED;
+    return code;
+}
+
 /* The weights of a new run. */
 static void start(run *r, const train_start *how)
 {
@@ -655,18 +695,21 @@ snip_code train_run(const model_config *m, const train_config *c, const char *ou
     r.c = &r.own;
     r.lock = -1;
     char *state = join(out, "state.safetensors"), *lock = join(out, "lock");
-    int resume = how->resume;
+    int resume = how->resume, bf16 = have_bf16(c, watch);
     snip_code code =
         r.a && r.origin && state && lock ? train_config_check(c, m, st) : status_nomem(st);
     if (code == SNIP_OK)
         code = model_new(&r.m, m, r.a, st);
     if (code == SNIP_OK && !make_room(&r, watch->memory))
         code = status_nomem(st);
+    if (code == SNIP_OK)
+        code = choose_products(&r, bf16, st);
     if (code == SNIP_OK && ranks_me(watch->ranks) == 0)
         code = open_folder(&r, state, how, st);
-    if (code == SNIP_OK && c->batch < (size_t)ranks_count(watch->ranks))
+    size_t least = c->last_batch && c->last_batch < c->batch ? c->last_batch : c->batch;
+    if (code == SNIP_OK && least < (size_t)ranks_count(watch->ranks))
         code = status_fail(st, SNIP_FORMAT, 0, "a batch of %zu samples is too small for %d ranks",
-                           c->batch, ranks_count(watch->ranks));
+                           least, ranks_count(watch->ranks));
     if (code == SNIP_OK && resume && ranks_me(watch->ranks) == 0)
         code = load_state(&r, state, how->any_warmup, st);
     if (ranks_max(watch->ranks, code != SNIP_OK) && code == SNIP_OK)

@@ -24,6 +24,9 @@ typedef enum train_schedule {
 
 typedef enum train_optimizer { TRAIN_ADAM, TRAIN_MUON } train_optimizer;
 
+/* What is asked of the layers' products; auto: bf16 where the processor has it. */
+typedef enum train_products { TRAIN_FLOAT32, TRAIN_BF16, TRAIN_AUTO } train_products;
+
 /* What a step learns from, as far as it differs between the phases of a run. */
 typedef struct train_phase {
     int stage;       /* train_stage */
@@ -42,22 +45,27 @@ typedef struct train_config {
     train_phase phase[TRAIN_PHASES];
     uint64_t first; /* steps of the first phase */
     uint64_t steps, seed;
-    size_t batch; /* samples per step */
-    size_t rows;  /* statistics of half of the samples are of so many rows or more; 0: all */
+    size_t batch;      /* samples per step */
+    uint64_t last;     /* the step from which on the next two are in force; 0: never */
+    size_t last_batch; /* samples per step, 0: as before */
+    double last_lr;    /* what stands for lr then, 0: as before; the schedule goes on */
+    size_t rows;       /* statistics of half of the samples are of so many rows or more; 0: all */
     double noise; /* most noise on y, relative to its deviation; half of the tables are clean */
     double laws;  /* share of samples that are short laws in place of SNIP's expressions */
     const data_own_laws *own; /* a user's formulas among the samples; NULL: none */
     uint64_t formulas;        /* their hash, 0 for none: other formulas are another run */
     double formulas_share;    /* share of samples that are of them */
-    double forms_share;       /* share of samples in the form view; the model has forms = yes */
-    int schedule;             /* train_schedule */
-    double lr, lr_start;      /* peak, and that of the first step */
-    uint64_t warmup;          /* steps from lr_start to lr */
-    uint64_t decay;           /* schedule constant: the step from which on lr falls; 0: never */
-    double clip;              /* bound on the gradient's norm, 0: none */
+    double constant_edits; /* share of the edits that change a constant, in the exact view only */
+    double forms_share;    /* share of samples in the form view; the model has forms = yes */
+    int schedule;          /* train_schedule */
+    double lr, lr_start;   /* peak, and that of the first step */
+    uint64_t warmup;       /* steps from lr_start to lr */
+    uint64_t decay;        /* schedule constant: the step from which on lr falls; 0: never */
+    double clip;           /* bound on the gradient's norm, 0: none */
     double beta1, beta2, eps;
     int optimizer;  /* train_optimizer: Adam for all, or Muon for the matrices of the layers */
     double muon_lr; /* peak of their learning rate; it rises and falls as lr does */
+    int products;   /* train_products; how, not what: a run may change it and go on */
     double average; /* the model is a moving average of the weights that forgets this slowly; 0: it
                        is the weights of the last step */
     double tau_global, tau_local; /* temperatures of inner products */
@@ -84,6 +92,14 @@ void train_shorten_warmup(train_config *c);
 /* The learning rate of update t = 1, 2, ... */
 double train_rate(const train_config *c, uint64_t t);
 
+/* Samples of the step after `made` ones, and of all these. */
+size_t train_batch_size(const train_config *c, uint64_t made);
+uint64_t train_samples(const train_config *c, uint64_t made);
+
+/* What is used where so much was asked for; `has` is whether there are bf16 products here. Asking
+ * for what is not there fails with a sentence that says so. */
+snip_code train_choose_products(nn_products *out, int asked, int has, snip_status *st);
+
 /* What the caller wants to be told, and when to stop. */
 typedef struct train_watch {
     void (*line)(void *context, const char *text); /* progress, a line without end */
@@ -95,7 +111,8 @@ typedef struct train_watch {
     size_t check_pairs;                /* of the quick held-out check, 0: 256 */
     size_t memory;                     /* bytes for kept activations */
     int threads;
-    ranks *ranks; /* of a run under mpirun, else NULL */
+    int emulate_bf16; /* for tests: as on a processor that has bf16 products, but slowly */
+    ranks *ranks;     /* of a run under mpirun, else NULL */
 } train_watch;
 
 /* What a run begins with; all zero: a new one, its weights drawn by the seed. */
