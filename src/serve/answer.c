@@ -124,18 +124,11 @@ static json_t *table_json(const serve_table *x, arena *a)
             json_array_append_new(row, text_json_real(t->column[j][i]));
         json_array_append_new(preview, row);
     }
-    if (!x->error && t->dropped) {
-        text note = { .a = a };
-        text_add(&note, "%zu rows with missing or non-finite cells left out", t->dropped);
-        json_array_append_new(notes, text_json(text_end(&note)));
-    }
-    for (size_t j = 0; !x->error && j < t->inputs; j++)
-        if (x->p.low[j] == x->p.high[j]) {
-            text note = { .a = a };
-            text_add(&note, "%s is the same in all rows that are not held out",
-                     t->name[t->input[j]]);
-            json_array_append_new(notes, text_json(text_end(&note)));
-        }
+    const char *note;
+    for (size_t k = 0; !x->error && (note = table_note(t, &x->how, k, a)); k++)
+        json_array_append_new(notes, text_json(note));
+    for (size_t k = 0; !x->error && (note = regress_problem_note(&x->p, k, a)); k++)
+        json_array_append_new(notes, text_json(note));
     return json_pack("{s:s,s:o,s:I,s:o,s:o,s:o,s:o}", "table", x->id, "name", text_json(x->name),
                      "rows", (json_int_t)(x->error ? 0 : t->rows), "columns", columns, "preview",
                      preview, "notes", notes, "error",
