@@ -43,6 +43,7 @@ static int command(const cli_command *self, int argc, char **argv)
     int code, open = 0;
     uint64_t port = PORT;
     const char *host = NULL, *token = NULL, *upload = "64M";
+    const char *library = NULL;
     cli_task task = { 0 };
     const cli_option options[] = {
         { .name = "port",
@@ -66,6 +67,11 @@ static int command(const cli_command *self, int argc, char **argv)
           .to = &upload,
           .value = "SIZE",
           .help = "the largest table that is taken, as 64M" },
+        { .name = "library",
+          .kind = CLI_TEXT,
+          .to = &library,
+          .value = "FILE",
+          .help = "formulas (snip index) to search in and to draw the map of" },
         { .name = "open", .kind = CLI_FLAG, .to = &open, .help = "open the page in the browser" },
         CLI_TASK_MODEL(&task),
     };
@@ -76,7 +82,7 @@ static int command(const cli_command *self, int argc, char **argv)
         return cli_fail(self, CLI_MISUSED, "wants at most one table; see snip serve --help");
     snip_status st;
     serve *s = NULL;
-    serve_options o = { .host = host, .port = (int)port, .token = token };
+    serve_options o = { .host = host, .port = (int)port, .token = token, .library = library };
     o.max_upload = bytes_of(upload);
     if (o.max_upload == 0)
         return cli_fail(self, CLI_MISUSED, "--max-upload: '%.40s' is not a size, as 64M", upload);
@@ -136,6 +142,7 @@ const cli_command cli_serve_command = {
         "it in the browser. Ctrl-C stops it, running searches included. docs/serve.md "
         "describes the JSON API behind it.",
     .examples = "snip serve --open\n"
-                "snip serve data.csv --port 8080\n",
+                "snip serve data.csv --port 8080\n"
+                "snip serve data.csv --library lib.db\n",
     .run = command,
 };

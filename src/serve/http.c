@@ -21,7 +21,7 @@
 #include "serve/serve_int.h"
 
 enum {
-    WORKERS = 2,
+    WORKERS = 4,           /* so that quick answers do not wait for long ones */
     WAITING_MAX = 64,      /* requests that wait for a worker */
     CONNECTIONS_MAX = 600, /* open at a time */
     STOP_MS = 700,         /* the end waits so long for what computes */
@@ -130,6 +130,11 @@ static void free_queue(struct serve_queue *w)
 
 void serve_reply(serve_request *q, unsigned status, json_t *value)
 {
+    const char *wanted = serve_query(q, "status");
+    if (value && status >= 404 && wanted && strcmp(wanted, "200") == 0) {
+        json_object_set_new(value, "status", json_integer(status));
+        status = 200;
+    }
     q->reply = value ? json_dumps(value, JSON_COMPACT) : NULL;
     json_decref(value);
     q->type = "application/json";
@@ -207,13 +212,15 @@ static ssize_t next_event(serve_stream *e)
         x->waiting = e;
         return 0;
     }
-    const char *state = x->state ? x->state : "{\"error\":\"out of memory\",\"done\":true}";
+    char *state = serve_search_state(x);
     free(e->text);
-    e->size = strlen(state) + 8;
-    e->text = malloc(e->size + 1);
+    e->size = state ? strlen(state) + 8 : 0;
+    e->text = state ? malloc(e->size + 1) : NULL;
+    if (e->text)
+        snprintf(e->text, e->size + 1, "data: %s\n\n", state);
+    free(state);
     if (!e->text)
         return MHD_CONTENT_READER_END_WITH_ERROR;
-    snprintf(e->text, e->size + 1, "data: %s\n\n", state);
     e->at = 0;
     e->sent = x->version;
     return 1;
@@ -508,9 +515,6 @@ static void free_server(serve *s)
 {
     free_queue(s->queue);
     serve_store_free(s);
-    serve_map_free(s->map);
-    pthread_mutex_destroy(&s->lock);
-    pthread_mutex_destroy(&s->map_lock);
     free(s);
 }
 
@@ -522,6 +526,23 @@ static const struct timespec *stop_until(struct timespec *until)
     until->tv_sec += until->tv_nsec / 1000000000;
     until->tv_nsec %= 1000000000;
     return until;
+}
+
+/* The library and the table to begin with. */
+static snip_code open_first(serve *s, snip_status *st)
+{
+    const serve_options *o = &s->o;
+    if (o->library && !o->model)
+        return status_fail(st, SNIP_UNSUPPORTED, 0, "a library needs the model it was made with");
+    snip_code code = o->library ? library_open(&s->library, o->library, o->model, st) : SNIP_OK;
+    if (code != SNIP_OK || !o->table)
+        return code;
+    serve_table *t = serve_table_add(s, o->table, o->table_text, o->table_size, NULL, NULL, st);
+    if (!t)
+        return st->code;
+    memcpy(s->first, t->id, SERVE_ID);
+    serve_table_release(s, t);
+    return SNIP_OK;
 }
 
 snip_code serve_start(serve **out, const serve_options *o, snip_status *st)
@@ -537,16 +558,11 @@ snip_code serve_start(serve **out, const serve_options *o, snip_status *st)
     if (!s)
         return status_nomem(st);
     s->o = *o;
-    pthread_mutex_init(&s->lock, NULL);
-    pthread_mutex_init(&s->map_lock, NULL);
-    if (o->table) {
-        serve_table *t = serve_table_add(s, o->table, o->table_text, o->table_size, NULL, NULL, st);
-        if (!t) {
-            free_server(s);
-            return st ? st->code : SNIP_FORMAT;
-        }
-        memcpy(s->first, t->id, SERVE_ID);
-        serve_table_release(s, t);
+    serve_store_init(s);
+    snip_code code = open_first(s, st);
+    if (code != SNIP_OK) {
+        free_server(s);
+        return code;
     }
     if (!start_workers(s)) {
         free_server(s); /* none was started */

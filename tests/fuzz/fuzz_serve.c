@@ -46,8 +46,7 @@ static void start(serve *s)
     static const char text[] = "x,y\n1,2.1\n2,3.9\n3,6.2\n4,8\n5,9.9\n6,12.1\n7,14\n8,15.8\n";
     snip_status st;
     s->o = (serve_options){ .max_upload = 1 << 20, .threads = 1, .model = the_model() };
-    pthread_mutex_init(&s->lock, NULL);
-    pthread_mutex_init(&s->map_lock, NULL);
+    serve_store_init(s);
     serve_table *t = serve_table_add(s, "t.csv", text, sizeof text - 1, NULL, NULL, &st);
     check(t && !t->error);
     memcpy(t->id, "t", 2);
@@ -60,9 +59,6 @@ static void end(serve *s)
         if (s->search[k])
             s->search[k]->cancel = 1;
     serve_store_free(s);
-    serve_map_free(s->map);
-    pthread_mutex_destroy(&s->lock);
-    pthread_mutex_destroy(&s->map_lock);
 }
 
 static void check_answer(const serve_request *q)
