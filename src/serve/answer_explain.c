@@ -16,7 +16,7 @@ enum {
     EDITS = 40, /* refitted where all would take long, as `snip explain` does */
     EDITS_MAX = 1000,
     NODES_MAX = 100, /* of a formula: an explanation holds some thirty copies of it a node */
-    AT_ONCE = 4      /* refits between two looks at the clock, a thread */
+    AT_ONCE = 1      /* refits between two looks at the clock, a thread */
 };
 
 struct serve_explained {
