@@ -139,8 +139,8 @@ static snip_code go_on(struct serve_explained *x, const serve_call *c, const mod
     size_t *which = arena_array(c->a, most, sizeof *which);
     double until = clock_now() + seconds;
     snip_code code = which ? SNIP_OK : status_nomem(st);
-    int worked = 0;
-    while (code == SNIP_OK && (seconds < 0 || clock_now() < until) &&
+    int worked = 0; /* at least one round, however short the time */
+    while (code == SNIP_OK && seconds != 0 && (seconds < 0 || !worked || clock_now() < until) &&
            (n = choose(which, most, &x->x, node)) > 0) {
         code = regress_explain_refit(&x->x, which, n, p, &how, x->a, st);
         for (size_t k = 0; k < n && code == SNIP_OK; k++)

@@ -265,7 +265,8 @@ function showTable(answer) {
   rows($("preview"), answer.columns.map((c) => ({ name: c.name })), answer.preview.map((r) => element("tr", {}, ...r.map((v) => element("td", {}, short(v))))));
   $("columns").replaceChildren(...answer.columns.filter((c) => c.histogram).map((c) => {
     const card = element("div", { class: "card" }, element("strong", {}, c.name), element("p", {}, `${c.role}, ${short(c.min)} to ${short(c.max)}, mean ${short(c.mean)}`), histogram(c));
-    if (target && c !== target) card.append(scatter(`${target.name} against ${c.name}`, c.points, target.points, c.name, target.name));
+    if (c === target) card.append(scatter(`${c.name} by row`, c.points.map((_, i) => 1 + i * Math.ceil(answer.rows / c.points.length)), c.points, "row", c.name));
+    else if (target) card.append(scatter(`${target.name} against ${c.name}`, c.points, target.points, c.name, target.name));
     return card;
   }));
   const usable = !answer.error;
@@ -438,16 +439,16 @@ async function choose(k) {
     if (chosen !== f.equation) return;
     $("chosen").hidden = false;
     showFormula($("chosen-formula"), n);
-    $("copy").replaceChildren("Copy as ", ...["text", "latex", "sympy", "c"].map((kind) => element("button", {
+    $("copy").replaceChildren("Copy as ", ...Object.entries({ text: "text", latex: "LaTeX", sympy: "SymPy", c: "C" }).map(([kind, name]) => element("button", {
       type: "button",
       onclick: async (e) => {
         try {
           await navigator.clipboard.writeText(n[kind]);
-          e.target.textContent = kind + " \u2713";
+          e.target.textContent = name + " \u2713";
         } catch {
           prompt("Copy:", n[kind]);
         }
-      } }, kind)));
+      } }, name)));
     $("chosen-constants").textContent = f.constants && f.constants.length ? "Constants: " + f.constants.map((c) => `${short(c.value)}${c.error === null ? "" : " \u00b1 " + short(c.error)}`).join(", ") : "";
     const residual = n.measured.map((v, i) => n.predicted[i] === null ? null : v - n.predicted[i]);
     const targetName = table.columns.find((c) => c.role === "target").name;
@@ -488,6 +489,10 @@ async function judge() {
   state.formula = text;
   save();
   $("explain-view").classList.toggle("stale", text !== explained);
+  if (text !== explained && $("explain-state").textContent.includes("edits")) { /* of a formula that is gone */
+    explaining++;
+    $("explain-state").textContent = "";
+  }
   if (!text) {
     $("formula-view").replaceChildren();
     $("formula-facts").textContent = "";
@@ -774,7 +779,7 @@ function wire() {
   $("stop").addEventListener("click", () => ask(`/api/fit/${state.fit}/stop`, {}).catch(complain));
   $("front-csv").addEventListener("click", download);
   $("chosen-explain").addEventListener("click", () => { show("explain"); apply(chosen); });
-  $("formula").addEventListener("input", () => { clearTimeout(judgeTimer); judgeTimer = setTimeout(judge, 100); });
+  $("formula").addEventListener("input", () => { clearTimeout(judgeTimer); judgeTimer = setTimeout(judge, 60); });
   $("edits").addEventListener("pointerdown", () => { explanation.held = true; });
   for (const kind of ["pointerup", "pointercancel"]) addEventListener(kind, () => setTimeout(() => { if (explanation && explanation.held) { explanation.held = false; showEdits(); } }));
   $("explain").addEventListener("click", explain);
