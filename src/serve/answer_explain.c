@@ -16,7 +16,7 @@ enum {
     EDITS = 40, /* refitted where all would take long, as `snip explain` does */
     EDITS_MAX = 1000,
     NODES_MAX = 100, /* of a formula: an explanation holds some thirty copies of it a node */
-    AT_ONCE = 1      /* refits between two looks at the clock, a thread */
+    AT_ONCE = 256    /* refits between two looks at the clock, at most */
 };
 
 struct serve_explained {
@@ -135,17 +135,22 @@ static snip_code go_on(struct serve_explained *x, const serve_call *c, const mod
 {
     const regress_problem *p = &c->table->p;
     const regress_explain_how how = how_of(c, x->tries);
-    size_t most = (size_t)(AT_ONCE * how.threads), n = 0;
-    size_t *which = arena_array(c->a, most, sizeof *which);
-    double until = clock_now() + seconds;
+    size_t most = (size_t)how.threads, n = 0;
+    size_t *which = arena_array(c->a, AT_ONCE, sizeof *which);
+    double until = clock_now() + seconds, pace = (seconds < 0 ? 1 : seconds) / 4;
     snip_code code = which ? SNIP_OK : status_nomem(st);
     int worked = 0; /* at least one round, however short the time */
     while (code == SNIP_OK && seconds != 0 && (seconds < 0 || !worked || clock_now() < until) &&
            (n = choose(which, most, &x->x, node)) > 0) {
+        double before = clock_now();
         code = regress_explain_refit(&x->x, which, n, p, &how, x->a, st);
         for (size_t k = 0; k < n && code == SNIP_OK; k++)
             json_array_append_new(list, regress_edit_json(&x->x, &x->x.edit[which[k]], p, c->a));
         worked = 1;
+        if (code == SNIP_OK && atomic_load(&c->s->stopping))
+            code = status_fail(st, SNIP_IO, 0, "the server is stopping");
+        if (clock_now() - before < pace && 2 * most <= AT_ONCE)
+            most *= 2; /* threads that begin and end cost more than such refits */
     }
     /* The verdict takes longer, so it does not keep refits waiting. */
     if (code == SNIP_OK && !x->ended && (seconds < 0 || (seconds > 0 && !worked))) {

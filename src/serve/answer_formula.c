@@ -82,7 +82,8 @@ void serve_no_model(serve_call *c)
 
 void serve_failed(serve_call *c, const snip_status *st)
 {
-    serve_refuse(c->q, st->code == SNIP_NOMEM ? 503 : 422, "%s", st->msg);
+    int own = st->code == SNIP_NOMEM || st->code == SNIP_IO; /* nothing that was sent is at fault */
+    serve_refuse(c->q, own ? 503 : 422, "%s", st->msg);
 }
 
 void serve_post_rank(serve_call *c)

@@ -1,8 +1,8 @@
-/* fuzz_serve.c - any bytes as a request of the page's API: each gets one JSON answer, an error with
+/* fuzz_serve.c - any bytes as requests of the page's API: each gets one JSON answer, an error with
  * a sentence if it is one, and none is the server's own fault.
  *
- * A line "METHOD PATH", with " csv" behind it for a body that is a table, then the body. There is a
- * table with the id t. */
+ * A request is a line "METHOD PATH", with " csv" behind it for a body that is a table, then the
+ * body. A line "---" begins another one to the same server. There is a table with the id t. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -74,31 +74,45 @@ static void check_answer(const serve_request *q)
     json_decref(answer);
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+static void ask(serve *s, const uint8_t *data, size_t size)
 {
     char method[8] = "", path[200] = "", kind[8] = "";
     const uint8_t *line = memchr(data, '\n', size);
     char first[220];
     size_t n = line ? (size_t)(line - data) : size;
     if (n >= sizeof first)
-        return 0;
+        return;
     memcpy(first, data, n);
     first[n] = 0;
     if (sscanf(first, "%7s %199s %7s", method, path, kind) < 2)
-        return 0;
+        return;
     size_t begin = line ? n + 1 : n;
-    serve s = { 0 };
-    start(&s);
     serve_request q = { .method = method, .path = path, .csv = strcmp(kind, "csv") == 0 };
     q.size = size - begin;
     q.body = malloc(q.size + 1);
     check(q.body != NULL);
     memcpy(q.body, data + begin, q.size);
     q.body[q.size] = 0;
-    serve_answer(&s, &q);
+    serve_answer(s, &q);
     check_answer(&q);
     free(q.body);
     free(q.reply);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    static const char between[] = "\n---\n";
+    const size_t gap = sizeof between - 1;
+    serve s = { 0 };
+    start(&s);
+    for (int most = 8; size > 0 && most > 0; most--) {
+        const uint8_t *next = memmem(data, size, between, gap);
+        size_t n = next ? (size_t)(next - data) : size;
+        ask(&s, data, n);
+        n += next ? gap : 0;
+        data += n;
+        size -= n;
+    }
     end(&s);
     return 0;
 }
