@@ -38,6 +38,30 @@ static void open_browser(const char *address)
         waitpid(child, NULL, 0);
 }
 
+/* Serves until a signal comes. */
+static int run(const cli_command *self, const serve_options *o, int open, int quiet)
+{
+    snip_status st;
+    serve *s = NULL;
+    const volatile sig_atomic_t *stop = cli_stop_on_signals();
+    signal(SIGPIPE, SIG_IGN);
+    if (serve_start(&s, o, &st) != SNIP_OK) {
+        cli_fail_status(self, &st);
+        return CLI_FAILED;
+    }
+    printf("%s\n", serve_address(s));
+    fflush(stdout);
+    if (!quiet)
+        fprintf(stderr, "snip serve: Ctrl-C stops the server\n");
+    if (open)
+        open_browser(serve_address(s));
+    while (!*stop) /* a signal cuts the nap short */
+        nanosleep(&(struct timespec){ .tv_nsec = 200000000 }, NULL);
+    if (!serve_stop(s)) /* something computes for nobody; it holds the model */
+        _exit(CLI_DONE);
+    return CLI_DONE;
+}
+
 static int command(const cli_command *self, int argc, char **argv)
 {
     int code, open = 0;
@@ -81,7 +105,6 @@ static int command(const cli_command *self, int argc, char **argv)
     if (n > 1)
         return cli_fail(self, CLI_MISUSED, "wants at most one table; see snip serve --help");
     snip_status st;
-    serve *s = NULL;
     serve_options o = { .host = host, .port = (int)port, .token = token, .library = library };
     o.max_upload = bytes_of(upload);
     if (o.max_upload == 0)
@@ -111,23 +134,7 @@ static int command(const cli_command *self, int argc, char **argv)
         o.table = name ? name + 1 : argv[0];
         o.table_text = text;
     }
-    const volatile sig_atomic_t *stop = cli_stop_on_signals();
-    signal(SIGPIPE, SIG_IGN);
-    if (serve_start(&s, &o, &st) != SNIP_OK) {
-        cli_fail_status(self, &st);
-        goto done;
-    }
-    printf("%s\n", serve_address(s));
-    fflush(stdout);
-    if (!task.quiet)
-        fprintf(stderr, "snip serve: Ctrl-C stops the server\n");
-    if (open)
-        open_browser(serve_address(s));
-    while (!*stop) /* a signal cuts the nap short */
-        nanosleep(&(struct timespec){ .tv_nsec = 200000000 }, NULL);
-    if (!serve_stop(s)) /* something computes for nobody; it holds the model */
-        _exit(CLI_DONE);
-    code = CLI_DONE;
+    code = run(self, &o, open, task.quiet);
 done:
     cli_task_close(&task);
     return code;

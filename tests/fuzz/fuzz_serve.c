@@ -40,6 +40,9 @@ static const model_opened *the_model(void)
     return &t;
 }
 
+/* It outlives its servers: to make it takes seconds. */
+static struct serve_map *map;
+
 /* A server without connections, and its table. */
 static void start(serve *s)
 {
@@ -51,6 +54,7 @@ static void start(serve *s)
     check(t && !t->error);
     memcpy(t->id, "t", 2);
     serve_table_release(s, t);
+    s->map = map;
 }
 
 static void end(serve *s)
@@ -58,6 +62,8 @@ static void end(serve *s)
     for (size_t k = 0; k < SERVE_SEARCHES_MAX; k++)
         if (s->search[k])
             s->search[k]->cancel = 1;
+    map = s->map;
+    s->map = NULL;
     serve_store_free(s);
 }
 
