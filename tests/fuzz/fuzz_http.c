@@ -85,12 +85,16 @@ static size_t check_reply(const char *text, size_t size)
     return length <= size - (size_t)(body - text) ? (size_t)(body - text) + (size_t)length : 0;
 }
 
-/* Whole replies at the beginning of `text`. */
+/* Whole replies at the beginning of `text`. One that closes the connection is the last:
+ * libmicrohttpd 0.9.75 sends the head of its own error twice for a bad Content-Length. */
 static size_t check_replies(const char *text, size_t size)
 {
     size_t count = 0;
-    for (size_t at = 0, n; at < size && (n = check_reply(text + at, size - at)) > 0; at += n)
+    for (size_t at = 0, n; at < size && (n = check_reply(text + at, size - at)) > 0; at += n) {
         count++;
+        if (memmem(text + at, n, "\r\nConnection: close\r\n", 21))
+            break;
+    }
     return count;
 }
 

@@ -151,7 +151,8 @@ function typeset(t, inputs) {
     }
     case "mul": {
       const dot = /^[-\d.]/.test(t.kids[1].word) || (t.kids[1].kids[0] && /^[-\d.]/.test(t.kids[1].kids[0].word));
-      return [math("mrow", kid(0, PRODUCT), dot ? math("mo", "\u00b7") : thinSpace(), kid(1, PRODUCT)), PRODUCT];
+      const [first, binds] = typeset(t.kids[0], inputs), minus = binds === SUM && /^-[\d.]/.test(t.kids[0].word); /* -3 x needs no brackets */
+      return [math("mrow", fenced(first, binds < PRODUCT && !minus), dot ? math("mo", "\u00b7") : thinSpace(), kid(1, PRODUCT)), minus ? SUM : PRODUCT];
     }
     case "div": return [math("mfrac", kid(0, 0), kid(1, 0)), POWER];
     case "inv": return [math("mfrac", math("mn", "1"), kid(0, 0)), POWER];
@@ -546,7 +547,7 @@ function drawTree(tree, onNode) {
   tree.forEach((n, i) => {
     const circle = shape("circle", { cx: X(i), cy: Y(i), r: 24 });
     circle.style.fill = colour(n.share);
-    const g = shape("g", { class: "node", tabindex: 0, role: "button", "aria-label": `part ${n.label}, ${Math.round(n.share * 100)} % of the largest gain` }, circle, shape("text", { x: X(i), y: Y(i) }, n.label.length > 6 ? n.label.slice(0, 5) + "\u2026" : n.label), shape("title", {}, n.label));
+    const g = shape("g", { class: "node", tabindex: 0, role: "button", "aria-label": `part ${n.label}, ${Math.round(n.share * 100)} % of the largest gain` }, circle, shape("text", { x: X(i), y: Y(i), class: n.share > .35 ? "on-warm" : "" }, n.label.length > 6 ? n.label.slice(0, 5) + "\u2026" : n.label), shape("title", {}, n.label));
     g.addEventListener("click", () => onNode(i));
     g.addEventListener("keydown", (e) => { if (e.key === "Enter" || e.key === " ") { e.preventDefault(); onNode(i); } });
     svg.append(g);
