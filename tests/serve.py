@@ -128,6 +128,33 @@ class Serve(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         cls.s = Server("--max-upload", "1M")
+        cls.drip = threading.Thread(target=cls.send_slowly)
+        cls.drip.start()  # it takes its time while the others run
+
+    @classmethod
+    def send_slowly(cls):
+        """Requests that come a byte a second, one in its head and one in its body: how long the server bears them."""
+        begin, cls.borne = time.monotonic(), {}
+        parts = {"head": b"GET / HTTP/1.1\r\nX: ", "body": f"POST /api/rank HTTP/1.1\r\nHost: 127.0.0.1:{cls.s.port}\r\nContent-Type: application/json\r\n"
+                                                       "Content-Length: 100000\r\n\r\n".encode()}
+        slow = {k: socket.create_connection(("127.0.0.1", cls.s.port), timeout=60) for k in parts}
+        for k, s in slow.items():
+            s.sendall(parts[k])
+            s.setblocking(False)
+        while len(cls.borne) < len(slow) and time.monotonic() < begin + 120:
+            time.sleep(1)
+            for k, s in slow.items():
+                try:
+                    s.send(b"x")
+                    gone = s.recv(1000) == b""
+                except BlockingIOError:
+                    continue
+                except OSError:
+                    gone = True
+                if gone:
+                    cls.borne.setdefault(k, time.monotonic() - begin)
+        for s in slow.values():
+            s.close()
 
     @classmethod
     def tearDownClass(cls):
@@ -671,6 +698,11 @@ class Serve(unittest.TestCase):
         c.close()
         self.assertEqual((code, messages.count("\n")), (0, 1), messages)
         self.assertLess(seconds, float(os.environ.get("SNIP_SERVE_STOP", "1")) + os.getloadavg()[0] / 10)
+
+    def test_zz_slow(self):
+        self.drip.join()
+        self.assertEqual(sorted(self.borne), ["body", "head"])
+        self.assertTrue(all(t > 15 for t in self.borne.values()), self.borne)
 
     def test_zz_memory(self):
         """No growth over many requests of all kinds; the first ones fill caches."""

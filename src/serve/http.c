@@ -6,6 +6,7 @@
  * program. */
 #include <arpa/inet.h>
 #include <errno.h>
+#include <math.h>
 #include <microhttpd.h>
 #include <netinet/in.h>
 #include <stdarg.h>
@@ -17,6 +18,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/text.h"
 #include "serve/serve_int.h"
 
@@ -26,6 +28,8 @@ enum {
     CONNECTIONS_MAX = 600, /* open at a time */
     STOP_MS = 700,         /* the end waits so long for what computes */
     IDLE_SECONDS = 15,     /* a connection that says nothing is closed */
+    REQUEST_SECONDS = 20,  /* so long a request may take to arrive, however it drips, */
+    REQUEST_RATE = 65536,  /* and a second more for so many bytes of its body */
     BODIES_MAX = 4         /* times max_upload: all bodies that are being received */
 };
 
@@ -271,6 +275,93 @@ static enum MHD_Result send_stream(struct MHD_Connection *c, serve_request *q)
     return done;
 }
 
+/* ---- slow connections ---- */
+
+/* A connection, and since when it has been expected to send a request: infinity while it is being
+ * answered. libmicrohttpd only closes those that are silent; one that sends a byte now and then
+ * would hold its place for ever. */
+struct serve_link {
+    int socket;
+    double since;
+    struct serve_link *next, **before;
+};
+
+static void on_connection(void *context, struct MHD_Connection *c, void **own,
+                          enum MHD_ConnectionNotificationCode what)
+{
+    serve *s = context;
+    struct serve_link *l = *own;
+    pthread_mutex_lock(&s->links_lock);
+    if (what == MHD_CONNECTION_NOTIFY_STARTED && (l = malloc(sizeof *l))) {
+        const union MHD_ConnectionInfo *fd =
+            MHD_get_connection_info(c, MHD_CONNECTION_INFO_CONNECTION_FD);
+        *l = (struct serve_link){ fd->connect_fd, clock_now(), s->links, &s->links };
+        if (l->next)
+            l->next->before = &l->next;
+        *own = s->links = l;
+    } else if (what == MHD_CONNECTION_NOTIFY_CLOSED && l) { /* its socket is still open */
+        *l->before = l->next;
+        if (l->next)
+            l->next->before = l->before;
+        free(l);
+    }
+    pthread_mutex_unlock(&s->links_lock);
+}
+
+/* From now on the connection is expected to send, or, with infinity, is not. */
+static void expect_since(serve *s, struct MHD_Connection *c, double since)
+{
+    const union MHD_ConnectionInfo *info =
+        MHD_get_connection_info(c, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+    struct serve_link *l = info ? info->socket_context : NULL;
+    pthread_mutex_lock(&s->links_lock);
+    if (l)
+        l->since = since;
+    pthread_mutex_unlock(&s->links_lock);
+}
+
+/* Bytes of a body have come: that much more time for the rest. */
+static void expect_more(serve *s, struct MHD_Connection *c, size_t bytes)
+{
+    const union MHD_ConnectionInfo *info =
+        MHD_get_connection_info(c, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+    struct serve_link *l = info ? info->socket_context : NULL;
+    pthread_mutex_lock(&s->links_lock);
+    if (l)
+        l->since = fmin(l->since + (double)bytes / REQUEST_RATE, clock_now());
+    pthread_mutex_unlock(&s->links_lock);
+}
+
+/* Ends connections whose requests take too long; libmicrohttpd notices and closes them. */
+static void *watch_links(void *context)
+{
+    serve *s = context;
+    pthread_mutex_lock(&s->links_lock);
+    while (!atomic_load(&s->stopping)) {
+        struct timespec until;
+        double now = clock_now();
+        for (struct serve_link *l = s->links; l; l = l->next)
+            if (now - l->since > REQUEST_SECONDS)
+                shutdown(l->socket, SHUT_RDWR);
+        clock_gettime(CLOCK_REALTIME, &until);
+        until.tv_sec++;
+        pthread_cond_timedwait(&s->links_end, &s->links_lock, &until);
+    }
+    pthread_mutex_unlock(&s->links_lock);
+    return NULL;
+}
+
+static void stop_watching(serve *s)
+{
+    pthread_mutex_lock(&s->links_lock);
+    atomic_store(&s->stopping, 1);
+    pthread_cond_signal(&s->links_end);
+    pthread_mutex_unlock(&s->links_lock);
+    if (s->watching)
+        pthread_join(s->watcher, NULL);
+    s->watching = 0;
+}
+
 /* ---- who may ask ---- */
 
 static const char *header(struct MHD_Connection *c, const char *name)
@@ -464,10 +555,12 @@ static enum MHD_Result on_request(void *context, struct MHD_Connection *c, const
         return MHD_YES;
     }
     if (*size) {
+        expect_more(s, c, *size);
         take_body(s, q, bytes, *size);
         *size = 0;
         return MHD_YES;
     }
+    expect_since(s, c, INFINITY);
     if (q->status || q->stream)
         return send_ready(c, q);
     for (size_t k = 0; k < sizeof files / sizeof *files; k++)
@@ -486,8 +579,8 @@ static enum MHD_Result on_request(void *context, struct MHD_Connection *c, const
 static void on_completed(void *context, struct MHD_Connection *c, void **own,
                          enum MHD_RequestTerminationCode why)
 {
-    (void)c;
     (void)why;
+    expect_since(context, c, clock_now());
     if (*own)
         free_request(context, *own);
     *own = NULL;
@@ -513,8 +606,11 @@ static int address_of(struct sockaddr_in *out, const char *host, int port)
 
 static void free_server(serve *s)
 {
+    stop_watching(s);
     free_queue(s->queue);
     serve_store_free(s);
+    pthread_mutex_destroy(&s->links_lock);
+    pthread_cond_destroy(&s->links_end);
     free(s);
 }
 
@@ -559,13 +655,16 @@ snip_code serve_start(serve **out, const serve_options *o, snip_status *st)
         return status_nomem(st);
     s->o = *o;
     serve_store_init(s);
+    pthread_mutex_init(&s->links_lock, NULL);
+    pthread_cond_init(&s->links_end, NULL);
     snip_code code = open_first(s, st);
     if (code != SNIP_OK) {
         free_server(s);
         return code;
     }
-    if (!start_workers(s)) {
-        free_server(s); /* none was started */
+    s->watching = pthread_create(&s->watcher, NULL, watch_links, s) == 0;
+    if (!s->watching || !start_workers(s)) {
+        free_server(s); /* no worker was started */
         return status_nomem(st);
     }
     errno = 0;
@@ -573,9 +672,9 @@ snip_code serve_start(serve **out, const serve_options *o, snip_status *st)
         MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ERROR_LOG,
         (uint16_t)o->port, NULL, NULL, on_request, s, MHD_OPTION_EXTERNAL_LOGGER, ignore, NULL,
         MHD_OPTION_SOCK_ADDR, &at, MHD_OPTION_NOTIFY_COMPLETED, on_completed, s,
-        MHD_OPTION_CONNECTION_LIMIT, (unsigned)CONNECTIONS_MAX, MHD_OPTION_CONNECTION_TIMEOUT,
-        (unsigned)IDLE_SECONDS, MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)1 << 17,
-        MHD_OPTION_END);
+        MHD_OPTION_NOTIFY_CONNECTION, on_connection, s, MHD_OPTION_CONNECTION_LIMIT,
+        (unsigned)CONNECTIONS_MAX, MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)IDLE_SECONDS,
+        MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)1 << 17, MHD_OPTION_END);
     if (!s->daemon) {
         int why = errno;
         stop_workers(s, stop_until(&(struct timespec){ 0 })); /* they wait for work */

@@ -94,6 +94,11 @@ struct serve {
     pthread_cond_t begun; /* a search, or the end: for the thread that keeps streams alive */
     pthread_t ticker;
     int ticking;
+    pthread_mutex_t links_lock; /* of all connections, and the thread that ends slow ones */
+    pthread_cond_t links_end;
+    struct serve_link *links;
+    pthread_t watcher;
+    int watching;
     library_file *library; /* NULL: none */
     pthread_mutex_t library_lock;
     atomic_size_t held; /* bytes of bodies that are being received */
