@@ -93,7 +93,7 @@ fuzz: build-fuzz/build.ninja
 	@mkdir -p tests/fuzz/findings
 	@for t in formula table model rank fit http serve; do \
 	    mkdir -p build-fuzz/corpus-$$t && \
-	    build-fuzz/tests/fuzz_$$t -max_total_time=$(FUZZ_SECONDS) -max_len=4096 -timeout=10 \
+	    build-fuzz/tests/fuzz_$$t -max_total_time=$(FUZZ_SECONDS) -max_len=4096 -timeout=60 \
 	        -artifact_prefix=tests/fuzz/findings/$$t- build-fuzz/corpus-$$t tests/fuzz/$$t || exit 1; \
 	done
 
