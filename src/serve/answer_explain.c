@@ -200,7 +200,7 @@ static json_t *explained_json(const struct serve_explained *x, const serve_call 
     return out;
 }
 
-/* POST /api/explain with {"table", "formula"}; "try" as --try; "seconds" and "node" for a step. */
+/* POST /api/explain with {"table", "formula"}, perhaps "try"; "seconds" and "node" for a step. */
 void serve_post_explain(serve_call *c)
 {
     expr *e;
