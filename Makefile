@@ -9,8 +9,8 @@
 #   make bench      benchmarks
 #   make bench-fit  snip fit on 30 problems by SRBench's protocol, clean and noisy: under 20 minutes
 #   make bench-torch  a training step beside the same step in PyTorch
-#   make fuzz       fuzz the readers of formulas, tables and models, snip rank, fit and serve
-#                   (FUZZ_SECONDS=600 each)
+#   make fuzz       fuzz the readers of formulas, tables and models, snip rank, fit and serve,
+#                   connections to serve (FUZZ_SECONDS=600 each)
 #   make lint       formatting, clang-tidy, cppcheck
 #   make format     put the sources into the house format
 #   make reproduce  all results from the shipped weights: docs/results.md, docs/report/
@@ -91,9 +91,9 @@ build-fuzz/build.ninja: | deps
 fuzz: build-fuzz/build.ninja
 	@ninja -C build-fuzz
 	@mkdir -p tests/fuzz/findings
-	@for t in formula table model rank fit serve; do \
+	@for t in formula table model rank fit http serve; do \
 	    mkdir -p build-fuzz/corpus-$$t && \
-	    build-fuzz/tests/fuzz_$$t -max_total_time=$(FUZZ_SECONDS) -max_len=4096 -timeout=10 \
+	    build-fuzz/tests/fuzz_$$t -max_total_time=$(FUZZ_SECONDS) -max_len=4096 -timeout=60 \
 	        -artifact_prefix=tests/fuzz/findings/$$t- build-fuzz/corpus-$$t tests/fuzz/$$t || exit 1; \
 	done
 

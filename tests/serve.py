@@ -2,7 +2,8 @@
 """snip serve by its API, without a browser: serve.py SNIP SOURCE [many]
 
 Every route with good and bad input, requests that are none, limits, several clients, clients that go away, the end.
-With `many`, 100,000 requests are watched for growth of memory instead of 2,000."""
+With `many`, 100,000 requests are watched for growth of memory instead of 2,000, and 10,000 malformed ones are sent
+instead of 300."""
 import http.client
 import json
 import os
@@ -12,21 +13,22 @@ import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 import unittest
 
 SNIP, SOURCE = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
-MANY = 100000 if "many" in sys.argv[3:] else 2000
+MANY, MALFORMED = (100000, 10000) if "many" in sys.argv[3:] else (2000, 300)
 MODEL = os.path.join(SOURCE, "models", "forms.safetensors")
 CSV, JSON = "text/csv", "application/json"
 HARD = "x,y,z\n" + "".join(f"{i % 17 + .5},{i % 13 - 3},{(i * 7919) % 101 - 50}\n" for i in range(200))
 
 
 class Server:
-    def __init__(self, *options):
+    def __init__(self, *options, env=None):
         self.process = subprocess.Popen([SNIP, "serve", "--port", "0", "--model", MODEL, *options], stdout=subprocess.PIPE,
-                                        stderr=subprocess.PIPE, text=True)
+                                        stderr=subprocess.PIPE, text=True, env=env)
         line = self.process.stdout.readline()
         found = re.fullmatch(r"http://([\d.]+):(\d+)/(?:\?token=(\S+))?\n", line)
         if not found:
@@ -126,6 +128,33 @@ class Serve(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         cls.s = Server("--max-upload", "1M")
+        cls.drip = threading.Thread(target=cls.send_slowly)
+        cls.drip.start()  # it takes its time while the others run
+
+    @classmethod
+    def send_slowly(cls):
+        """Requests that come a byte a second, one in its head and one in its body: how long the server bears them."""
+        begin, cls.borne = time.monotonic(), {}
+        parts = {"head": b"GET / HTTP/1.1\r\nX: ", "body": f"POST /api/rank HTTP/1.1\r\nHost: 127.0.0.1:{cls.s.port}\r\nContent-Type: application/json\r\n"
+                                                       "Content-Length: 100000\r\n\r\n".encode()}
+        slow = {k: socket.create_connection(("127.0.0.1", cls.s.port), timeout=60) for k in parts}
+        for k, s in slow.items():
+            s.sendall(parts[k])
+            s.setblocking(False)
+        while len(cls.borne) < len(slow) and time.monotonic() < begin + 120:
+            time.sleep(1)
+            for k, s in slow.items():
+                try:
+                    s.send(b"x")
+                    gone = s.recv(1000) == b""
+                except BlockingIOError:
+                    continue
+                except OSError:
+                    gone = True
+                if gone:
+                    cls.borne.setdefault(k, time.monotonic() - begin)
+        for s in slow.values():
+            s.close()
 
     @classmethod
     def tearDownClass(cls):
@@ -238,7 +267,7 @@ class Serve(unittest.TestCase):
         """Random bytes, wrong lengths, requests that stop: an error or silence, and the next client is answered."""
         rng = random.Random(7)
         good = f"POST /api/rank HTTP/1.1\r\nHost: 127.0.0.1:{self.s.port}\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n{{}}".encode()
-        for k in range(300):
+        for k in range(MALFORMED):
             if k % 3 == 0:
                 data = rng.randbytes(rng.randrange(1, 400)) + b"\r\n\r\n"
             else:
@@ -309,6 +338,14 @@ class Serve(unittest.TestCase):
         self.assertEqual(t["preview"][1], [2, 4, -2])
         self.assertEqual(sum(t["columns"][0]["histogram"]), 20)
         self.assertIn("1 rows with missing", t["notes"][0])
+        with tempfile.NamedTemporaryFile("w", suffix=".csv") as f:  # the command line says the same
+            rows = "a,,b,y\n" + "".join(f"{i},7,{i * i},{-i}\n" for i in range(1, 21)) + "1,,,2\n"
+            f.write(rows)
+            f.flush()
+            r = subprocess.run([SNIP, "explain", f.name, "a", "--model", MODEL, "--drop-nan", "--try", "1"], capture_output=True, text=True)
+        said = [line.removeprefix("snip explain: ").removesuffix(" (--columns names the inputs to use)") for line in r.stderr.splitlines()]
+        self.assertEqual(said, self.s.table(rows)["notes"])
+        self.assertEqual(len(said), 3)
         self.assertEqual(self.s.get("/api/table/" + t["table"])[1], t)
         u = self.check(self.s.post("/api/table", {"table": t["table"], "target": "b", "columns": ["a"]}), 200)
         self.assertEqual([c["role"] for c in u["columns"]], ["input", "target", "unused"])
@@ -394,6 +431,105 @@ class Serve(unittest.TestCase):
         self.assertTrue(all(0 <= n["share"] <= 1 for n in x["tree"]))
         self.assertGreater(max(e["refitted_errors"]["r2_val"] for e in x["edits"] if e["refitted_errors"]["r2_val"] is not None), .999)
 
+    def test_explain_in_steps(self):
+        """The tree at once, the edits of a part before others, and in the end what the command says."""
+        rows = "a,b,y\n" + "".join(f"{i % 7 + 1},{i % 11 - 5},{2 * (i % 7 + 1) ** 1.5 - (i % 11 - 5)}\n" for i in range(80))
+        t = self.s.table(rows)["table"]
+        ask = lambda **how: self.check(self.s.post("/api/explain", {"table": t, "formula": "2*sqrt(a) - sin(b)", **how}), 200)
+        x = ask(seconds=0)
+        self.assertEqual((x["tried"], x["edits"], x["evidence"], x["done"]), (0, [], None, False))
+        self.assertEqual(max(n["share"] for n in x["tree"]), 1)
+        node = len(x["tree"]) - 1
+        x = ask(seconds=1e-9, node=node)
+        self.assertTrue(x["edits"] and all(e["node"] == node for e in x["edits"]), x["edits"])
+        self.assertLess(x["tried"], x["wanted"])
+        seen = {e["edit"] for e in x["edits"]}
+        self.assertEqual({e["edit"] for e in ask(seconds=0)["edits"]}, seen)  # another client
+        for _ in range(x["wanted"]):
+            if (x := ask(seconds=.2))["done"]:
+                break
+            self.assertFalse(seen & {e["edit"] for e in x["edits"]})
+            seen |= {e["edit"] for e in x["edits"]}
+        self.assertTrue(x["done"])
+        with tempfile.NamedTemporaryFile("w", suffix=".csv") as f:
+            f.write(rows)
+            f.flush()
+            r = subprocess.run([SNIP, "explain", f.name, "2*sqrt(a) - sin(b)", "--model", MODEL, "--json", "--top", "0"], capture_output=True, text=True)
+        for key, value in json.loads(r.stdout).items():
+            self.assertEqual(x[key], value, key)
+        self.assertEqual({e["edit"] for e in x["edits"]}, seen)
+        self.assertEqual(ask()["edits"], x["edits"])
+        long = "+".join(f"sin({k}*a)" for k in range(1, 40))
+        self.check(self.s.post("/api/explain", {"table": t, "formula": long, "seconds": 0}), 422, "at most 100")
+        for how in [{"seconds": "x"}, {"seconds": 0, "node": -1}, {"seconds": 0, "node": 10 ** 18}, {"seconds": 0, "node": {}}, {"seconds": 0, "try": -3}]:
+            ask(**how)
+
+    def test_status(self):
+        """What a browser would log as an error can be had as an answer."""
+        t = self.s.table()["table"]
+        for path, body, status in [("/api/formula", {"formula": "x +"}, 422), ("/api/rank", {"table": t, "formula": "("}, 422),
+                                   ("/api/rank", {"table": "x"}, 404), ("/api/nothing", {}, 404), ("/api/info", {}, 405)]:
+            self.check(self.s.post(path, body), status)
+            answer = self.check(self.s.post(path + "?status=200", body), 200)
+            self.assertEqual(answer["status"], status)
+            self.assertGreater(len(answer["error"]), 5)
+        self.check(self.s.post("/api/rank?status=200", "{"), 400)
+        self.check(self.s.post("/api/rank?status=201", {"table": "x"}), 404)
+        self.check(self.s.get("/api/info?status=200", headers={"Host": "evil.example"}), 403)
+
+    def test_take(self):
+        t = self.s.table()["table"]
+        c = self.check(self.s.post("/api/take", {"table": t, "formula": "1.5 + 0.3*x0"}), 200)
+        self.assertGreater(c["r2_val"], 1 - 1e-9)
+        self.assertIn("x", c["equation"])
+        self.check(self.s.post("/api/take", {"table": t, "formula": "x0 + x1"}), 422, "that law has 2 inputs, the table 1")
+        self.check(self.s.post("/api/take", {"table": t, "formula": "x0 +"}), 422)
+
+    def test_library(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "lib.db")
+            subprocess.run([SNIP, "index", "build", "-o", path, "--count", "60", "--model", MODEL], check=True, capture_output=True)
+            s = Server("--library", path)
+            try:
+                self.assertEqual(self.check(s.get("/api/info"), 200)["library"], 60)
+                t = s.table()["table"]
+                found = self.check(s.post("/api/find", {"table": t, "count": 5}), 200)["candidates"]
+                self.assertEqual(len(found), 5)
+                self.assertTrue(all(1 <= c["place"] <= 60 for c in found))
+                m = self.check(s.post("/api/map", {"table": t}), 200)
+                self.assertEqual(len(m["points"]), 60)
+                near = [n["similarity"] for n in m["nearest"]]
+                self.assertEqual(near, sorted(near, reverse=True))
+                known = {p["formula"] for p in m["points"]}
+                self.assertTrue(near and all(n["formula"] in known for n in m["nearest"]))
+                c = self.check(s.post("/api/take", {"table": t, "formula": m["nearest"][0]["formula"]}), 200)
+                self.assertIsNotNone(c["r2_val"])
+                fit = self.check(s.post("/api/fit", {"table": t, "seconds": 2}), 200)["fit"]
+                self.assertNotIn("error", ended(s, fit))
+            finally:
+                self.assertEqual(s.stop()[1], 0)
+            with open(os.path.join(folder, "no.db"), "w") as f:
+                f.write("not a library")
+            for wrong in [os.path.join(folder, "nothing.db"), os.path.join(folder, "no.db"), folder]:
+                r = subprocess.run([SNIP, "serve", "--port", "0", "--model", MODEL, "--library", wrong], capture_output=True, text=True, timeout=60)
+                self.assertEqual((r.returncode != 0, r.stderr.count("\n"), r.stdout), (True, 1, ""), r.stderr)
+
+    def test_open(self):
+        """--open asks the desktop to show the address."""
+        with tempfile.TemporaryDirectory() as folder:
+            told = os.path.join(folder, "told")
+            program = os.path.join(folder, "xdg-open")
+            with open(program, "w") as f:
+                f.write(f'#!/bin/sh\nprintf %s "$1" >"{told}.new" && mv "{told}.new" "{told}"\n')
+            os.chmod(program, 0o755)
+            s = Server("--open", env={**os.environ, "PATH": folder + ":" + os.environ["PATH"]})
+            until = time.monotonic() + 20
+            while not os.path.exists(told) and time.monotonic() < until:
+                time.sleep(.05)
+            self.assertEqual(s.stop()[1], 0)
+            with open(told) as f:
+                self.assertEqual(f.read(), f"http://127.0.0.1:{s.port}/")
+
     def test_find_embed_map(self):
         t = self.s.table()["table"]
         self.assertGreater(len(self.check(self.s.post("/api/find", {"table": t, "count": 3}), 200)["candidates"]), 0)
@@ -421,6 +557,8 @@ class Serve(unittest.TestCase):
         states = [json.loads(line[6:]) for line in re.findall(rb"data: .*", text)]
         self.assertTrue(states[-1]["done"])
         self.assertFalse(any(x["done"] for x in states[:-1]))
+        self.assertEqual(states, sorted(states, key=lambda x: x["seconds"]))
+        self.assertTrue(all(0 <= x["spent"] <= 1 for x in states[:-1]))
         state = ended(self.s, fit)
         best = state["front"][state["selected"]]
         self.assertGreater(best["r2_val"], .9999)
@@ -560,6 +698,11 @@ class Serve(unittest.TestCase):
         c.close()
         self.assertEqual((code, messages.count("\n")), (0, 1), messages)
         self.assertLess(seconds, float(os.environ.get("SNIP_SERVE_STOP", "1")) + os.getloadavg()[0] / 10)
+
+    def test_zz_slow(self):
+        self.drip.join()
+        self.assertEqual(sorted(self.borne), ["body", "head"])
+        self.assertTrue(all(t > 15 for t in self.borne.values()), self.borne)
 
     def test_zz_memory(self):
         """No growth over many requests of all kinds; the first ones fill caches."""

@@ -623,3 +623,22 @@ int table_inputs(const table *t, const char ***names, const double ***columns, a
     }
     return 1;
 }
+
+const char *table_note(const table *t, const table_options *options, size_t k, arena *a)
+{
+    text note = { .a = a };
+    if (t->dropped && k-- == 0) {
+        text_add(&note, "%zu rows with missing or non-finite cells left out", t->dropped);
+        return text_end(&note);
+    }
+    for (size_t i = 0; i < t->inputs && !options->columns; i++)
+        if (t->nameless[t->input[i]] && k-- == 0) {
+            const char *option = hints_of(options)->columns;
+            text_add(&note, "a column without a name is used as the input %s",
+                     t->name[t->input[i]]);
+            if (option)
+                text_add(&note, " (%s names the inputs to use)", option);
+            return text_end(&note);
+        }
+    return NULL;
+}

@@ -67,4 +67,8 @@ snip_code table_parse(table *out, const char *path, const char *text, size_t siz
 /* The inputs as arrays of names and columns in `a`. Returns 0 when memory is out. */
 int table_inputs(const table *t, const char ***names, const double ***columns, arena *a);
 
+/* The k-th thing that reading the table in this way left out or made up, as a sentence in `a`; NULL
+ * after the last. */
+const char *table_note(const table *t, const table_options *options, size_t k, arena *a);
+
 #endif

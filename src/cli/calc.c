@@ -47,7 +47,7 @@ static int command(const cli_command *self, int argc, char **argv)
     expr_names known = { names, t.inputs };
     if (!cli_formula(self, &e, argv[0], &known, a))
         goto done;
-    cli_table_notes(self, &t, &how);
+    cli_table_notes(self, &t, &how, a);
     if (expr_eval(e, x, t.rows, y, a) == (size_t)-1) {
         cli_fail(self, CLI_FAILED, "out of memory");
         goto done;

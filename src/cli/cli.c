@@ -303,17 +303,11 @@ const char *cli_model_path(const char *asked, arena *a)
     return NULL;
 }
 
-void cli_table_notes(const cli_command *self, const table *t, const table_options *how)
+void cli_table_notes(const cli_command *self, const table *t, const table_options *how, arena *a)
 {
-    if (t->dropped)
-        fprintf(stderr, "snip %s: %zu rows with missing or non-finite cells left out\n", self->name,
-                t->dropped);
-    for (size_t i = 0; i < t->inputs && !how->columns; i++)
-        if (t->nameless[t->input[i]])
-            fprintf(stderr,
-                    "snip %s: a column without a name is used as the input %s (--columns names the "
-                    "inputs to use)\n",
-                    self->name, t->name[t->input[i]]);
+    const char *note;
+    for (size_t k = 0; (note = table_note(t, how, k, a)); k++)
+        fprintf(stderr, "snip %s: %s\n", self->name, note);
 }
 
 static void draw_progress(void *context, const char *what, size_t done, size_t total,

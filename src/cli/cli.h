@@ -160,7 +160,7 @@ const progress_show *cli_progress(int quiet);
 extern const table_hints cli_table_hints;
 
 /* Says on standard error what reading a table in this way left out or made up. */
-void cli_table_notes(const cli_command *self, const table *t, const table_options *how);
+void cli_table_notes(const cli_command *self, const table *t, const table_options *how, arena *a);
 
 /* The model to use: `asked`, else $SNIP_MODEL, else the one that came with the program, installed
  * or in its source tree. In `a`; NULL if there is none. */

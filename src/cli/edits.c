@@ -45,7 +45,7 @@ static int load_setting(const cli_command *self, setting *s, const char *formula
             return cli_fail(self, CLI_FAILED, "out of memory"), 0;
         if (t.inputs == 0)
             return cli_fail(self, CLI_FAILED, "%s: has no input columns", file), 0;
-        cli_table_notes(self, &t, how);
+        cli_table_notes(self, &t, how, a);
         s->names = (expr_names){ names, t.inputs };
         s->rows = t.rows;
     }

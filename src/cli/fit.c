@@ -253,7 +253,7 @@ static int read_table(request *q, const char *path, regress_table *out)
     if (!table_inputs(&t, &names, &x, task->a))
         return cli_fail(q->self, 0, "out of memory");
     if (!task->quiet)
-        cli_table_notes(q->self, &t, &task->table);
+        cli_table_notes(q->self, &t, &task->table, task->a);
     task->p.names = (expr_names){ names, t.inputs };
     *out = (regress_table){ t.inputs, t.rows, names, x, t.column[t.target] };
     return 1;

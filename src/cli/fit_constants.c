@@ -340,7 +340,7 @@ static int read_rows(request *q)
     if (table_parse(&t, q->path, q->content, q->size, &how, q->a, &st) != SNIP_OK)
         return cli_fail(q->self, 0, "%s", st.msg);
     if (!q->quiet)
-        cli_table_notes(q->self, &t, &how);
+        cli_table_notes(q->self, &t, &how, q->a);
     for (size_t k = 0; k < n; k++)
         x[k] = t.column[take[k]];
     q->d = (regress_estimate_data){ .x = x, .y = t.column[q->target_column], .rows = t.rows };

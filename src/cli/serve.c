@@ -38,11 +38,36 @@ static void open_browser(const char *address)
         waitpid(child, NULL, 0);
 }
 
+/* Serves until a signal comes. */
+static int run(const cli_command *self, const serve_options *o, int open, int quiet)
+{
+    snip_status st;
+    serve *s = NULL;
+    const volatile sig_atomic_t *stop = cli_stop_on_signals();
+    signal(SIGPIPE, SIG_IGN);
+    if (serve_start(&s, o, &st) != SNIP_OK) {
+        cli_fail_status(self, &st);
+        return CLI_FAILED;
+    }
+    printf("%s\n", serve_address(s));
+    fflush(stdout);
+    if (!quiet)
+        fprintf(stderr, "snip serve: Ctrl-C stops the server\n");
+    if (open)
+        open_browser(serve_address(s));
+    while (!*stop) /* a signal cuts the nap short */
+        nanosleep(&(struct timespec){ .tv_nsec = 200000000 }, NULL);
+    if (!serve_stop(s)) /* something computes for nobody; it holds the model */
+        _exit(CLI_DONE);
+    return CLI_DONE;
+}
+
 static int command(const cli_command *self, int argc, char **argv)
 {
     int code, open = 0;
     uint64_t port = PORT;
     const char *host = NULL, *token = NULL, *upload = "64M";
+    const char *library = NULL;
     cli_task task = { 0 };
     const cli_option options[] = {
         CLI_OPTION(COUNT, "port", &port, "P", "where to listen; 0: any port that is free",
@@ -51,6 +76,8 @@ static int command(const cli_command *self, int argc, char **argv)
                    "another address than 127.0.0.1; one that other machines reach needs --token"),
         CLI_OPTION(TEXT, "token", &token, "SECRET", "what requests have to show"),
         CLI_OPTION(TEXT, "max-upload", &upload, "SIZE", "the largest table that is taken, as 64M"),
+        CLI_OPTION(TEXT, "library", &library, "FILE",
+                   "formulas (snip index) to search in and to draw the map of"),
         CLI_SWITCH("open", &open, "open the page in the browser"),
         CLI_TASK_MODEL(&task),
     };
@@ -60,8 +87,7 @@ static int command(const cli_command *self, int argc, char **argv)
     if (n > 1)
         return cli_fail(self, CLI_MISUSED, "wants at most one table; see snip serve --help");
     snip_status st;
-    serve *s = NULL;
-    serve_options o = { .host = host, .port = (int)port, .token = token };
+    serve_options o = { .host = host, .port = (int)port, .token = token, .library = library };
     o.max_upload = bytes_of(upload);
     if (o.max_upload == 0)
         return cli_fail(self, CLI_MISUSED, "--max-upload: '%.40s' is not a size, as 64M", upload);
@@ -90,23 +116,7 @@ static int command(const cli_command *self, int argc, char **argv)
         o.table = name ? name + 1 : argv[0];
         o.table_text = text;
     }
-    const volatile sig_atomic_t *stop = cli_stop_on_signals();
-    signal(SIGPIPE, SIG_IGN);
-    if (serve_start(&s, &o, &st) != SNIP_OK) {
-        cli_fail_status(self, &st);
-        goto done;
-    }
-    printf("%s\n", serve_address(s));
-    fflush(stdout);
-    if (!task.quiet)
-        fprintf(stderr, "snip serve: Ctrl-C stops the server\n");
-    if (open)
-        open_browser(serve_address(s));
-    while (!*stop) /* a signal cuts the nap short */
-        nanosleep(&(struct timespec){ .tv_nsec = 200000000 }, NULL);
-    if (!serve_stop(s)) /* something computes for nobody; it holds the model */
-        _exit(CLI_DONE);
-    code = CLI_DONE;
+    code = run(self, &o, open, task.quiet);
 done:
     cli_task_close(&task);
     return code;
@@ -121,6 +131,7 @@ const cli_command cli_serve_command = {
         "it in the browser. Ctrl-C stops it, running searches included. docs/serve.md "
         "describes the JSON API behind it.",
     .examples = "snip serve --open\n"
-                "snip serve data.csv --port 8080\n",
+                "snip serve data.csv --port 8080\n"
+                "snip serve data.csv --library lib.db\n",
     .run = command,
 };

@@ -60,7 +60,7 @@ int cli_task_table(const cli_command *self, cli_task *task, const char *path)
         return cli_fail(self, 0, "%s: has %zu inputs, the model reads %d; choose with --columns",
                         path, t.inputs, task->t->m->config.dims);
     if (!task->quiet)
-        cli_table_notes(self, &t, &task->table);
+        cli_table_notes(self, &t, &task->table, task->a);
     const regress_table data = { t.inputs, t.rows, names, x, t.column[t.target] };
     const double *weight = t.weights == TABLE_NO_TARGET ? NULL : t.column[t.weights];
     snip_code code =
@@ -68,13 +68,9 @@ int cli_task_table(const cli_command *self, cli_task *task, const char *path)
                : regress_problem_make(&task->p, &data, task->seed, task->a, &st);
     if (code != SNIP_OK)
         return cli_fail(self, 0, "%s: %s", path, st.msg);
-    for (size_t j = 0; j < t.inputs && !task->quiet; j++)
-        if (task->p.low[j] == task->p.high[j])
-            fprintf(stderr, "snip %s: %s is the same in all rows that are not held out\n",
-                    self->name, names[j]);
-    if (task->p.fit < task->p.train && !task->quiet)
-        fprintf(stderr, "snip %s: constants are fitted to %zu of the rows, all rows judge\n",
-                self->name, task->p.fit);
+    const char *note;
+    for (size_t k = 0; !task->quiet && (note = regress_problem_note(&task->p, k, task->a)); k++)
+        fprintf(stderr, "snip %s: %s\n", self->name, note);
     return 1;
 }
 

@@ -189,6 +189,13 @@ static snip_code scaled(expr *out, expr e, arena *a, snip_status *st)
     return code;
 }
 
+snip_code library_candidate(expr *out, expr e, regress_inputs inputs, const regress_problem *p,
+                            int form, arena *a, snip_status *st)
+{
+    snip_code code = regress_problem_restore(out, e, inputs, p, a, st);
+    return code == SNIP_OK && form ? scaled(out, *out, a, st) : code;
+}
+
 /* The match as a formula in the user's inputs. */
 static snip_code restore(regress_candidate *c, const match *m, library_file *ix, arena *a,
                          snip_status *st)
@@ -196,9 +203,7 @@ static snip_code restore(regress_candidate *c, const match *m, library_file *ix,
     library_row row;
     snip_code code = library_formula(&row, ix, m->hit.id, a, st);
     if (code == SNIP_OK)
-        code = regress_problem_restore(&c->e, row.e, m->inputs, m->p, a, st);
-    if (code == SNIP_OK && library_about(ix)->forms)
-        code = scaled(&c->e, c->e, a, st);
+        code = library_candidate(&c->e, row.e, m->inputs, m->p, library_about(ix)->forms, a, st);
     if (code == SNIP_OK) {
         c->text = row.formula;
         c->place = (size_t)m->hit.id;

@@ -19,6 +19,11 @@ snip_code library_find(regress_candidate **out, size_t *found, const regress_pro
                        const model_opened *t, library_file *ix, const library_find_how *how,
                        arena *a, snip_status *st);
 
+/* e, a formula of those standardised inputs, as a candidate in the user's own. A form has constants
+ * of its own only inside; it gets a factor and a shift to be fitted. */
+snip_code library_candidate(expr *out, expr e, regress_inputs inputs, const regress_problem *p,
+                            int form, arena *a, snip_status *st);
+
 /* Puts order[0..n) into the next permutation, by the places of its entries (NULL: by themselves).
  * Returns 0 after the last one. */
 int library_next_order(size_t *order, const size_t *place, size_t n);

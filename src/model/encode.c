@@ -66,6 +66,23 @@ static int layer_room(layer_pass *y, float **out, size_t n, const model_config *
            (!pre || y->normed2);
 }
 
+/* The encoder's end: pooled tokens of each span, then the bottleneck. Returns 0 when memory is out.
+ */
+static int pool_forward(const model *m, const model_encoder *e, model_pass *p, float *z, arena *a)
+{
+    const float *w = m->w;
+    size_t d = (size_t)m->config.d, total = 0;
+    for (size_t s = 0; s < p->rows; s++) /* one weight per token of each span */
+        total += p->span[s].end - p->span[s].first;
+    p->weight = floats(a, total, 1);
+    p->pooled = floats(a, p->rows, d);
+    if (!p->weight || !p->pooled)
+        return 0;
+    nn_pool_forward(p->pooled, p->weight, p->out, w + e->pool_w, w[e->pool_b], p->span, p->rows, d);
+    return nn_linear_forward(z, p->pooled, w + e->bottleneck_w, w + e->bottleneck_b, p->rows, d,
+                             (size_t)m->config.latent, NN_FLOAT32);
+}
+
 /* The encoder proper: from p->sum to z. Returns 0 when memory is out. */
 static int encoder_forward(const model *m, const model_encoder *e, model_pass *p, float *z,
                            arena *a)
@@ -73,7 +90,7 @@ static int encoder_forward(const model *m, const model_encoder *e, model_pass *p
     const model_config *c = &m->config;
     const nn_kernels *k = nn_kernels_best();
     const float *w = m->w;
-    size_t n = p->n, d = (size_t)c->d, ff = (size_t)c->ff, total = 0;
+    size_t n = p->n, d = (size_t)c->d, ff = (size_t)c->ff;
     int pre = c->norm == MODEL_PRE_NORM;
     p->layers = c->layers;
     p->layer = arena_zero(a, (size_t)c->layers * sizeof *p->layer);
@@ -138,15 +155,7 @@ static int encoder_forward(const model *m, const model_encoder *e, model_pass *p
             return 0;
         k->norm(p->out, p->out_stats, p->top, w + e->last_g, w + e->last_b, n, d);
     }
-    for (size_t s = 0; s < p->rows; s++) /* one weight per token of each span */
-        total += p->span[s].end - p->span[s].first;
-    p->weight = floats(a, total, 1);
-    p->pooled = floats(a, p->rows, d);
-    if (!p->weight || !p->pooled)
-        return 0;
-    nn_pool_forward(p->pooled, p->weight, p->out, w + e->pool_w, w[e->pool_b], p->span, p->rows, d);
-    return nn_linear_forward(z, p->pooled, w + e->bottleneck_w, w + e->bottleneck_b, p->rows, d,
-                             (size_t)c->latent, NN_FLOAT32);
+    return pool_forward(m, e, p, z, a);
 }
 
 /* One layer: dx holds the gradient of its output and receives that of its input. */

@@ -128,7 +128,8 @@ static int multiply(matrix *a, matrix *b, matrix *c, int add)
     return good;
 }
 
-/* The same sums of the same rounded numbers by float32 products, on any processor. */
+/* The same sums of the same rounded numbers by float32 products, on any processor. Many parameters:
+ * those of BLAS. */
 static int multiply_rounded(int trans_a, int trans_b, size_t m, size_t n, size_t k,
                             const uint16_t *a, const uint16_t *b, int add, float *c)
 {
@@ -143,6 +144,7 @@ static int multiply_rounded(int trans_a, int trans_b, size_t m, size_t n, size_t
     return good;
 }
 
+/* Many parameters: those of BLAS. */
 int nn_dense(nn_products how, int trans_a, int trans_b, size_t m, size_t n, size_t k,
              const float *a, const float *b, int add, float *c)
 {

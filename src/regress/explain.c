@@ -371,21 +371,40 @@ static size_t to_refit(const regress_explanation *x, const regress_problem *p,
     return x->edits < how->list ? x->edits : how->list;
 }
 
-/* The listed edits' real errors, before and after a refit. It begins at the constants fitted to the
- * unedited formula and, in a second candidate, at those given: the data may have drawn the former
- * far away from what the edit needs. */
-static snip_code try_edits(regress_explanation *x, const regress_problem *p,
-                           const regress_explain_how *what, arena *a, snip_status *st)
+/* Takes over what a fit of an edit came to. That from the constants given comes second and has to
+ * be better: fitted rows choose, those held out judge. */
+static void take_fit(regress_edit *edit, const regress_candidate *c, int second,
+                     const regress_problem *p)
 {
-    x->listed = to_refit(x, p, what);
-    regress_candidate *c = arena_zero(a, (2 * x->listed + 1) * sizeof *c);
+    const double same = 1e-9;
+    if (!second)
+        edit->errors = c->given;
+    else if (!(c->errors.loss[0] < edit->refitted.loss[0] * (1 - same)) &&
+             !(isnan(edit->refitted.loss[0]) && !isnan(c->errors.loss[0])))
+        return;
+    edit->fitted = c->fitted;
+    edit->trained = c->trained;
+    edit->refitted = c->errors;
+    edit->judged = regress_judged(&edit->refitted, p);
+}
+
+/* A fit begins at the constants of the unedited formula and, in a second candidate, at those given:
+ * the data may have drawn the former far away from what the edit needs. */
+snip_code regress_explain_refit(regress_explanation *x, const size_t *which, size_t count,
+                                const regress_problem *p, const regress_explain_how *what, arena *a,
+                                snip_status *st)
+{
+    regress_candidate *c = arena_zero(a, (2 * count + 1) * sizeof *c);
     size_t n = 0;
     if (!c)
         return status_nomem(st);
-    for (size_t i = 0; i < x->listed; i++) {
-        c[n++] = (regress_candidate){ .e = x->edit[i].e, .place = 2 * i };
-        if (x->edit[i].given.count)
-            c[n++] = (regress_candidate){ .e = x->edit[i].given, .place = 2 * i + 1 };
+    for (size_t k = 0; k < count; k++) {
+        const regress_edit *edit = &x->edit[which[k]];
+        if (edit->tried)
+            continue;
+        c[n++] = (regress_candidate){ .e = edit->e, .place = 2 * which[k] };
+        if (edit->given.count)
+            c[n++] = (regress_candidate){ .e = edit->given, .place = 2 * which[k] + 1 };
     }
     const regress_rank_how how = { .refit = 1,
                                    .order = REGRESS_BY_LOSS,
@@ -393,26 +412,13 @@ static snip_code try_edits(regress_explanation *x, const regress_problem *p,
                                    .parts = 1, /* they are many, and the constants nearly right */
                                    .threads = what->threads };
     snip_code code = regress_rank(c, n, p, NULL, &how, a, st);
-    if (code != SNIP_OK)
-        return code;
-    for (size_t second = 0; second < 2; second++)
-        for (size_t i = 0; i < n; i++) {
-            regress_edit *edit = &x->edit[c[i].place / 2];
-            if (c[i].place % 2 != second)
-                continue;
-            if (!second)
-                edit->errors = c[i].given;
-            /* Fitted rows choose, those held out judge. */
-            const double same = 1e-9;
-            if (second && !(c[i].errors.loss[0] < edit->refitted.loss[0] * (1 - same)) &&
-                !(isnan(edit->refitted.loss[0]) && !isnan(c[i].errors.loss[0])))
-                continue;
-            edit->fitted = c[i].fitted;
-            edit->trained = c[i].trained;
-            edit->refitted = c[i].errors;
-            edit->judged = regress_judged(&edit->refitted, p);
-        }
-    return sort_listed(x, a) ? SNIP_OK : status_nomem(st);
+    for (size_t second = 0; second < 2 && code == SNIP_OK; second++)
+        for (size_t i = 0; i < n; i++)
+            if (c[i].place % 2 == second) {
+                take_fit(&x->edit[c[i].place / 2], &c[i], (int)second, p);
+                x->edit[c[i].place / 2].tried = 1;
+            }
+    return code;
 }
 
 /* Whether formulas differ in their numbers only. */
@@ -450,7 +456,6 @@ static snip_code weigh(regress_explanation *x, const regress_candidate *fitted,
 {
     enum { STARTS = 16 };
     regress_tried *tried = arena_array(a, x->listed + 1, sizeof *tried);
-    x->evidence = (regress_evidence){ .best = (size_t)-1, .p = 1 };
     if (x->listed == 0)
         return SNIP_OK;
     if (!tried)
@@ -546,27 +551,46 @@ static snip_code try_pairs(regress_explanation *x, expr given, const regress_can
     return code;
 }
 
-snip_code regress_explain(regress_explanation *out, expr e, const regress_problem *p,
-                          const model_opened *t, const regress_explain_how *how, arena *a,
-                          snip_status *st)
+/* The best edit of each node: where it stands, and its gain. */
+static void note_best(regress_explanation *x)
 {
-    regress_explanation x = { .e = e };
-    regress_candidate whole = { .e = e };
+    for (size_t i = 0; i < x->e.count; i++) {
+        x->gain[i] = NAN;
+        x->best[i] = (size_t)-1;
+    }
+    for (size_t k = 0; k < x->edits; k++) {
+        size_t node = x->edit[k].node;
+        if (x->edit[k].kind == REGRESS_FREE)
+            continue;
+        if (x->best[node] == (size_t)-1 || by_gain(&x->edit[k], &x->edit[x->best[node]]) < 0) {
+            x->gain[node] = x->edit[k].gain;
+            x->best[node] = k;
+        }
+    }
+}
+
+snip_code regress_explain_begin(regress_explanation *out, expr e, const regress_problem *p,
+                                const model_opened *t, const regress_explain_how *how, arena *a,
+                                snip_status *st)
+{
+    regress_explanation x = { .e = e, .given = e, .whole = { .e = e } };
+    regress_candidate *whole = &x.whole;
     const regress_rank_how first = { .refit = how->refit || how->list,
                                      .order = REGRESS_BY_LOSS,
                                      .starts = how->starts,
                                      .threads = 1 };
+    x.evidence = (regress_evidence){ .best = (size_t)-1, .p = 1 };
     if (e.count > REGRESS_EXPLAIN_NODES_MAX)
         return status_fail(st, SNIP_UNSUPPORTED, 0,
                            "the formula has %zu nodes, at most %d can be explained", e.count,
                            REGRESS_EXPLAIN_NODES_MAX);
-    snip_code code = regress_rank(&whole, 1, p, NULL, &first, a, st);
+    snip_code code = regress_rank(whole, 1, p, NULL, &first, a, st);
     if (code != SNIP_OK)
         return code;
-    x.shown = how->refit ? whole.fitted : e;
+    x.shown = how->refit ? whole->fitted : e;
     /* Other rows may turn the sign of a term; then the answer's tree is explained. */
-    x.e = how->refit && same_structure(whole.trained, whole.fitted) ? whole.trained : x.shown;
-    x.errors = how->refit ? whole.errors : whole.given;
+    x.e = how->refit && same_structure(whole->trained, whole->fitted) ? whole->trained : x.shown;
+    x.errors = how->refit ? whole->errors : whole->given;
     if (isnan(x.errors.loss[0]))
         return status_fail(st, SNIP_UNSUPPORTED, 0,
                            "the formula has no finite value in some row of the table");
@@ -577,26 +601,38 @@ snip_code regress_explain(regress_explanation *out, expr e, const regress_proble
     x.best = arena_array(a, x.e.count, sizeof *x.best);
     if (!listed || !x.gain || !x.best || !keep_real(x.edit, &x.edits, x.e, p, a))
         return status_nomem(st);
-    code = measure(&x, p, t, how->threads, a, st);
-    if (code == SNIP_OK)
-        code = try_edits(&x, p, how, a, st);
-    for (size_t i = 0; i < x.e.count; i++) {
-        x.gain[i] = NAN;
-        x.best[i] = (size_t)-1;
-    }
-    for (size_t k = 0; k < x.edits && code == SNIP_OK; k++) {
-        size_t node = x.edit[k].node;
-        if (x.edit[k].kind == REGRESS_FREE)
-            continue;
-        if (x.best[node] == (size_t)-1 || by_gain(&x.edit[k], &x.edit[x.best[node]]) < 0) {
-            x.gain[node] = x.edit[k].gain;
-            x.best[node] = k;
-        }
-    }
-    if (code == SNIP_OK)
-        code = weigh(&x, &whole, p, how, a, st);
-    if (code == SNIP_OK)
-        code = try_pairs(&x, e, &whole, p, t, how, a, st);
+    if ((code = measure(&x, p, t, how->threads, a, st)) != SNIP_OK)
+        return code;
+    note_best(&x);
+    x.wanted = to_refit(&x, p, how);
     *out = x;
-    return code;
+    return SNIP_OK;
+}
+
+snip_code regress_explain_end(regress_explanation *x, const regress_problem *p,
+                              const model_opened *t, const regress_explain_how *how, arena *a,
+                              snip_status *st)
+{
+    x->listed = x->wanted;
+    if (!sort_listed(x, a))
+        return status_nomem(st);
+    note_best(x);
+    snip_code code = weigh(x, &x->whole, p, how, a, st);
+    return code == SNIP_OK ? try_pairs(x, x->given, &x->whole, p, t, how, a, st) : code;
+}
+
+snip_code regress_explain(regress_explanation *out, expr e, const regress_problem *p,
+                          const model_opened *t, const regress_explain_how *how, arena *a,
+                          snip_status *st)
+{
+    snip_code code = regress_explain_begin(out, e, p, t, how, a, st);
+    if (code != SNIP_OK)
+        return code;
+    size_t *which = arena_array(a, out->wanted + 1, sizeof *which);
+    if (!which)
+        return status_nomem(st);
+    for (size_t k = 0; k < out->wanted; k++)
+        which[k] = k;
+    code = regress_explain_refit(out, which, out->wanted, p, how, a, st);
+    return code == SNIP_OK ? regress_explain_end(out, p, t, how, a, st) : code;
 }

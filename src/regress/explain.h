@@ -45,6 +45,7 @@ typedef struct regress_edit {
     expr trained;                    /* and to the training rows: the errors are of these */
     regress_errors errors, refitted; /* of the listed edits: errors before and after */
     double judged;                   /* of the listed edits: the error that they are ordered by */
+    int tried;                       /* it was refitted */
 } regress_edit;
 
 typedef struct regress_explanation {
@@ -62,6 +63,10 @@ typedef struct regress_explanation {
     size_t pairs, pairs_tried;   /* those; all that were looked at */
     regress_evidence evidence;   /* on the edits refitted, or on the pairs where one is supported */
     const regress_edit *verdict; /* the edit or pair that `evidence` has as best; NULL: none */
+    /* For those who explain step by step. */
+    expr given;              /* the formula as it was asked for */
+    regress_candidate whole; /* the same, fitted */
+    size_t wanted;           /* edits at the front that are to be refitted before the end */
 } regress_explanation;
 
 typedef struct regress_explain_how {
@@ -77,6 +82,21 @@ typedef struct regress_explain_how {
 snip_code regress_explain(regress_explanation *out, expr e, const regress_problem *p,
                           const model_opened *t, const regress_explain_how *how, arena *a,
                           snip_status *st);
+
+/* The same step by step, for a page that does not let people wait. After the beginning the parts
+ * have their gains and the edits stand in the order of these. regress_explain_refit fits those at
+ * the places `which`, whichever are not yet, in any number of calls; no edit moves. When the first
+ * out->wanted are tried, regress_explain_end sorts these and gives the verdict, which is then the
+ * one of regress_explain. Table, model, `how` and the arena must be the same each time. */
+snip_code regress_explain_begin(regress_explanation *out, expr e, const regress_problem *p,
+                                const model_opened *t, const regress_explain_how *how, arena *a,
+                                snip_status *st);
+snip_code regress_explain_refit(regress_explanation *x, const size_t *which, size_t count,
+                                const regress_problem *p, const regress_explain_how *what, arena *a,
+                                snip_status *st);
+snip_code regress_explain_end(regress_explanation *x, const regress_problem *p,
+                              const model_opened *t, const regress_explain_how *how, arena *a,
+                              snip_status *st);
 
 /* What the edit does, as one line: `sin -> cos at sin(x0 + 1)`. NULL when memory is out. */
 const char *regress_edit_text(const regress_edit *edit, expr e, const expr_names *names, arena *a);

@@ -16,8 +16,8 @@ static json_t *errors_json(const regress_errors *e)
                      text_json_real(e->r2[1]), "loss_cross", text_json_real(e->cross));
 }
 
-static json_t *edit_json(const regress_explanation *x, const regress_edit *e,
-                         const regress_problem *p, arena *a)
+json_t *regress_edit_json(const regress_explanation *x, const regress_edit *e,
+                          const regress_problem *p, arena *a)
 {
     const char *what = regress_edit_text(e, x->shown, &p->names, a);
     json_t *second = e->two ? json_integer((json_int_t)e->second_node) : json_null();
@@ -37,8 +37,8 @@ static json_t *evidence_json(const regress_explanation *x, const regress_problem
     return json_pack("{s:b,s:I,s:i,s:o,s:o,s:o,s:o,s:o}", "supported", v->supported, "tried",
                      (json_int_t)v->tried, "folds", v->folds, "cross_loss",
                      text_json_real(v->cross[0]), "edited_cross_loss", text_json_real(v->cross[1]),
-                     "p", text_json_real(v->p), "edit", edit_json(x, x->verdict, p, a), "equation",
-                     regress_formula_json(v->fitted, &p->names, a));
+                     "p", text_json_real(v->p), "edit", regress_edit_json(x, x->verdict, p, a),
+                     "equation", regress_formula_json(v->fitted, &p->names, a));
 }
 
 json_t *regress_explanation_json(const regress_explanation *x, const regress_problem *p, size_t top,
@@ -51,13 +51,13 @@ json_t *regress_explanation_json(const regress_explanation *x, const regress_pro
                                         regress_formula_json(expr_sub(x->shown, i), &p->names, a),
                                         "gain", text_json_real(x->gain[i])));
     for (size_t k = 0; k < x->listed && k < top; k++)
-        json_array_append_new(edits, edit_json(x, &x->edit[k], p, a));
+        json_array_append_new(edits, regress_edit_json(x, &x->edit[k], p, a));
     for (size_t k = 0; k < x->pairs && k < top; k++)
-        json_array_append_new(pairs, edit_json(x, &x->pair[k], p, a));
+        json_array_append_new(pairs, regress_edit_json(x, &x->pair[k], p, a));
     return json_pack("{s:o,s:f,s:o,s:o,s:o,s:o,s:I,s:o,s:o,s:s}", "equation",
                      regress_formula_json(x->shown, &p->names, a), "similarity", x->similarity,
                      "errors", errors_json(&x->errors), "nodes", nodes, "edits", edits, "pairs",
                      pairs, "pairs_tried", (json_int_t)x->pairs_tried, "least_error",
-                     x->evidence.supported ? edit_json(x, x->verdict, p, a) : json_null(),
+                     x->evidence.supported ? regress_edit_json(x, x->verdict, p, a) : json_null(),
                      "evidence", evidence_json(x, p, a), "model", model);
 }

@@ -7,6 +7,7 @@
 
 #include "base/numbers.h"
 #include "base/streams.h"
+#include "base/text.h"
 #include "data/gen.h"
 
 enum { DRAWS = 4 }; /* of rows for the table's vector, where there are more than it takes */
@@ -526,4 +527,19 @@ int regress_problem_errors(regress_errors *out, expr e, const regress_problem *p
     }
     arena_reset(tmp, mark);
     return 1;
+}
+
+const char *regress_problem_note(const regress_problem *p, size_t k, arena *a)
+{
+    text note = { .a = a };
+    for (size_t j = 0; j < p->dim; j++)
+        if (p->low[j] == p->high[j] && k-- == 0) {
+            text_add(&note, "%s is the same in all rows that are not held out", p->names.name[j]);
+            return text_end(&note);
+        }
+    if (p->fit < p->train && k == 0) {
+        text_add(&note, "constants are fitted to %zu of the rows, all rows judge", p->fit);
+        return text_end(&note);
+    }
+    return NULL;
 }

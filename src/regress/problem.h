@@ -116,4 +116,8 @@ typedef struct regress_errors {
 } regress_errors;
 int regress_problem_errors(regress_errors *out, expr e, const regress_problem *p, arena *tmp);
 
+/* The k-th thing that a user should know of the table, as a sentence in `a`; NULL after the last.
+ */
+const char *regress_problem_note(const regress_problem *p, size_t k, arena *a);
+
 #endif

@@ -31,6 +31,10 @@ json_t *regress_ranking_json(const regress_candidate *c, size_t n, const regress
 json_t *regress_explanation_json(const regress_explanation *x, const regress_problem *p, size_t top,
                                  const char *model, arena *a);
 
+/* One edit, or pair, that was refitted. */
+json_t *regress_edit_json(const regress_explanation *x, const regress_edit *e,
+                          const regress_problem *p, arena *a);
+
 /* Adds the formula's tree as a picture: the more an edit of a part would gain, the darker it is. */
 void regress_explanation_svg(text *t, const regress_explanation *x, const regress_problem *p);
 

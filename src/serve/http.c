@@ -6,6 +6,7 @@
  * program. */
 #include <arpa/inet.h>
 #include <errno.h>
+#include <math.h>
 #include <microhttpd.h>
 #include <netinet/in.h>
 #include <stdarg.h>
@@ -17,15 +18,18 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/text.h"
 #include "serve/serve_int.h"
 
 enum {
-    WORKERS = 2,
+    WORKERS = 4,           /* so that quick answers do not wait for long ones */
     WAITING_MAX = 64,      /* requests that wait for a worker */
     CONNECTIONS_MAX = 600, /* open at a time */
     STOP_MS = 700,         /* the end waits so long for what computes */
     IDLE_SECONDS = 15,     /* a connection that says nothing is closed */
+    REQUEST_SECONDS = 20,  /* so long a request may take to arrive, however it drips, */
+    REQUEST_RATE = 65536,  /* and a second more for so many bytes of its body */
     BODIES_MAX = 4         /* times max_upload: all bodies that are being received */
 };
 
@@ -130,6 +134,11 @@ static void free_queue(struct serve_queue *w)
 
 void serve_reply(serve_request *q, unsigned status, json_t *value)
 {
+    const char *wanted = serve_query(q, "status");
+    if (value && status >= 404 && wanted && strcmp(wanted, "200") == 0) {
+        json_object_set_new(value, "status", json_integer(status));
+        status = 200;
+    }
     q->reply = value ? json_dumps(value, JSON_COMPACT) : NULL;
     json_decref(value);
     q->type = "application/json";
@@ -207,13 +216,15 @@ static ssize_t next_event(serve_stream *e)
         x->waiting = e;
         return 0;
     }
-    const char *state = x->state ? x->state : "{\"error\":\"out of memory\",\"done\":true}";
+    char *state = serve_search_state(x);
     free(e->text);
-    e->size = strlen(state) + 8;
-    e->text = malloc(e->size + 1);
+    e->size = state ? strlen(state) + 8 : 0;
+    e->text = state ? malloc(e->size + 1) : NULL;
+    if (e->text)
+        snprintf(e->text, e->size + 1, "data: %s\n\n", state);
+    free(state);
     if (!e->text)
         return MHD_CONTENT_READER_END_WITH_ERROR;
-    snprintf(e->text, e->size + 1, "data: %s\n\n", state);
     e->at = 0;
     e->sent = x->version;
     return 1;
@@ -262,6 +273,93 @@ static enum MHD_Result send_stream(struct MHD_Connection *c, serve_request *q)
     enum MHD_Result done = MHD_queue_response(c, 200, r);
     MHD_destroy_response(r);
     return done;
+}
+
+/* ---- slow connections ---- */
+
+/* A connection, and since when it has been expected to send a request: infinity while it is being
+ * answered. libmicrohttpd only closes those that are silent; one that sends a byte now and then
+ * would hold its place for ever. */
+struct serve_link {
+    int socket;
+    double since;
+    struct serve_link *next, **before;
+};
+
+static void on_connection(void *context, struct MHD_Connection *c, void **own,
+                          enum MHD_ConnectionNotificationCode what)
+{
+    serve *s = context;
+    struct serve_link *l = *own;
+    pthread_mutex_lock(&s->links_lock);
+    if (what == MHD_CONNECTION_NOTIFY_STARTED && (l = malloc(sizeof *l))) {
+        const union MHD_ConnectionInfo *fd =
+            MHD_get_connection_info(c, MHD_CONNECTION_INFO_CONNECTION_FD);
+        *l = (struct serve_link){ fd->connect_fd, clock_now(), s->links, &s->links };
+        if (l->next)
+            l->next->before = &l->next;
+        *own = s->links = l;
+    } else if (what == MHD_CONNECTION_NOTIFY_CLOSED && l) { /* its socket is still open */
+        *l->before = l->next;
+        if (l->next)
+            l->next->before = l->before;
+        free(l);
+    }
+    pthread_mutex_unlock(&s->links_lock);
+}
+
+/* From now on the connection is expected to send, or, with infinity, is not. */
+static void expect_since(serve *s, struct MHD_Connection *c, double since)
+{
+    const union MHD_ConnectionInfo *info =
+        MHD_get_connection_info(c, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+    struct serve_link *l = info ? info->socket_context : NULL;
+    pthread_mutex_lock(&s->links_lock);
+    if (l)
+        l->since = since;
+    pthread_mutex_unlock(&s->links_lock);
+}
+
+/* Bytes of a body have come: that much more time for the rest. */
+static void expect_more(serve *s, struct MHD_Connection *c, size_t bytes)
+{
+    const union MHD_ConnectionInfo *info =
+        MHD_get_connection_info(c, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+    struct serve_link *l = info ? info->socket_context : NULL;
+    pthread_mutex_lock(&s->links_lock);
+    if (l)
+        l->since = fmin(l->since + (double)bytes / REQUEST_RATE, clock_now());
+    pthread_mutex_unlock(&s->links_lock);
+}
+
+/* Ends connections whose requests take too long; libmicrohttpd notices and closes them. */
+static void *watch_links(void *context)
+{
+    serve *s = context;
+    pthread_mutex_lock(&s->links_lock);
+    while (!atomic_load(&s->stopping)) {
+        struct timespec until;
+        double now = clock_now();
+        for (struct serve_link *l = s->links; l; l = l->next)
+            if (now - l->since > REQUEST_SECONDS)
+                shutdown(l->socket, SHUT_RDWR);
+        clock_gettime(CLOCK_REALTIME, &until);
+        until.tv_sec++;
+        pthread_cond_timedwait(&s->links_end, &s->links_lock, &until);
+    }
+    pthread_mutex_unlock(&s->links_lock);
+    return NULL;
+}
+
+static void stop_watching(serve *s)
+{
+    pthread_mutex_lock(&s->links_lock);
+    atomic_store(&s->stopping, 1);
+    pthread_cond_signal(&s->links_end);
+    pthread_mutex_unlock(&s->links_lock);
+    if (s->watching)
+        pthread_join(s->watcher, NULL);
+    s->watching = 0;
 }
 
 /* ---- who may ask ---- */
@@ -457,10 +555,12 @@ static enum MHD_Result on_request(void *context, struct MHD_Connection *c, const
         return MHD_YES;
     }
     if (*size) {
+        expect_more(s, c, *size);
         take_body(s, q, bytes, *size);
         *size = 0;
         return MHD_YES;
     }
+    expect_since(s, c, INFINITY);
     if (q->status || q->stream)
         return send_ready(c, q);
     for (size_t k = 0; k < sizeof files / sizeof *files; k++)
@@ -479,8 +579,8 @@ static enum MHD_Result on_request(void *context, struct MHD_Connection *c, const
 static void on_completed(void *context, struct MHD_Connection *c, void **own,
                          enum MHD_RequestTerminationCode why)
 {
-    (void)c;
     (void)why;
+    expect_since(context, c, clock_now());
     if (*own)
         free_request(context, *own);
     *own = NULL;
@@ -506,11 +606,11 @@ static int address_of(struct sockaddr_in *out, const char *host, int port)
 
 static void free_server(serve *s)
 {
+    stop_watching(s);
     free_queue(s->queue);
     serve_store_free(s);
-    serve_map_free(s->map);
-    pthread_mutex_destroy(&s->lock);
-    pthread_mutex_destroy(&s->map_lock);
+    pthread_mutex_destroy(&s->links_lock);
+    pthread_cond_destroy(&s->links_end);
     free(s);
 }
 
@@ -522,6 +622,23 @@ static const struct timespec *stop_until(struct timespec *until)
     until->tv_sec += until->tv_nsec / 1000000000;
     until->tv_nsec %= 1000000000;
     return until;
+}
+
+/* The library and the table to begin with. */
+static snip_code open_first(serve *s, snip_status *st)
+{
+    const serve_options *o = &s->o;
+    if (o->library && !o->model)
+        return status_fail(st, SNIP_UNSUPPORTED, 0, "a library needs the model it was made with");
+    snip_code code = o->library ? library_open(&s->library, o->library, o->model, st) : SNIP_OK;
+    if (code != SNIP_OK || !o->table)
+        return code;
+    serve_table *t = serve_table_add(s, o->table, o->table_text, o->table_size, NULL, NULL, st);
+    if (!t)
+        return st->code;
+    memcpy(s->first, t->id, SERVE_ID);
+    serve_table_release(s, t);
+    return SNIP_OK;
 }
 
 snip_code serve_start(serve **out, const serve_options *o, snip_status *st)
@@ -537,19 +654,17 @@ snip_code serve_start(serve **out, const serve_options *o, snip_status *st)
     if (!s)
         return status_nomem(st);
     s->o = *o;
-    pthread_mutex_init(&s->lock, NULL);
-    pthread_mutex_init(&s->map_lock, NULL);
-    if (o->table) {
-        serve_table *t = serve_table_add(s, o->table, o->table_text, o->table_size, NULL, NULL, st);
-        if (!t) {
-            free_server(s);
-            return st ? st->code : SNIP_FORMAT;
-        }
-        memcpy(s->first, t->id, SERVE_ID);
-        serve_table_release(s, t);
+    serve_store_init(s);
+    pthread_mutex_init(&s->links_lock, NULL);
+    pthread_cond_init(&s->links_end, NULL);
+    snip_code code = open_first(s, st);
+    if (code != SNIP_OK) {
+        free_server(s);
+        return code;
     }
-    if (!start_workers(s)) {
-        free_server(s); /* none was started */
+    s->watching = pthread_create(&s->watcher, NULL, watch_links, s) == 0;
+    if (!s->watching || !start_workers(s)) {
+        free_server(s); /* no worker was started */
         return status_nomem(st);
     }
     errno = 0;
@@ -557,9 +672,9 @@ snip_code serve_start(serve **out, const serve_options *o, snip_status *st)
         MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ERROR_LOG,
         (uint16_t)o->port, NULL, NULL, on_request, s, MHD_OPTION_EXTERNAL_LOGGER, ignore, NULL,
         MHD_OPTION_SOCK_ADDR, &at, MHD_OPTION_NOTIFY_COMPLETED, on_completed, s,
-        MHD_OPTION_CONNECTION_LIMIT, (unsigned)CONNECTIONS_MAX, MHD_OPTION_CONNECTION_TIMEOUT,
-        (unsigned)IDLE_SECONDS, MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)1 << 17,
-        MHD_OPTION_END);
+        MHD_OPTION_NOTIFY_CONNECTION, on_connection, s, MHD_OPTION_CONNECTION_LIMIT,
+        (unsigned)CONNECTIONS_MAX, MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)IDLE_SECONDS,
+        MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)1 << 17, MHD_OPTION_END);
     if (!s->daemon) {
         int why = errno;
         stop_workers(s, stop_until(&(struct timespec){ 0 })); /* they wait for work */

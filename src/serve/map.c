@@ -1,25 +1,27 @@
-/* map.c - the shared space as a picture: generated laws as a background, a table and its candidates
- * among them.
+/* map.c - the shared space as a picture: formulas of the library as a background, generated laws
+ * where there is none, a table and its candidates among them.
  *
- * The background is drawn and embedded once, on first use. Its two principal axes are the
+ * The background is made once, on first use. Its two principal axes are the
  * picture's; they show a part of the space only, so the nearest formulas are listed by their
  * cosines. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/half.h"
 #include "base/text.h"
 #include "data/laws.h"
 #include "model/space.h"
 #include "regress/rank.h"
 #include "serve/serve_int.h"
 
-enum { LAWS = 2000, AXES = 2, TURNS = 60, NEAREST = 12 };
+enum { LAWS = 2000, OF_LIBRARY = 3000, AXES = 2, TURNS = 60, NEAREST = 12 };
 
 struct serve_map {
     arena *a;
     size_t count, latent;
     const char **text; /* of the formulas, in x0, x1, ... */
+    size_t *inputs;    /* that they have */
     float *z;          /* their vectors */
     double *mean;      /* of these */
     double *axis[AXES];
@@ -60,8 +62,44 @@ static snip_code embed(float *z, const model_item *item, size_t n, const serve *
     return code;
 }
 
-snip_code serve_embed_json(json_t **out, serve *s, const expr *e, size_t n, arena *a,
-                           snip_status *st)
+regress_inputs serve_all_inputs(const regress_problem *p)
+{
+    return (regress_inputs)((UINT64_C(1) << p->dim) - 1);
+}
+
+static json_t *vector_json(const float *z, size_t latent)
+{
+    json_t *v = json_array();
+    for (size_t k = 0; k < latent; k++)
+        json_array_append_new(v, json_real(z[k]));
+    return v;
+}
+
+/* The table's own vector, by a space that is made for it. */
+static snip_code embed_table(float *z, const serve *s, const regress_problem *p, snip_status *st)
+{
+    const model_opened *m = s->o.model;
+    regress_view view = m->m->config.forms ? REGRESS_FORM : REGRESS_EXACT;
+    model_space *space = model_space_new(m->m, m->tree, s->o.threads);
+    snip_code code = space ? regress_problem_embed(p, serve_all_inputs(p), view, space, z, st)
+                           : status_nomem(st);
+    model_space_free(space);
+    return code;
+}
+
+snip_code serve_embed_table(json_t **out, serve *s, const serve_table *t, arena *a, snip_status *st)
+{
+    size_t latent = (size_t)s->o.model->m->config.latent;
+    float *z = arena_array(a, latent, sizeof *z);
+    snip_code code = z ? embed_table(z, s, &t->p, st) : status_nomem(st);
+    if (code == SNIP_OK)
+        *out =
+            json_pack("{s:[o],s:s}", "vectors", vector_json(z, latent), "model", s->o.model->hash);
+    return code;
+}
+
+snip_code serve_embed_formulas(json_t **out, serve *s, const expr *e, size_t n, arena *a,
+                               snip_status *st)
 {
     size_t latent = (size_t)s->o.model->m->config.latent;
     model_item *item = arena_array(a, n, sizeof *item);
@@ -75,14 +113,9 @@ snip_code serve_embed_json(json_t **out, serve *s, const expr *e, size_t n, aren
         return code;
     json_t *vectors = json_array();
     for (size_t i = 0, k = 0; i < n; i++) {
-        json_t *v = json_null();
-        if (k < count && place[k] == i) {
-            v = json_array();
-            for (size_t j = 0; j < latent; j++)
-                json_array_append_new(v, json_real(z[k * latent + j]));
-            k++;
-        }
-        json_array_append_new(vectors, v);
+        int known = k < count && place[k] == i;
+        json_array_append_new(vectors, known ? vector_json(z + k * latent, latent) : json_null());
+        k += (size_t)known;
     }
     *out = json_pack("{s:o,s:s}", "vectors", vectors, "model", s->o.model->hash);
     return *out ? SNIP_OK : status_nomem(st);
@@ -125,48 +158,96 @@ static void find_axes(struct serve_map *m, double *row)
     }
 }
 
-/* Draws and embeds the background. NULL with a status on failure. */
-static struct serve_map *make(const serve *s, snip_status *st)
+/* Room for n formulas. Returns 0 when memory is out. */
+static int allocate(struct serve_map *m, size_t n)
 {
-    struct serve_map *m = calloc(1, sizeof *m);
-    const model_opened *t = s->o.model;
-    status_nomem(st);
-    if (!m || !(m->a = arena_new(0)))
-        goto failed;
-    arena *a = m->a;
-    m->latent = (size_t)t->m->config.latent;
-    expr *e = arena_array(a, LAWS, sizeof *e);
-    model_item *item = arena_array(a, LAWS, sizeof *item);
-    size_t *place = arena_array(a, LAWS, sizeof *place);
-    double *row = arena_array(a, m->latent, sizeof *row);
-    m->text = arena_array(a, LAWS, sizeof *m->text);
-    m->z = arena_array(a, LAWS * m->latent, sizeof *m->z);
-    m->mean = arena_array(a, m->latent, sizeof *m->mean);
+    m->text = arena_array(m->a, n, sizeof *m->text);
+    m->inputs = arena_array(m->a, n, sizeof *m->inputs);
+    m->z = arena_array(m->a, n * m->latent, sizeof *m->z);
+    m->mean = arena_array(m->a, m->latent, sizeof *m->mean);
     for (int k = 0; k < AXES; k++)
-        m->axis[k] = arena_array(a, m->latent, sizeof *m->axis[k]);
-    if (!e || !item || !place || !row || !m->text || !m->z || !m->mean || !m->axis[0] ||
-        !m->axis[1])
-        goto failed;
+        if (!(m->axis[k] = arena_array(m->a, m->latent, sizeof *m->axis[k])))
+            return 0;
+    return m->text && m->inputs && m->z && m->mean;
+}
+
+static int put_formula(struct serve_map *m, size_t k, expr e)
+{
+    m->text[k] = expr_print(e, SNIP_INFIX, NULL, 3, m->a);
+    m->inputs[k] = expr_inputs(e);
+    return m->text[k] != NULL;
+}
+
+/* Laws as the model learned them. */
+static snip_code from_generator(struct serve_map *m, const serve *s, snip_status *st)
+{
+    const model_opened *t = s->o.model;
+    expr *e = arena_array(m->a, LAWS, sizeof *e);
+    model_item *item = arena_array(m->a, LAWS, sizeof *item);
+    size_t *place = arena_array(m->a, LAWS, sizeof *place);
     const data_gen gen = { .dims = t->m->config.dims, .points = 50 };
+    if (!e || !item || !place || !allocate(m, LAWS))
+        return status_nomem(st);
     for (size_t i = 0; i < LAWS; i++) {
         data_sample sample;
-        if (data_law_draw(&sample, NULL, &gen, 0, RNG_LIBRARY, i, a) != SNIP_OK)
-            goto failed;
+        if (data_law_draw(&sample, NULL, &gen, 0, RNG_LIBRARY, i, m->a) != SNIP_OK)
+            return status_nomem(st);
         e[i] = sample.e;
     }
-    m->count = make_items(item, place, e, LAWS, t, a);
-    for (size_t k = 0; k < m->count; k++) {
-        m->text[k] = expr_print(e[place[k]], SNIP_INFIX, NULL, 3, a);
-        if (!m->text[k])
-            goto failed;
+    m->count = make_items(item, place, e, LAWS, t, m->a);
+    for (size_t k = 0; k < m->count; k++)
+        if (!put_formula(m, k, e[place[k]]))
+            return status_nomem(st);
+    return embed(m->z, item, m->count, s, st);
+}
+
+/* Formulas of the library, evenly taken; it has their vectors. */
+static snip_code from_library(struct serve_map *m, const serve *s, snip_status *st)
+{
+    const library_matrix *rows = library_rows(s->library);
+    size_t n = rows->count < OF_LIBRARY ? rows->count : OF_LIBRARY;
+    if (!allocate(m, n))
+        return status_nomem(st);
+    for (size_t k = 0; k < n; k++) {
+        library_row row;
+        size_t at = k * rows->count / n;
+        snip_code code = library_formula(&row, s->library, at + 1, m->a, st);
+        if (code != SNIP_OK)
+            return code;
+        if (!put_formula(m, k, row.e))
+            return status_nomem(st);
+        for (size_t j = 0; j < m->latent; j++)
+            m->z[k * m->latent + j] = half_value(rows->half[at * m->latent + j]);
     }
-    if (m->count < 3 || embed(m->z, item, m->count, s, st) != SNIP_OK)
-        goto failed;
+    m->count = n;
+    return SNIP_OK;
+}
+
+/* Makes the background. NULL with a status on failure. */
+static struct serve_map *make(serve *s, snip_status *st)
+{
+    enum { LEAST = 3 }; /* fewer have no two directions */
+    struct serve_map *m = calloc(1, sizeof *m);
+    if (!m || !(m->a = arena_new(0))) {
+        status_nomem(st);
+        free(m);
+        return NULL;
+    }
+    m->latent = (size_t)s->o.model->m->config.latent;
+    double *row = arena_array(m->a, m->latent, sizeof *row);
+    pthread_mutex_lock(&s->library_lock);
+    snip_code code = !row         ? status_nomem(st)
+                     : s->library ? from_library(m, s, st)
+                                  : from_generator(m, s, st);
+    pthread_mutex_unlock(&s->library_lock);
+    if (code == SNIP_OK && m->count < LEAST)
+        code = status_fail(st, SNIP_UNSUPPORTED, 0, "%zu formulas are too few for a map", m->count);
+    if (code != SNIP_OK) {
+        serve_map_free(m);
+        return NULL;
+    }
     find_axes(m, row);
     return m;
-failed:
-    serve_map_free(m);
-    return NULL;
 }
 
 /* The map, made on first use by whoever comes first. */
@@ -190,9 +271,16 @@ static json_t *point_json(const struct serve_map *m, const float *z, const char 
                      "y", at[1]);
 }
 
-/* The laws nearest to the table, by cosine. Laws of one form have one vector; the first stands for
- * all of them. */
-static json_t *nearest_json(const struct serve_map *m, const float *z)
+static json_t *near_json(const struct serve_map *m, const float *z, const char *text, double score)
+{
+    json_t *out = point_json(m, z, text);
+    json_object_set_new(out, "similarity", json_real(score));
+    return out;
+}
+
+/* The points nearest to the table by cosine, of those with no more inputs than it has. Laws of one
+ * form have one vector; the first stands for all of them. */
+static json_t *nearest_points(const struct serve_map *m, const float *z, size_t inputs)
 {
     size_t best[NEAREST], n = 0;
     double score[NEAREST];
@@ -201,7 +289,7 @@ static json_t *nearest_json(const struct serve_map *m, const float *z)
         size_t at = n, same = 0;
         while (same < n && !(fabs(score[same] - dot) < 1e-6))
             same++;
-        if (same < n)
+        if (same < n || m->inputs[i] > inputs)
             continue;
         while (at > 0 && score[at - 1] < dot) {
             if (at < NEAREST) {
@@ -219,52 +307,87 @@ static json_t *nearest_json(const struct serve_map *m, const float *z)
     json_t *out = json_array();
     for (size_t k = 0; k < n; k++)
         json_array_append_new(out,
-                              json_pack("{s:o,s:f,s:I}", "formula", text_json(m->text[best[k]]),
-                                        "similarity", score[k], "point", (json_int_t)best[k]));
+                              near_json(m, m->z + best[k] * m->latent, m->text[best[k]], score[k]));
     return out;
 }
 
-snip_code serve_map_json(json_t **out, serve *s, const serve_table *t, const expr *e,
-                         const char *const *text, size_t n, arena *a, snip_status *st)
+/* The same of the whole library, most of which is not on the map. */
+static snip_code nearest_in_library(json_t *out, const struct serve_map *m, serve *s,
+                                    const float *z, size_t inputs, arena *a, snip_status *st)
 {
-    const model_opened *t_model = s->o.model;
-    if (!t_model || t->p.dim > (size_t)t_model->m->config.dims)
-        return status_fail(st, SNIP_UNSUPPORTED, 0,
-                           t_model ? "the model reads fewer inputs than the table has"
-                                   : "there is no model");
-    const struct serve_map *m = map_of(s, st);
-    if (!m)
-        return st->code;
-    int forms = t_model->m->config.forms;
-    regress_inputs all = (regress_inputs)((UINT64_C(1) << t->p.dim) - 1);
-    float *z = arena_array(a, m->latent * (n + 1), sizeof *z);
-    arena *tmp = arena_new(0);
-    json_t *points = json_array(), *candidates = json_array();
-    model_space *space = model_space_new(t_model->m, t_model->tree, s->o.threads);
+    library_hit hit[NEAREST];
+    size_t found = 0;
+    float *row = arena_array(a, m->latent, sizeof *row);
+    if (!row)
+        return status_nomem(st);
+    pthread_mutex_lock(&s->library_lock);
+    const library_matrix *rows = library_rows(s->library);
     snip_code code =
-        z && tmp && space
-            ? regress_problem_embed(&t->p, all, forms ? REGRESS_FORM : REGRESS_EXACT, space, z, st)
-            : status_nomem(st);
-    for (size_t i = 0; i < m->count && code == SNIP_OK; i++)
-        json_array_append_new(points, point_json(m, m->z + i * m->latent, m->text[i]));
-    for (size_t i = 0; i < n && code == SNIP_OK; i++) {
+        library_search(s->library, z, NEAREST, (int)inputs, s->o.threads, hit, &found, st);
+    for (size_t k = 0; k < found && code == SNIP_OK; k++) {
+        library_row formula;
+        code = library_formula(&formula, s->library, hit[k].id, a, st);
+        if (code != SNIP_OK)
+            break;
+        for (size_t j = 0; j < m->latent; j++)
+            row[j] = half_value(rows->half[(hit[k].id - 1) * m->latent + j]);
+        const char *text = expr_print(formula.e, SNIP_INFIX, NULL, 3, a);
+        json_array_append_new(out, near_json(m, row, text ? text : "", hit[k].score));
+    }
+    pthread_mutex_unlock(&s->library_lock);
+    return code;
+}
+
+/* The given formulas as points; those that the model cannot read are left out. */
+static snip_code place_candidates(json_t *out, const struct serve_map *m, const serve *s,
+                                  const serve_table *t, const serve_candidates *c, arena *a,
+                                  snip_status *st)
+{
+    const model_opened *model = s->o.model;
+    float *z = arena_array(a, m->latent, sizeof *z);
+    arena *tmp = arena_new(0);
+    model_space *space = model_space_new(model->m, model->tree, s->o.threads);
+    snip_code code = z && tmp && space ? SNIP_OK : status_nomem(st);
+    for (size_t i = 0; i < c->count && code == SNIP_OK; i++) {
         model_words words;
         const model_item item = { .words = &words, .node = MODEL_WHOLE };
         snip_status why;
-        if (regress_words(&words, e[i], all, &t->p, t_model, a, tmp, &why) != SNIP_OK)
-            continue; /* the model cannot read it: it is not on the map */
-        code = model_space_embed(space, &item, 1, z + m->latent, NULL, st);
+        if (regress_words(&words, c->e[i], serve_all_inputs(&t->p), &t->p, model, a, tmp, &why) !=
+            SNIP_OK)
+            continue;
+        code = model_space_embed(space, &item, 1, z, NULL, st);
         if (code == SNIP_OK)
-            json_array_append_new(candidates, point_json(m, z + m->latent, text[i]));
+            json_array_append_new(out, point_json(m, z, c->text[i]));
     }
     arena_free(tmp);
     model_space_free(space);
-    if (code != SNIP_OK) {
-        json_decref(points);
-        json_decref(candidates);
-        return code;
+    return code;
+}
+
+snip_code serve_map_json(json_t **out, serve *s, const serve_table *t, const serve_candidates *c,
+                         arena *a, snip_status *st)
+{
+    const struct serve_map *m = map_of(s, st);
+    if (!m)
+        return st->code;
+    float *z = arena_array(a, m->latent, sizeof *z);
+    json_t *points = json_array(), *candidates = json_array(), *nearest = json_array();
+    snip_code code = z ? embed_table(z, s, &t->p, st) : status_nomem(st);
+    if (code == SNIP_OK)
+        code = place_candidates(candidates, m, s, t, c, a, st);
+    for (size_t i = 0; i < m->count && code == SNIP_OK; i++)
+        json_array_append_new(points, point_json(m, m->z + i * m->latent, m->text[i]));
+    if (code == SNIP_OK && s->library) {
+        code = nearest_in_library(nearest, m, s, z, t->p.dim, a, st);
+    } else if (code == SNIP_OK) {
+        json_decref(nearest);
+        nearest = nearest_points(m, z, t->p.dim);
     }
-    *out = json_pack("{s:o,s:o,s:o,s:o}", "points", points, "candidates", candidates, "table",
-                     point_json(m, z, NULL), "nearest", nearest_json(m, z));
-    return *out ? SNIP_OK : status_nomem(st);
+    if (code == SNIP_OK)
+        *out = json_pack("{s:O,s:O,s:o,s:O}", "points", points, "candidates", candidates, "table",
+                         point_json(m, z, NULL), "nearest", nearest);
+    json_decref(points);
+    json_decref(candidates);
+    json_decref(nearest);
+    return code;
 }

@@ -23,6 +23,7 @@ typedef struct serve_options {
     size_t max_upload;         /* bytes of a table */
     int threads;               /* of a search or a ranking */
     const model_opened *model; /* NULL: no similarities, no map */
+    const char *library;       /* formulas for map, find and fit; NULL: none */
     const char *table;         /* name and text of a table to begin with; NULL: none */
     const char *table_text;
     size_t table_size;

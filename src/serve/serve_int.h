@@ -8,6 +8,7 @@
 #include <stdatomic.h>
 
 #include "base/table.h"
+#include "library/file.h"
 #include "regress/problem.h"
 #include "search/search.h"
 #include "serve/serve.h"
@@ -18,7 +19,8 @@ enum {
     SERVE_RUNNING_MAX = 2,   /* searches at a time */
     SERVE_ID = 33,           /* characters of an id, the end included */
     SERVE_FORMULAS_MAX = 1000,
-    SERVE_FORMULA_BYTES = 20000
+    SERVE_FORMULA_BYTES = 20000,
+    SERVE_POINTS = 400 /* rows of a scatter plot */
 };
 
 /* ---- tables ---- */
@@ -32,11 +34,12 @@ typedef struct serve_table {
     arena *a; /* of what follows */
     table t;
     regress_problem p;
-    const char *error; /* it cannot be used so: why; NULL: it can */
-    table_options how; /* target and columns, in `a` */
-    int users;         /* requests and searches that look at it */
-    int gone;          /* not in the list any more: the last user frees it */
-    uint64_t used;     /* when: a running number */
+    const char *error;                 /* it cannot be used so: why; NULL: it can */
+    table_options how;                 /* target and columns, in `a` */
+    int users;                         /* requests and searches that look at it */
+    int gone;                          /* not in the list any more: the last user frees it */
+    struct serve_explained *explained; /* the newest explanation; NULL: none */
+    uint64_t used;                     /* when: a running number */
 } serve_table;
 
 /* ---- searches ---- */
@@ -50,7 +53,9 @@ typedef struct serve_search {
     volatile sig_atomic_t cancel;
     /* Guarded by `lock`. */
     pthread_mutex_t lock;
-    char *state; /* the newest state as JSON text */
+    char *state; /* the newest state as JSON text; while it runs, without seconds and spent: */
+    double seconds, spent, told; /* as the search told them, and when on the clock */
+    double published;            /* when a version was made */
     uint64_t version;
     int done;
     struct serve_stream *waiting; /* event streams that want a newer version */
@@ -86,7 +91,17 @@ struct serve {
     serve_search *search[SERVE_SEARCHES_MAX];
     uint64_t clock;
     char first[SERVE_ID]; /* the table to begin with; "": none */
-    atomic_size_t held;   /* bytes of bodies that are being received */
+    pthread_cond_t begun; /* a search, or the end: for the thread that keeps streams alive */
+    pthread_t ticker;
+    int ticking;
+    pthread_mutex_t links_lock; /* of all connections, and the thread that ends slow ones */
+    pthread_cond_t links_end;
+    struct serve_link *links;
+    pthread_t watcher;
+    int watching;
+    library_file *library; /* NULL: none */
+    pthread_mutex_t library_lock;
+    atomic_size_t held; /* bytes of bodies that are being received */
     struct serve_queue *queue;
     struct serve_map *map;
     pthread_mutex_t map_lock;
@@ -96,12 +111,65 @@ struct serve {
 /* Answers an /api request on a worker thread: fills status and reply. */
 void serve_answer(serve *s, serve_request *q);
 
-/* A reply of JSON, which is released; an error as {"error": ...}. */
+/* A value of the address's query, NULL if it has none of this name. */
+const char *serve_query(const serve_request *q, const char *name);
+
+/* A reply of JSON, which is released; an error as {"error": ...}. With ?status=200 an error that no
+ * page can avoid (404 and above) has that status, and its own in the body. */
 void serve_reply(serve_request *q, unsigned status, json_t *value);
 __attribute__((format(printf, 3, 4))) void serve_refuse(serve_request *q, unsigned status,
                                                         const char *format, ...);
 
+/* ---- answer*.c: one function a route ---- */
+
+/* What a route works with. */
+typedef struct serve_call {
+    serve *s;
+    serve_request *q;
+    json_t *body; /* NULL: the request had none */
+    arena *a;
+    serve_table *table; /* that body.table names; NULL: none */
+    const char *id;     /* what stands in the path for * */
+} serve_call;
+
+void serve_post_table(serve_call *c);
+void serve_get_table(serve_call *c);
+void serve_post_rank(serve_call *c);
+void serve_post_find(serve_call *c);
+void serve_post_take(serve_call *c);
+void serve_post_formula(serve_call *c);
+void serve_post_explain(serve_call *c);
+void serve_post_embed(serve_call *c);
+void serve_post_map(serve_call *c);
+
+json_t *serve_examples_json(void);
+
+/* Values for a picture: all of them, or SERVE_POINTS evenly taken. */
+json_t *serve_numbers(const double *v, size_t n);
+
+/* Whether there is a table that can be used; refuses if not. */
+int serve_usable(serve_call *c);
+
+/* The formulas of body.formulas or body.formula; returns how many, 0 after refusing. */
+size_t serve_read_formulas(serve_call *c, expr **out, const char ***source,
+                           const expr_names *names);
+
+/* The model if it can be asked about this table, else NULL. */
+const model_opened *serve_model_for(const serve_call *c);
+
+/* Refuses with why there is none. */
+void serve_no_model(serve_call *c);
+
+/* Refuses with what a status says. */
+void serve_failed(serve_call *c, const snip_status *st);
+
+/* Says that a table does not need its explanation any more. The lock of the lists is held. */
+void serve_explained_drop(struct serve_explained *x);
+
 /* ---- store.c ---- */
+
+/* Prepares the locks and lists of *s, which is 0 otherwise. */
+void serve_store_init(serve *s);
 
 /* A new id, hard to guess. Returns 0 if there is no randomness. */
 int serve_new_id(char id[SERVE_ID]);
@@ -124,17 +192,33 @@ serve_search *serve_search_start(serve *s, serve_table *t, const search_how *how
 serve_search *serve_search_find(serve *s, const char *id);
 void serve_search_release(serve *s, serve_search *x);
 
-/* Ends and frees everything. */
+/* The state as JSON text, with the time as it is now. NULL when memory is out. x->lock is held. */
+char *serve_search_state(const serve_search *x);
+
+/* Ends and frees everything that *s holds. */
 void serve_store_free(serve *s);
 
 /* ---- map.c: the space as a picture ---- */
 
-/* Points of formulas in two dimensions, with the table and the given formulas among them. */
-snip_code serve_map_json(json_t **out, serve *s, const serve_table *t, const expr *e,
-                         const char *const *text, size_t n, arena *a, snip_status *st);
-/* Vectors of formulas in x0, x1, ...; null where the model cannot read one. */
-snip_code serve_embed_json(json_t **out, serve *s, const expr *e, size_t n, arena *a,
-                           snip_status *st);
+/* Formulas in the table's inputs. */
+typedef struct serve_candidates {
+    const expr *e;
+    const char *const *text;
+    size_t count;
+} serve_candidates;
+
+/* Points of formulas in two dimensions, with the table and the given formulas among them. There is
+ * a model, and it reads as many inputs as the table has; so for the next one. */
+snip_code serve_map_json(json_t **out, serve *s, const serve_table *t, const serve_candidates *c,
+                         arena *a, snip_status *st);
+/* The table's vector, and those of formulas in x0, x1, ...; null where the model cannot read one.
+ */
+snip_code serve_embed_table(json_t **out, serve *s, const serve_table *t, arena *a,
+                            snip_status *st);
+snip_code serve_embed_formulas(json_t **out, serve *s, const expr *e, size_t n, arena *a,
+                               snip_status *st);
+/* The set of all inputs, of a table that the model can read. */
+regress_inputs serve_all_inputs(const regress_problem *p);
 void serve_map_free(struct serve_map *m);
 
 /* ---- http.c ---- */

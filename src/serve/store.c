@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
+#include <time.h>
 
 #include "base/clock.h"
 #include "search/search_json.h"
@@ -27,6 +28,7 @@ int serve_new_id(char id[SERVE_ID])
 
 static void table_free(serve_table *t)
 {
+    serve_explained_drop(t->explained);
     arena_free(t->a);
     free(t->text);
     free(t);
@@ -69,7 +71,7 @@ static int read_table(serve_table *t, const char *target, const char *columns, s
 }
 
 /* Puts t into the list; whoever was not used for longest makes room. The lock is held. */
-static int list_table(serve *s, serve_table *t)
+static void list_table(serve *s, serve_table *t)
 {
     size_t place = 0;
     for (size_t k = 0; k < SERVE_TABLES_MAX; k++) {
@@ -87,11 +89,10 @@ static int list_table(serve *s, serve_table *t)
             table_free(old);
     }
     s->table[place] = t;
-    return 1;
 }
 
-static serve_table *add(serve *s, const char *name, const char *text, size_t size,
-                        const char *target, const char *columns, snip_status *st)
+serve_table *serve_table_add(serve *s, const char *name, const char *text, size_t size,
+                             const char *target, const char *columns, snip_status *st)
 {
     serve_table *t = calloc(1, sizeof *t);
     if (!t || !(t->a = arena_new(0)) || !(t->text = malloc(size + 1)) || !serve_new_id(t->id)) {
@@ -116,16 +117,10 @@ static serve_table *add(serve *s, const char *name, const char *text, size_t siz
     return t;
 }
 
-serve_table *serve_table_add(serve *s, const char *name, const char *text, size_t size,
-                             const char *target, const char *columns, snip_status *st)
-{
-    return add(s, name, text, size, target, columns, st);
-}
-
 serve_table *serve_table_choose(serve *s, serve_table *from, const char *target,
                                 const char *columns, snip_status *st)
 {
-    return add(s, from->name, from->text, from->size, target, columns, st);
+    return serve_table_add(s, from->name, from->text, from->size, target, columns, st);
 }
 
 serve_table *serve_table_find(serve *s, const char *id)
@@ -156,6 +151,61 @@ void serve_table_release(serve *s, serve_table *t)
 
 /* ---- searches ---- */
 
+/* Between two rounds of a search there is no news but the time, and streams tell at least that. */
+#define TICK 0.2 /* seconds */
+
+/* The time since the search last told it is added to what it told. */
+char *serve_search_state(const serve_search *x)
+{
+    if (x->done || !x->state)
+        return strdup(x->state ? x->state : "{\"error\":\"out of memory\",\"done\":true}");
+    double seconds = x->seconds + clock_now() - x->told;
+    double spent = x->seconds > 0 ? x->spent * seconds / x->seconds : 0;
+    size_t size = strlen(x->state) + 80;
+    char *out = malloc(size);
+    if (out) /* the state is an object that is not empty */
+        snprintf(out, size, "{\"seconds\":%.3f,\"spent\":%.6f,%s", seconds, spent < 1 ? spent : 1,
+                 x->state + 1);
+    return out;
+}
+
+/* A version of a running search for everybody who listens, if the last one is older than a tick. */
+static int tick_one(serve_search *x)
+{
+    pthread_mutex_lock(&x->lock);
+    int running = !x->done;
+    if (running && clock_now() - x->published >= TICK) {
+        x->published = clock_now();
+        x->version++;
+        serve_streams_wake(x);
+    }
+    pthread_mutex_unlock(&x->lock);
+    return running;
+}
+
+static void *ticker(void *context)
+{
+    serve *s = context;
+    pthread_mutex_lock(&s->lock);
+    while (!atomic_load(&s->stopping)) {
+        int running = 0;
+        for (size_t k = 0; k < SERVE_SEARCHES_MAX; k++)
+            running += s->search[k] ? tick_one(s->search[k]) : 0;
+        if (running) {
+            struct timespec until;
+            clock_gettime(CLOCK_REALTIME, &until);
+            until.tv_nsec += (long)(TICK * 1e9);
+            until.tv_sec += until.tv_nsec / 1000000000;
+            until.tv_nsec %= 1000000000;
+            pthread_cond_timedwait(&s->begun, &s->lock, &until);
+        } else {
+            pthread_cond_wait(&s->begun, &s->lock);
+        }
+    }
+    pthread_mutex_unlock(&s->lock);
+    return NULL;
+}
+
 static void search_free(serve *s, serve_search *x)
 {
     if (!x->joined)
@@ -166,15 +216,20 @@ static void search_free(serve *s, serve_search *x)
     free(x);
 }
 
-/* A new state for everybody who listens. Takes the JSON. */
-static void publish(serve_search *x, json_t *state, int done)
+/* A new state for everybody who listens, with the time unless the search is done. Takes the JSON.
+ */
+static void publish(serve_search *x, json_t *state, double seconds, double spent)
 {
     char *text = state ? json_dumps(state, JSON_COMPACT) : NULL;
+    int done = json_is_true(json_object_get(state, "done"));
     json_decref(state);
     pthread_mutex_lock(&x->lock);
     if (text || done) {
         free(x->state);
         x->state = text;
+        x->seconds = seconds;
+        x->spent = spent;
+        x->told = x->published = clock_now();
         x->version++;
     }
     x->done |= done;
@@ -192,11 +247,10 @@ static void on_progress(void *context, const search_progress *now)
     for (size_t k = 0; k < now->count; k++)
         json_array_append_new(front, search_formula_json(&now->now[k], &x->table->p.names, a));
     publish(x,
-            json_pack("{s:b, s:f, s:f, s:I, s:s, s:I, s:o}", "done", 0, "seconds", now->seconds,
-                      "spent", now->spent, "evaluations", (json_int_t)now->evaluations, "stage",
-                      search_stage_names[now->stage], "selected", (json_int_t)now->selected,
-                      "front", front),
-            0);
+            json_pack("{s:b, s:I, s:s, s:I, s:o}", "done", 0, "evaluations",
+                      (json_int_t)now->evaluations, "stage", search_stage_names[now->stage],
+                      "selected", (json_int_t)now->selected, "front", front),
+            now->seconds, now->spent);
     arena_free(a);
 }
 
@@ -218,26 +272,15 @@ static void *search_thread(void *context)
     if (!out)
         out = json_pack("{s:s}", "error", st.msg);
     json_object_set_new(out, "done", json_true());
-    publish(x, out, 1);
+    publish(x, out, 0, 1);
     arena_free(a);
     return NULL;
 }
 
-serve_search *serve_search_start(serve *s, serve_table *t, const search_how *how, snip_status *st)
+/* Where a new search goes: the place of one that nobody looks at, the oldest of these. Fails where
+ * too many are running. The lock of the lists is held. */
+static snip_code find_place(size_t *out, const serve *s, snip_status *st)
 {
-    serve_search *x = calloc(1, sizeof *x);
-    if (!x || !serve_new_id(x->id)) {
-        free(x);
-        status_nomem(st);
-        return NULL;
-    }
-    pthread_mutex_lock(&s->lock);
-    if (atomic_load(&s->stopping)) {
-        pthread_mutex_unlock(&s->lock);
-        free(x);
-        status_set(st, SNIP_IO, 0, "the server is stopping");
-        return NULL;
-    }
     size_t place = SERVE_SEARCHES_MAX, running = 0;
     for (size_t k = 0; k < SERVE_SEARCHES_MAX; k++) {
         serve_search *other = s->search[k];
@@ -254,38 +297,78 @@ serve_search *serve_search_start(serve *s, serve_table *t, const search_how *how
             (s->search[place] && other->used < s->search[place]->used))
             place = k;
     }
-    if (running >= SERVE_RUNNING_MAX || place == SERVE_SEARCHES_MAX) {
-        pthread_mutex_unlock(&s->lock);
+    *out = place;
+    if (running >= SERVE_RUNNING_MAX || place == SERVE_SEARCHES_MAX)
+        return status_fail(st, SNIP_UNSUPPORTED, 0,
+                           "%d searches are running; stop one of them first", SERVE_RUNNING_MAX);
+    return SNIP_OK;
+}
+
+/* Starts x at that place, and the thread that keeps streams alive with the first search. The lock
+ * of the lists is held. */
+static int start_threads(serve *s, serve_search *x)
+{
+    if (!s->ticking && pthread_create(&s->ticker, NULL, ticker, s) == 0)
+        s->ticking = 1;
+    pthread_cond_signal(&s->begun);
+    return s->ticking && pthread_create(&x->thread, NULL, search_thread, x) == 0;
+}
+
+static serve_search *search_new(serve *s, serve_table *t, const search_how *how)
+{
+    serve_search *x = calloc(1, sizeof *x);
+    json_t *first = json_pack("{s:b, s:i, s:s, s:i, s:[]}", "done", 0, "evaluations", 0, "stage",
+                              search_stage_names[0], "selected", 0, "front");
+    if (!x || !first || !serve_new_id(x->id)) {
+        json_decref(first);
         free(x);
-        status_set(st, SNIP_UNSUPPORTED, 0, "%d searches are running; stop one of them first",
-                   SERVE_RUNNING_MAX);
         return NULL;
     }
-    serve_search *old = s->search[place];
     x->server = s;
     x->table = t;
-    t->users++;
     x->how = *how;
     x->how.cancel = &x->cancel;
     x->how.report = on_progress;
     x->how.context = x;
     x->users = 1;
-    x->used = ++s->clock;
     pthread_mutex_init(&x->lock, NULL);
-    s->search[place] = x;
-    if (pthread_create(&x->thread, NULL, search_thread, x) != 0) {
-        s->search[place] = old;
-        t->users--;
-        pthread_mutex_unlock(&s->lock);
-        pthread_mutex_destroy(&x->lock);
-        free(x);
-        status_set(st, SNIP_NOMEM, 0, "no thread can be started");
-        return NULL;
+    publish(x, first, 0, 0);
+    return x;
+}
+
+serve_search *serve_search_start(serve *s, serve_table *t, const search_how *how, snip_status *st)
+{
+    size_t place = 0;
+    serve_search *x = search_new(s, t, how), *old = NULL;
+    snip_code code = x ? SNIP_OK : status_nomem(st);
+    pthread_mutex_lock(&s->lock);
+    if (code == SNIP_OK && atomic_load(&s->stopping))
+        code = status_fail(st, SNIP_IO, 0, "the server is stopping");
+    if (code == SNIP_OK)
+        code = find_place(&place, s, st);
+    if (code == SNIP_OK) {
+        old = s->search[place];
+        s->search[place] = x;
+        x->used = ++s->clock;
+        t->users++;
+        if (!start_threads(s, x)) {
+            code = status_fail(st, SNIP_NOMEM, 0, "no thread can be started");
+            s->search[place] = old;
+            t->users--;
+        }
     }
     pthread_mutex_unlock(&s->lock);
-    if (old)
-        search_free(s, old);
-    return x;
+    if (code == SNIP_OK) {
+        if (old)
+            search_free(s, old);
+        return x;
+    }
+    if (x) {
+        pthread_mutex_destroy(&x->lock);
+        free(x->state);
+        free(x);
+    }
+    return NULL;
 }
 
 serve_search *serve_search_find(serve *s, const char *id)
@@ -312,12 +395,32 @@ void serve_search_release(serve *s, serve_search *x)
     pthread_mutex_unlock(&s->lock);
 }
 
+void serve_store_init(serve *s)
+{
+    pthread_mutex_init(&s->lock, NULL);
+    pthread_mutex_init(&s->map_lock, NULL);
+    pthread_mutex_init(&s->library_lock, NULL);
+    pthread_cond_init(&s->begun, NULL);
+}
+
 void serve_store_free(serve *s)
 {
+    pthread_mutex_lock(&s->lock);
+    atomic_store(&s->stopping, 1);
+    pthread_cond_signal(&s->begun);
+    pthread_mutex_unlock(&s->lock);
+    if (s->ticking)
+        pthread_join(s->ticker, NULL);
     for (size_t k = 0; k < SERVE_SEARCHES_MAX; k++)
         if (s->search[k])
             search_free(s, s->search[k]);
     for (size_t k = 0; k < SERVE_TABLES_MAX; k++)
         if (s->table[k])
             table_free(s->table[k]);
+    serve_map_free(s->map);
+    library_close(s->library);
+    pthread_mutex_destroy(&s->lock);
+    pthread_mutex_destroy(&s->map_lock);
+    pthread_mutex_destroy(&s->library_lock);
+    pthread_cond_destroy(&s->begun);
 }

@@ -1,5 +1,5 @@
 "use strict";
-/* The page of `snip serve`: one state, five panels, no framework. What the server says is only ever
+/* The page of `snip serve`: one state, four panels, no framework. What the server says is only ever
  * put into the page as text or through createElement, so names and formulas can hold anything. */
 
 const $ = (id) => document.getElementById(id);
@@ -20,14 +20,16 @@ async function ask(path, body, type) {
     headers: { "Content-Type": type || "application/json" },
     body: type ? body : JSON.stringify(body),
   };
-  let reply, answer;
+  let answer;
   try {
-    reply = await fetch(address(path), how);
+    /* An error about a table or a formula is an answer; another status than 200 would be logged. */
+    const reply = await fetch(address(path + (path.includes("?") ? "&" : "?") + "status=200"), how);
     answer = await reply.json();
+    if (!reply.ok) answer.status = reply.status;
   } catch {
     throw { error: "The server does not answer. Is snip serve still running?" };
   }
-  if (!reply.ok) throw answer;
+  if (answer.status) throw answer;
   return answer;
 }
 
@@ -47,7 +49,7 @@ function save() {
 function element(tag, attributes, ...children) {
   const e = document.createElement(tag);
   for (const [k, v] of Object.entries(attributes || {})) {
-    if (k === "onclick") e.addEventListener("click", v);
+    if (typeof v === "function") e.addEventListener(k.slice(2), v);
     else if (v === true) e.setAttribute(k, "");
     else if (v !== false && v !== null) e.setAttribute(k, v);
   }
@@ -149,7 +151,8 @@ function typeset(t, inputs) {
     }
     case "mul": {
       const dot = /^[-\d.]/.test(t.kids[1].word) || (t.kids[1].kids[0] && /^[-\d.]/.test(t.kids[1].kids[0].word));
-      return [math("mrow", kid(0, PRODUCT), dot ? math("mo", "\u00b7") : thinSpace(), kid(1, PRODUCT)), PRODUCT];
+      const [first, binds] = typeset(t.kids[0], inputs), minus = binds === SUM && /^-[\d.]/.test(t.kids[0].word); /* -3 x needs no brackets */
+      return [math("mrow", fenced(first, binds < PRODUCT && !minus), dot ? math("mo", "\u00b7") : thinSpace(), kid(1, PRODUCT)), minus ? SUM : PRODUCT];
     }
     case "div": return [math("mfrac", kid(0, 0), kid(1, 0)), POWER];
     case "inv": return [math("mfrac", math("mn", "1"), kid(0, 0)), POWER];
@@ -217,6 +220,15 @@ function plot(label, xs, ys, nameX, nameY, more) {
   return { svg, X, Y, y0, y1, x0, x1 };
 }
 
+/* A picture with its numbers in reach: a table that is made when it is asked for. */
+function withNumbers(picture, head, body) {
+  const where = element("table", { class: "numbers" });
+  const details = element("details", { ontoggle: () => {
+    if (details.open && !where.firstChild) rows(where, head.map((name) => ({ name, text: name === "formula" })), body().map((r) => element("tr", {}, ...r.map((v) => element("td", { class: typeof v === "string" ? "text" : null }, typeof v === "string" ? v : short(v))))));
+  } }, element("summary", {}, "Numbers"), element("div", { class: "scroll" }, where));
+  return element("div", {}, picture, details);
+}
+
 function scatter(label, xs, ys, nameX, nameY, line) {
   const p = plot(label, xs, ys, nameX, nameY);
   if (line) {
@@ -226,14 +238,15 @@ function scatter(label, xs, ys, nameX, nameY, line) {
   xs.forEach((x, i) => {
     if (x !== null && ys[i] !== null && isFinite(x) && isFinite(ys[i])) p.svg.append(shape("circle", { cx: p.X(x), cy: p.Y(ys[i]), r: 2.5, class: "mark" }));
   });
-  return p.svg;
+  return withNumbers(p.svg, [nameX, nameY], () => xs.map((x, i) => [x, ys[i]]));
 }
 
 function histogram(c) {
   const most = Math.max(...c.histogram, 1), w = 240 / c.histogram.length;
   const svg = shape("svg", { viewBox: "0 0 240 60", role: "img", "aria-label": `histogram of ${c.name}` });
+  const edge = (k) => c.min + (c.max - c.min) * k / c.histogram.length;
   c.histogram.forEach((n, k) => svg.append(shape("rect", { x: k * w + .5, width: w - 1, y: 60 - n / most * 58, height: n / most * 58, class: "bar" })));
-  return svg;
+  return withNumbers(svg, ["from", "to", "rows"], () => c.histogram.map((n, k) => [edge(k), edge(k + 1), n]));
 }
 
 /* ---- table ---- */
@@ -253,7 +266,8 @@ function showTable(answer) {
   rows($("preview"), answer.columns.map((c) => ({ name: c.name })), answer.preview.map((r) => element("tr", {}, ...r.map((v) => element("td", {}, short(v))))));
   $("columns").replaceChildren(...answer.columns.filter((c) => c.histogram).map((c) => {
     const card = element("div", { class: "card" }, element("strong", {}, c.name), element("p", {}, `${c.role}, ${short(c.min)} to ${short(c.max)}, mean ${short(c.mean)}`), histogram(c));
-    if (target && c !== target) card.append(scatter(`${target.name} against ${c.name}`, c.points, target.points, c.name, target.name));
+    if (c === target) card.append(scatter(`${c.name} by row`, c.points.map((_, i) => 1 + i * Math.ceil(answer.rows / c.points.length)), c.points, "row", c.name));
+    else if (target) card.append(scatter(`${target.name} against ${c.name}`, c.points, target.points, c.name, target.name));
     return card;
   }));
   const usable = !answer.error;
@@ -270,6 +284,8 @@ async function send(promise) {
     showTable(answer);
     state.formula = "";
     state.history = [];
+    explaining++; /* what is under way is of no interest any more */
+    $("explain-state").textContent = "";
     $("back").disabled = true;
     $("formula").value = "";
     $("formula-view").replaceChildren();
@@ -277,6 +293,7 @@ async function send(promise) {
     markError("", null);
     $("explain-view").hidden = true;
     $("map").replaceChildren();
+    $("map-formula").textContent = "";
     $("nearest").replaceChildren();
     $("map-state").textContent = "";
     forgetFit();
@@ -287,6 +304,10 @@ async function send(promise) {
 
 async function sendFile(file) {
   if (!file) return;
+  if (file.size > info.max_upload) {
+    complain({ error: `${file.name} is larger than ${Math.round(info.max_upload / 2 ** 20)} MB; snip serve --max-upload takes more` });
+    return;
+  }
   await send(ask("/api/table?name=" + encodeURIComponent(file.name), await file.arrayBuffer(), "text/csv"));
 }
 
@@ -303,13 +324,13 @@ function frontPlot() {
     mark.addEventListener("keydown", (e) => { if (e.key === "Enter" || e.key === " ") { e.preventDefault(); choose(k); } });
     p.svg.append(mark);
   });
-  $("front-plot").replaceChildren(p.svg);
+  $("front-plot").replaceChildren(p.svg); /* its numbers are the table beside it */
 }
 
 /* Draws the front when it is another one than is seen: what is redrawn in the middle of a click would
  * lose it. The focus stays at its place. */
 function showFront() {
-  if (!front || !front.front) return;
+  if (!front || !front.front.length) return;
   $("fit-view").hidden = false;
   const seen = JSON.stringify([front.selected, chosen, front.front.map((f) => [f.equation, f.r2_val])]);
   if (seen === showFront.last) return;
@@ -419,16 +440,16 @@ async function choose(k) {
     if (chosen !== f.equation) return;
     $("chosen").hidden = false;
     showFormula($("chosen-formula"), n);
-    $("copy").replaceChildren("Copy as ", ...["text", "latex", "sympy", "c"].map((kind) => element("button", {
+    $("copy").replaceChildren("Copy as ", ...Object.entries({ text: "text", latex: "LaTeX", sympy: "SymPy", c: "C" }).map(([kind, name]) => element("button", {
       type: "button",
       onclick: async (e) => {
         try {
           await navigator.clipboard.writeText(n[kind]);
-          e.target.textContent = kind + " \u2713";
+          e.target.textContent = name + " \u2713";
         } catch {
           prompt("Copy:", n[kind]);
         }
-      } }, kind)));
+      } }, name)));
     $("chosen-constants").textContent = f.constants && f.constants.length ? "Constants: " + f.constants.map((c) => `${short(c.value)}${c.error === null ? "" : " \u00b1 " + short(c.error)}`).join(", ") : "";
     const residual = n.measured.map((v, i) => n.predicted[i] === null ? null : v - n.predicted[i]);
     const targetName = table.columns.find((c) => c.role === "target").name;
@@ -469,6 +490,10 @@ async function judge() {
   state.formula = text;
   save();
   $("explain-view").classList.toggle("stale", text !== explained);
+  if (text !== explained && $("explain-state").textContent.includes("edits")) { /* of a formula that is gone */
+    explaining++;
+    $("explain-state").textContent = "";
+  }
   if (!text) {
     $("formula-view").replaceChildren();
     $("formula-facts").textContent = "";
@@ -522,7 +547,7 @@ function drawTree(tree, onNode) {
   tree.forEach((n, i) => {
     const circle = shape("circle", { cx: X(i), cy: Y(i), r: 24 });
     circle.style.fill = colour(n.share);
-    const g = shape("g", { class: "node", tabindex: 0, role: "button", "aria-label": `part ${n.label}, ${Math.round(n.share * 100)} % of the largest gain` }, circle, shape("text", { x: X(i), y: Y(i) }, n.label.length > 6 ? n.label.slice(0, 5) + "\u2026" : n.label), shape("title", {}, n.label));
+    const g = shape("g", { class: "node", tabindex: 0, role: "button", "aria-label": `part ${n.label}, ${Math.round(n.share * 100)} % of the largest gain` }, circle, shape("text", { x: X(i), y: Y(i), class: n.share > .35 ? "on-warm" : "" }, n.label.length > 6 ? n.label.slice(0, 5) + "\u2026" : n.label), shape("title", {}, n.label));
     g.addEventListener("click", () => onNode(i));
     g.addEventListener("keydown", (e) => { if (e.key === "Enter" || e.key === " ") { e.preventDefault(); onNode(i); } });
     svg.append(g);
@@ -531,37 +556,109 @@ function drawTree(tree, onNode) {
   $("tree").replaceChildren(svg);
 }
 
-function showEdits(x, node) {
-  const list = node === null ? x.edits : x.edits.filter((e) => e.node === node);
-  $("edits-title").textContent = node === null ? "Edits, least error first" : `Edits of ${shortened(x.nodes[node].part)}`;
-  rows($("edits"), [{ name: "", text: true }, { name: "edit, then refit", text: true }, { name: "1 \u2212 R²" }, { name: "squared error" }, { name: "gain" }],
-    list.slice(0, 60).map((e) => element("tr", {},
-      element("td", { class: "text" }, element("button", { type: "button", "aria-label": "apply: " + e.edit, onclick: () => { setFormula(e.refitted_equation, true); explain(); } }, "Apply")),
-      element("td", { class: "text wrap" }, e.edit),
-      element("td", {}, unexplained(e.refitted_errors)), element("td", {}, short(e.refitted_errors.loss_val ?? e.refitted_errors.loss_train)), element("td", {}, short(e.gain)))));
-  if (!list.length) $("edits").append(element("caption", {}, "No edit of this part was tried."));
+let explanation = null; /* { x: what is known, edits: by their key, node: of which they are shown, rows, held } */
+
+const errorOf = (e) => e.refitted_errors.loss_cross ?? e.refitted_errors.loss_val ?? e.refitted_errors.loss_train ?? Infinity;
+
+function apply(formula) {
+  setFormula(formula, true);
+  explain();
 }
 
+function editRow(e) {
+  return element("tr", {},
+    element("td", { class: "text" }, element("button", { type: "button", "aria-label": "apply: " + e.edit, onclick: () => apply(e.refitted_equation) }, "Apply")),
+    element("td", { class: "text wrap" }, e.edit),
+    element("td", {}, unexplained(e.refitted_errors)), element("td", {}, short(e.refitted_errors.loss_val ?? e.refitted_errors.loss_train)), element("td", {}, short(e.gain)));
+}
+
+/* The edits known so far, least error first. Rows stay what they are and only move, and not under a
+ * finger: what is replaced in the middle of a click would lose it. */
+function showEdits() {
+  const { edits, node, rows: kept, held } = explanation;
+  if (held) return;
+  const list = [...edits.values()].filter((e) => node === null || e.node === node).sort((a, b) => errorOf(a) - errorOf(b)).slice(0, 60);
+  $("edits-title").textContent = node === null ? "Edits, least error first" : `Edits of ${shortened(explanation.x.nodes[node].part)}`;
+  const wanted = list.map((e) => {
+    const key = editKey(e);
+    if (!kept.has(key)) kept.set(key, editRow(e));
+    return kept.get(key);
+  });
+  const body = $("edits").tBodies[0], focus = document.activeElement;
+  if (wanted.length !== body.rows.length || wanted.some((r, k) => r !== body.rows[k])) {
+    body.replaceChildren(...wanted);
+    if (wanted.some((r) => r.contains(focus))) focus.focus({ preventScroll: true });
+  }
+  $("edits").caption?.remove();
+  if (!list.length) $("edits").prepend(element("caption", {}, explanation.x.done ? "There is no edit of this part to try." : "Refitting\u2026"));
+}
+
+const editKey = (e) => [e.node, e.second_node, e.edit].join("|");
+
+function learn(x) {
+  explanation.x = x;
+  for (const e of [...x.edits, ...x.pairs]) explanation.edits.set(editKey(e), e);
+  showEdits();
+}
+
+/* The edits of one part. Those under way come first; of a long formula, some were not to be tried. */
+async function showPart(node) {
+  const mine = explanation;
+  mine.node = node;
+  for (const [i, g] of [...$("tree").querySelectorAll(".node")].entries()) g.setAttribute("aria-pressed", String(i === node));
+  showEdits();
+  const turn = explaining;
+  for (let before = -1; mine.x.done && mine === explanation && mine.node === node && before !== mine.edits.size;) {
+    before = mine.edits.size;
+    try {
+      const x = await ask("/api/explain", { table: state.table, formula: explained, seconds: .15, node });
+      if (turn === explaining && mine === explanation) learn(x);
+    } catch (e) {
+      complain(e);
+      return;
+    }
+  }
+}
+
+function showVerdict(v) {
+  $("verdict").replaceChildren();
+  if (!v) return;
+  const less = 100 * (1 - v.edited_cross_loss / v.cross_loss), luck = `p ${v.p < 1e-6 ? "< 1e-6" : "= " + v.p.toPrecision(1)} for the best of ${v.tried}`;
+  if (v.supported) $("verdict").append(`The data support an edit: ${v.edit.edit}. It lowers the cross-validated error by ${less > 99.99 ? "more than 99.99" : less.toPrecision(3)} % (${luck}) and gives ${shortened(v.equation)} `, element("button", { type: "button", onclick: () => apply(v.equation) }, "Apply"));
+  else $("verdict").append("No edit is supported by the data" + (less > 0 ? `: the best lowers the cross-validated error by ${less.toPrecision(2)} % (${luck}).` : "."));
+}
+
+/* First the tree, then the edits as they are refitted, then the verdict. A step is short, so that
+ * the part which is asked for comes next. */
 async function explain() {
   const text = $("formula").value.trim();
-  if (!text) return;
-  const turn = ++explaining;
+  if (!text || !table || table.error) return;
+  const turn = ++explaining, step = (seconds, node) => ask("/api/explain", { table: state.table, formula: text, seconds, node });
   complain(null);
   $("explain-state").textContent = "working";
   try {
-    const x = await ask("/api/explain", { table: state.table, formula: text });
+    let x = await step(0);
     if (turn !== explaining) return; /* a newer one was asked for */
-    const focused = $("edits").contains(document.activeElement) || document.activeElement === document.body;
+    const focused = $("edits").contains(document.activeElement) || $("verdict").contains(document.activeElement) || document.activeElement === document.body;
     explained = text;
+    explanation = { edits: new Map(), rows: new Map(), node: null, held: false };
+    rows($("edits"), [{ name: "", text: true }, { name: "edit, then refit", text: true }, { name: "1 \u2212 R²" }, { name: "squared error" }, { name: "gain" }], []);
     $("explain-view").hidden = false;
     $("explain-view").classList.remove("stale");
-    const v = x.evidence;
-    $("verdict").textContent = v && v.supported ? `The data support an edit: ${v.edit.edit}, giving ${shortened(v.equation)}` : "No edit is supported by the data.";
-    drawTree(x.tree, (i) => showEdits(x, i));
-    showEdits(x, null);
+    showVerdict(x.evidence);
+    drawTree(x.tree, showPart);
+    learn(x);
     if (focused) $("back").focus({ preventScroll: true }); /* the button that was pressed is gone */
     markError(text, null);
+    while (!x.done) {
+      $("explain-state").textContent = x.tried < x.wanted ? `refitting edits: ${x.tried} of ${x.wanted}` : "weighing the best edits";
+      x = await step(.15, explanation.node ?? undefined);
+      if (turn !== explaining) return;
+      learn(x);
+    }
+    showVerdict(x.evidence);
   } catch (e) {
+    if (turn !== explaining) return;
     if (e.pos !== undefined) markError(text, e);
     else complain(e);
   }
@@ -570,52 +667,78 @@ async function explain() {
 
 /* ---- map ---- */
 
+/* A formula of the map as a candidate: a law's x0, x1, ... become the table's inputs, and its
+ * constants are fitted. */
+async function take(formula, isLaw) {
+  complain(null);
+  try {
+    const text = isLaw ? (await ask("/api/take", { table: state.table, formula })).equation : formula;
+    show("explain");
+    apply(text);
+  } catch (e) {
+    complain(e);
+  }
+}
+
+/* Points as one stop of the keyboard: the arrow keys go from one to the next in their direction. */
+function walkable(svg, points, p) {
+  const ring = shape("circle", { r: 8, class: "ring", visibility: "hidden" });
+  svg.append(ring);
+  let at = points.length - 1; /* the table */
+  const go = (k) => {
+    at = k;
+    ring.setAttribute("cx", p.X(points[at].x));
+    ring.setAttribute("cy", p.Y(points[at].y));
+    ring.setAttribute("visibility", "visible");
+    $("map-formula").textContent = points[at].kind === "table" ? "your table" : points[at].formula;
+  };
+  const toward = ([dx, dy]) => {
+    const x = p.X(points[at].x), y = p.Y(points[at].y);
+    let best = at, least = Infinity;
+    points.forEach((a, k) => {
+      const u = (p.X(a.x) - x) * dx + (p.Y(a.y) - y) * dy, v = (p.X(a.x) - x) * dy - (p.Y(a.y) - y) * dx;
+      if (u > .5 && u + 2 * Math.abs(v) < least) [best, least] = [k, u + 2 * Math.abs(v)];
+    });
+    go(best);
+  };
+  svg.addEventListener("keydown", (e) => {
+    const way = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] }[e.key];
+    if (way) toward(way);
+    else if ((e.key === "Enter" || e.key === " ") && points[at].kind !== "table") take(points[at].formula, points[at].kind !== "mark");
+    else return;
+    e.preventDefault();
+  });
+  svg.addEventListener("focus", () => go(at));
+  svg.addEventListener("blur", () => ring.setAttribute("visibility", "hidden"));
+}
+
 async function drawMap() {
   complain(null);
-  $("map-state").textContent = "embedding the laws (a few seconds the first time)";
+  $("map-state").textContent = "making the map (a few seconds the first time)";
   try {
     const candidates = [...new Set([...(front && front.front ? front.front.map((f) => f.equation) : []), ...(state.formula ? [state.formula] : [])])].slice(0, 30);
     const m = await ask("/api/map", { table: state.table, formulas: candidates });
-    const all = [...m.points, ...m.candidates, m.table];
-    const p = plot("map of the space", all.map((a) => a.x), all.map((a) => a.y), "first direction", "second direction", { width: Math.min(innerWidth - 32, 736) });
-    const put = (a, kind, r) => {
-      const mark = kind === "table" ? shape("rect", { x: p.X(a.x) - r, y: p.Y(a.y) - r, width: 2 * r, height: 2 * r, class: "chosen" }) : shape("circle", { cx: p.X(a.x), cy: p.Y(a.y), r, class: kind });
-      mark.append(shape("title", {}, kind === "table" ? "your table" : a.formula));
-      if (kind === "mark") {
-        mark.setAttribute("tabindex", 0);
-        mark.setAttribute("role", "button");
-        mark.setAttribute("aria-label", a.formula);
-      }
-      if (kind !== "table") mark.addEventListener("click", () => take(a.formula, kind === "law"));
+    const all = [...m.points.map((a) => ({ ...a, kind: "law" })), ...m.nearest.map((a) => ({ ...a, kind: "near" })), ...m.candidates.map((a) => ({ ...a, kind: "mark" })), { ...m.table, kind: "table" }];
+    const p = plot("map of the space; arrow keys go from formula to formula, Enter takes one", all.map((a) => a.x), all.map((a) => a.y), "first direction", "second direction", { width: Math.min(innerWidth - 32, 736) });
+    p.svg.setAttribute("role", "application");
+    p.svg.setAttribute("tabindex", 0);
+    for (const a of all) {
+      const x = p.X(a.x), y = p.Y(a.y), r = { law: 2.2, near: 4, mark: 5, table: 6 }[a.kind];
+      const mark = a.kind === "table" ? shape("rect", { x: x - r, y: y - r, width: 2 * r, height: 2 * r, transform: `rotate(45 ${x} ${y})`, class: "chosen" }) : shape("circle", { cx: x, cy: y, r, class: a.kind });
+      const text = a.kind === "table" ? "your table" : a.formula;
+      mark.append(shape("title", {}, text));
+      mark.addEventListener("pointerenter", () => { $("map-formula").textContent = text; });
+      if (a.kind !== "table") mark.addEventListener("click", () => take(a.formula, a.kind !== "mark"));
       p.svg.append(mark);
-    };
-    m.points.forEach((a) => put(a, "law", 2.2));
-    m.candidates.forEach((a) => put(a, "mark", 5));
-    put(m.table, "table", 6);
-    $("map").replaceChildren(p.svg);
+    }
+    walkable(p.svg, all, p);
+    $("map").replaceChildren(withNumbers(p.svg, ["first direction", "second direction", "formula"], () => all.map((a) => [a.x, a.y, a.formula ?? "your table"])));
     rows($("nearest"), [{ name: "similarity" }, { name: "formula", text: true }], m.nearest.map((n) => element("tr", {}, element("td", {}, short(n.similarity)), element("td", { class: "text" }, element("button", { type: "button", onclick: () => take(n.formula, true) }, n.formula)))));
-    $("map-state").textContent = `${m.points.length} laws`;
+    $("map-state").textContent = `${m.points.length} formulas`;
   } catch (e) {
     complain(e);
     $("map-state").textContent = "";
   }
-}
-
-/* A law of the map as a candidate: its x0, x1, ... become the table's inputs. */
-function take(formula, isLaw) {
-  const inputs = inputNames();
-  let text = formula;
-  if (isLaw) {
-    const used = new Set([...formula.matchAll(/\bx(\d+)\b/g)].map((m) => +m[1]));
-    if ([...used].some((k) => k >= inputs.length)) {
-      complain({ error: `That law has more inputs than the table: ${formula}` });
-      return;
-    }
-    text = formula.replace(/\bx(\d+)\b/g, (_, k) => /^[A-Za-z_]\w*$/.test(inputs[+k]) ? inputs[+k] : "`" + inputs[+k] + "`");
-  }
-  setFormula(text, true);
-  show("explain");
-  explain();
 }
 
 /* ---- tabs ---- */
@@ -656,8 +779,10 @@ function wire() {
   $("fit-form").addEventListener("submit", (e) => { e.preventDefault(); startFit(); });
   $("stop").addEventListener("click", () => ask(`/api/fit/${state.fit}/stop`, {}).catch(complain));
   $("front-csv").addEventListener("click", download);
-  $("chosen-explain").addEventListener("click", () => { setFormula(chosen, true); show("explain"); explain(); });
-  $("formula").addEventListener("input", () => { clearTimeout(judgeTimer); judgeTimer = setTimeout(judge, 150); });
+  $("chosen-explain").addEventListener("click", () => { show("explain"); apply(chosen); });
+  $("formula").addEventListener("input", () => { clearTimeout(judgeTimer); judgeTimer = setTimeout(judge, 60); });
+  $("edits").addEventListener("pointerdown", () => { explanation.held = true; });
+  for (const kind of ["pointerup", "pointercancel"]) addEventListener(kind, () => setTimeout(() => { if (explanation && explanation.held) { explanation.held = false; showEdits(); } }));
   $("explain").addEventListener("click", explain);
   $("back").addEventListener("click", () => { if (state.history.length) { const last = state.history.pop(); setFormula(last, false); explain(); } });
   $("draw-map").addEventListener("click", drawMap);
@@ -669,6 +794,7 @@ async function begin() {
     info = await ask("/api/info");
     $("examples").replaceChildren(...info.examples.map((x) => element("button", { type: "button", title: x.about, onclick: () => send(ask("/api/table", { example: x.name })) }, x.name.replace(".csv", ""))));
     if (!info.map) $("tab-map").hidden = true;
+    $("map-about").textContent = info.library === null ? "Two thousand generated laws" : info.library > 3000 ? `Three thousand of the library's ${info.library.toLocaleString("en")} formulas` : "The library's formulas";
     let kept = null;
     try {
       kept = JSON.parse(sessionStorage.getItem("snip"));
