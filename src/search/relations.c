@@ -17,6 +17,7 @@
 
 #include "expr/vec.h"
 #include "search/build.h"
+#include "search/solve.h"
 #include "search/sparse.h"
 #include "search/target.h"
 
@@ -511,31 +512,7 @@ typedef struct basis {
 
 static double length_of(const double *v, size_t rows)
 {
-    double sum = 0;
-    for (size_t i = 0; i < rows; i++)
-        sum += v[i] * v[i];
-    return sqrt(sum);
-}
-
-/* Takes what the basis explains out of v; its coordinates go to h. */
-static void project(const basis *b, double *v, double *h)
-{
-    memset(h, 0, b->count * sizeof *h);
-    for (int turn = 0; turn < 2; turn++)
-        for (size_t k = 0; k < b->count; k++) {
-            const double *q = b->q + k * b->rows;
-            double sum[4] = { 0, 0, 0, 0 };
-            size_t i = 0;
-            for (; i + 4 <= b->rows; i += 4)
-                for (size_t n = 0; n < 4; n++)
-                    sum[n] += q[i + n] * v[i + n];
-            for (; i < b->rows; i++)
-                sum[0] += q[i] * v[i];
-            double p = sum[0] + sum[1] + (sum[2] + sum[3]);
-            h[k] += p;
-            for (i = 0; i < b->rows; i++)
-                v[i] -= p * q[i];
-        }
+    return sqrt(search_dot(v, v, rows));
 }
 
 /* A number that is nearly simple as that. */
@@ -611,7 +588,8 @@ static int take(search_job *j, basis *b, const variables *u, const power *m, dou
     double whole = length_of(v, u->rows);
     if (!(whole > 0) || !isfinite(whole))
         return 0;
-    project(b, v, h);
+    memset(h, 0, b->count * sizeof *h);
+    search_project(v, h, 1, b->q, b->count, b->rows);
     search_count(j, 1 + b->count / 16);
     double left = length_of(v, u->rows);
     if (left < DEPENDENT * whole)

@@ -8,12 +8,27 @@
 
 #define DEPENDENT 1e-11
 
-static double dot(const double *a, const double *b, size_t rows)
+double search_dot(const double *a, const double *b, size_t rows)
 {
-    double sum = 0;
-    for (size_t i = 0; i < rows; i++)
-        sum += a[i] * b[i];
-    return sum;
+    double sum[4] = { 0, 0, 0, 0 };
+    size_t i = 0;
+    for (; i + 4 <= rows; i += 4)
+        for (size_t k = 0; k < 4; k++)
+            sum[k] += a[i + k] * b[i + k];
+    for (; i < rows; i++)
+        sum[0] += a[i] * b[i];
+    return sum[0] + sum[1] + (sum[2] + sum[3]);
+}
+
+void search_project(double *v, double *h, size_t step, const double *q, size_t k, size_t rows)
+{
+    for (int pass = 0; pass < 2; pass++)
+        for (size_t m = 0; m < k; m++) {
+            double p = search_dot(q + m * rows, v, rows);
+            h[m * step] += p;
+            for (size_t i = 0; i < rows; i++)
+                v[i] -= p * q[m * rows + i];
+        }
 }
 
 /* v less its mean, over its length. Returns the length, 0 for a constant. */
@@ -25,7 +40,7 @@ static double standardise(double *to, const double *v, size_t rows, double *mean
     *mean = sum / (double)rows;
     for (size_t i = 0; i < rows; i++)
         to[i] = v[i] - *mean;
-    double length = sqrt(dot(to, to, rows));
+    double length = sqrt(search_dot(to, to, rows));
     for (size_t i = 0; i < rows && length > 0; i++)
         to[i] /= length;
     return length;
@@ -50,14 +65,8 @@ int search_least_squares(double *c, double *gain, const double *const *column, s
         double *v = q + k * rows;
         length[k] = standardise(v, column[k], rows, &mean[k]);
         good = isfinite(length[k]);
-        for (int pass = 0; pass < 2; pass++)
-            for (size_t m = 0; m < k; m++) {
-                double p = dot(q + m * rows, v, rows);
-                r[m * n + k] += p;
-                for (size_t i = 0; i < rows; i++)
-                    v[i] -= p * q[m * rows + i];
-            }
-        double left = sqrt(dot(v, v, rows));
+        search_project(v, r + k, n, q, k, rows);
+        double left = sqrt(search_dot(v, v, rows));
         if (!(left > DEPENDENT) || length[k] == 0) {
             memset(v, 0, rows * sizeof *v);
             r[k * n + k] = 0;
@@ -70,7 +79,7 @@ int search_least_squares(double *c, double *gain, const double *const *column, s
     if (good) {
         double constant = my;
         for (size_t k = 0; k < n; k++) /* Q'y, one column after the other */
-            c[k] = dot(q + k * rows, rest, rows);
+            c[k] = search_dot(q + k * rows, rest, rows);
         for (size_t k = n; k-- > 0;) {
             for (size_t m = k + 1; m < n; m++)
                 c[k] -= r[k * n + m] * c[m];
@@ -88,7 +97,7 @@ int search_least_squares(double *c, double *gain, const double *const *column, s
             }
         }
         for (size_t k = 0; k < n; k++) {
-            double own = dot(inverse + k * n, inverse + k * n, n);
+            double own = search_dot(inverse + k * n, inverse + k * n, n);
             gain[k] = own > 0 ? c[k] * c[k] / own * length[n] * length[n] / (double)rows : 0;
             c[k] = length[k] > 0 ? c[k] * length[n] / length[k] : 0;
             constant -= c[k] * mean[k];

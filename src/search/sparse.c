@@ -16,6 +16,7 @@
 
 #include "base/isa.h"
 #include "search/gram.h"
+#include "search/solve.h"
 
 #define ROUNDING 1e-15
 #define DEPENDENT                                                                                  \
@@ -29,18 +30,6 @@ enum {
     BRANCHES = 3,  /* ways in which each is */
     SWAPS_MAX = 12 /* exchanges until a set is taken as it is */
 };
-
-static double dot(const double *a, const double *b, size_t rows)
-{
-    double sum[4] = { 0, 0, 0, 0 };
-    size_t i = 0;
-    for (; i + 4 <= rows; i += 4)
-        for (size_t k = 0; k < 4; k++)
-            sum[k] += a[i + k] * b[i + k];
-    for (; i < rows; i++)
-        sum[0] += a[i] * b[i];
-    return sum[0] + sum[1] + (sum[2] + sum[3]);
-}
 
 static gram_block *best_block(void)
 {
@@ -73,7 +62,7 @@ static int products(sparse *s, const double *c, size_t rows, search_job *j)
                     }
                     for (size_t p = i; p < i1 && p < i + GRAM_LEFT; p++)
                         for (size_t q = k; q < k1 && q < k + GRAM_RIGHT; q++)
-                            s->g[p * n + q] = dot(c + p * rows, c + q * rows, rows);
+                            s->g[p * n + q] = search_dot(c + p * rows, c + q * rows, rows);
                 }
         }
     }
@@ -86,7 +75,7 @@ static int products(sparse *s, const double *c, size_t rows, search_job *j)
 int search_sparse_begin(sparse *s, double *column, const double *bits, size_t n,
                         const double *target, size_t rows, search_job *j, arena *a)
 {
-    *s = (sparse){ .target = sqrt(dot(target, target, rows)) };
+    *s = (sparse){ .target = sqrt(search_dot(target, target, rows)) };
     s->at = arena_array(a, n + 1, sizeof *s->at);
     s->length = arena_array(a, n + 1, sizeof *s->length);
     s->weight = arena_array(a, n + 1, sizeof *s->weight);
@@ -94,7 +83,7 @@ int search_sparse_begin(sparse *s, double *column, const double *bits, size_t n,
         return 0;
     for (size_t k = 0; k < n; k++) {
         double *from = column + k * rows, *to = column + s->columns * rows;
-        double length = sqrt(dot(from, from, rows));
+        double length = sqrt(search_dot(from, from, rows));
         if (!(length > 0) || !isfinite(length))
             continue;
         for (size_t i = 0; i < rows; i++)
@@ -109,7 +98,7 @@ int search_sparse_begin(sparse *s, double *column, const double *bits, size_t n,
     if (!s->g || !s->b)
         return 0;
     for (size_t k = 0; k < n; k++)
-        s->b[k] = dot(column + k * rows, target, rows) / s->target;
+        s->b[k] = search_dot(column + k * rows, target, rows) / s->target;
     search_count(j, n);
     return n > 0 && products(s, column, rows, j);
 }
@@ -366,20 +355,14 @@ double search_sparse_solve(double *coef, const double *const *column, size_t n,
     for (size_t k = 0; k < n; k++) {
         double *v = q + k * rows;
         memcpy(v, column[k], rows * sizeof *v);
-        double whole = sqrt(dot(v, v, rows));
-        for (int pass = 0; pass < 2; pass++)
-            for (size_t m = 0; m < k; m++) {
-                double p = dot(q + m * rows, v, rows);
-                r[m * n + k] += p;
-                for (size_t i = 0; i < rows; i++)
-                    v[i] -= p * q[m * rows + i];
-            }
-        double length = sqrt(dot(v, v, rows));
+        double whole = sqrt(search_dot(v, v, rows));
+        search_project(v, r + k, n, q, k, rows);
+        double length = sqrt(search_dot(v, v, rows));
         int good = length > 1e-10 * whole && isfinite(length);
         r[k * n + k] = good ? length : 0;
         for (size_t i = 0; i < rows; i++)
             v[i] = good ? v[i] / length : 0;
-        coef[k] = dot(v, rest, rows);
+        coef[k] = search_dot(v, rest, rows);
         for (size_t i = 0; i < rows; i++)
             rest[i] -= coef[k] * v[i];
     }
@@ -388,7 +371,7 @@ double search_sparse_solve(double *coef, const double *const *column, size_t n,
             coef[k] -= r[k * n + m] * coef[m];
         coef[k] = r[k * n + k] > 0 ? coef[k] / r[k * n + k] : 0;
     }
-    left = dot(rest, rest, rows) / (double)rows;
+    left = search_dot(rest, rest, rows) / (double)rows;
     arena_reset(tmp, mark);
     return isfinite(left) ? left : INFINITY;
 }

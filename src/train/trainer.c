@@ -206,9 +206,10 @@ static void take_what_lies_ahead(train_config *theirs, const train_config *ours,
 }
 
 /* Whether two settings are the same run, of which t steps are made. A setting that older files do
- * not know was the paper's. */
+ * not know was the paper's. More steps are always taken: where the learning rate falls until the
+ * last one, *raised is the number that it was to fall until. */
 static snip_code same_run(const json_t *saved, const train_config *ours, uint64_t t,
-                          const char *path, snip_status *st)
+                          const char *path, uint64_t *raised, snip_status *st)
 {
     train_config theirs;
     snip_status why;
@@ -219,6 +220,10 @@ static snip_code same_run(const json_t *saved, const train_config *ours, uint64_
         return status_fail(st, SNIP_FORMAT, 0, "%s: %.150s", path, why.msg);
     uint64_t steps = theirs.steps;
     take_what_lies_ahead(&theirs, ours, t);
+    if (theirs.steps < ours->steps) {
+        *raised = theirs.steps;
+        theirs.steps = ours->steps;
+    }
     const settings_key *other = settings_difference(&train_settings, &theirs, ours);
     if (!other)
         return SNIP_OK;
@@ -262,8 +267,9 @@ static snip_code load_state(run *r, const char *path, int any_warmup, snip_statu
         code = status_fail(st, SNIP_FORMAT, 0, "%s: is of another model configuration", path);
     if (code == SNIP_OK && any_warmup && whole(theirs, "warmup") > 0)
         r->own.warmup = whole(theirs, "warmup");
+    uint64_t raised = 0;
     if (code == SNIP_OK)
-        code = same_run(theirs, r->c, strtoull(steps, NULL, 10), path, st);
+        code = same_run(theirs, r->c, strtoull(steps, NULL, 10), path, &raised, st);
     part p[PARTS];
     size_t count = parts(r, p);
     for (size_t k = 0; k < count && code == SNIP_OK; k++)
@@ -282,6 +288,11 @@ static snip_code load_state(run *r, const char *path, int any_warmup, snip_statu
                  "%s: was trained with %.10s products so far, from here on with %s: it does not "
                  "go on bit for bit",
                  path, used, products_name(r));
+        if (raised)
+            warn(r,
+                 "%s: steps raised from %llu to %llu: from here on the learning rate falls until "
+                 "the new end",
+                 path, (unsigned long long)raised, (unsigned long long)r->c->steps);
         r->t = strtoull(steps, NULL, 10);
         r->seconds = strtod(seconds, NULL);
     }
