@@ -78,7 +78,8 @@ typedef struct data_variant {
 
 /* The evaluation's candidates for target e on `rows` points: at most `most` of the family, those
  * kept in out (room for `most`), all in `a`. y are e's own values. Returns how many were kept, or
- * (size_t)-1 when memory is out. */
+ * (size_t)-1 when memory is out. Many parameters: what to edit and how, and the target's table, of
+ * which nothing is shared with data_perturb. */
 size_t data_edits_evaluation(data_variant *out, expr e, data_family family, size_t most,
                              const double *const *x, size_t rows, const double *y, rng *r,
                              arena *a);
@@ -109,7 +110,8 @@ typedef struct data_perturb_how {
  * where it is one subtree with two attempts). A variant is kept if subtree and parent are finite
  * and fit the tokens, and the subtree's behaviour is new. The original's own subtree must be finite
  * too: where it is not, another one is drawn. *count is how many are in out[], which has room for
- * how->subtrees. Returns SNIP_UNSUPPORTED if e has no usable subtree. */
+ * how->subtrees. Returns SNIP_UNSUPPORTED if e has no usable subtree. Many parameters: the sample's
+ * parts one by one, since a training batch and a test hold them in different structs. */
 snip_code data_perturb(data_perturbed *out, size_t *count, const data_perturb_how *how, expr e,
                        const double *const *x, size_t rows, const double *y, rng *r, arena *a);
 

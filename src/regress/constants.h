@@ -50,7 +50,8 @@ snip_code regress_fit_values(expr *out, regress_fit *result, expr e, const regre
                              const double *weight, const double *const *x, const double *y,
                              size_t rows, int starts, uint64_t seed, arena *a, snip_status *st);
 
-/* regress_fit_constants with a weight for each row (NULL: 1), as above. */
+/* regress_fit_constants with a weight for each row (NULL: 1), as above. Many parameters: those of
+ * regress_fit_values. */
 snip_code regress_fit_weighted(expr *out, regress_fit *result, expr e, const double *weight,
                                const double *const *x, const double *y, size_t rows, int starts,
                                uint64_t seed, arena *a, snip_status *st);

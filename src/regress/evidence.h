@@ -31,7 +31,8 @@ typedef struct regress_evidence {
 /* Judges tried[0..n) against e. They are the best of `from`, which the test counts; 0: of n. Fits
  * begin at the constants as they are; e's takes `starts` more, so that no edit is praised for a
  * better search. Where there are more than REGRESS_FIT_ROWS rows, the first of their order are
- * taken. The same with any number of threads. */
+ * taken. The same with any number of threads. Many parameters: a formula, its rivals and how to
+ * judge, each asked for by every caller in its own way. */
 snip_code regress_evidence_weigh(regress_evidence *out, expr e, const regress_tried *tried,
                                  size_t n, size_t from, const regress_problem *p, int starts,
                                  int threads, arena *a, snip_status *st);

@@ -68,7 +68,8 @@ char *regress_shown(const regress_candidate *c, snip_format format, const regres
                     int *digits, arena *a);
 
 /* Cosines of formulas, in the user's inputs, with the table of their inputs; NaN, with the reason
- * in why[i], where the model has no words for one. */
+ * in why[i], where the model has no words for one. Many parameters: two arrays per formula, the
+ * table and the model. */
 snip_code regress_similarities(double *out, const char **why, const expr *e, size_t n,
                                const regress_problem *p, const model_opened *t, int threads,
                                arena *a, snip_status *st);
