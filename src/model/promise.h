@@ -5,8 +5,8 @@
  * is w.similarity * similarity + w.correlation * correlation - w.size * log(nodes): of the
  * similarity of form and table, the size of the correlation of the formula's values, as given, with
  * y, and the nodes of its canonical core. The weights were chosen for one model, on generated laws
- * only (eval_promise), and lie in its file's metadata beside the model's hash: with other weights of
- * the network they are not in force. */
+ * only (eval_promise), and lie in its file's metadata beside the model's hash: with other weights
+ * of the network they are not in force. */
 #ifndef MODEL_PROMISE_H
 #define MODEL_PROMISE_H
 

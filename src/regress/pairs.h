@@ -11,8 +11,8 @@
 /* The best pairs of edits of e, fitted to some of the training rows, best first, in `a`; with
  * `singles` also single edits. `given` is e with the constants that the user wrote, which are tried
  * as well; empty: none. *found is at most `most`, *tried how many were looked at: 0 where the
- * formula is too long for this. The same with any number of threads. Many parameters: three results,
- * a formula in two spellings, and the limits of the search for it. */
+ * formula is too long for this. The same with any number of threads. Many parameters: three
+ * results, a formula in two spellings, and the limits of the search for it. */
 snip_code regress_pairs(regress_edit **out, size_t *found, size_t *tried, size_t most, expr e,
                         expr given, int singles, const regress_problem *p, int threads, arena *a,
                         snip_status *st);
