@@ -241,7 +241,8 @@ shows 'done after 20 of 20' train $small --steps 20 --warmup 5 --set first=9 --s
 decays="$small --warmup 5 --set schedule=constant --set decay=30"
 shows 'done after 20 of 20' train $decays --steps 20 --set decay=0 --out decays
 shows 'done after 40 of 40' train $decays --steps 40 --out decays --resume
-shows 'steps raised from 40 to 60: from here on the learning rate falls until the new end' train $decays --steps 60 --out decays --resume
+shows 'done after 60 of 60' train $decays --steps 60 --out decays --resume
+grep -q 'steps raised from 40 to 60: from here on the learning rate falls until the new end' err && good || bad "raised steps: $(cat err)"
 refuses 1 'steps differs from the checkpoint (60, now 50)' train $decays --steps 50 --out decays --resume
 refuses 2 'set it with one of them' train $decays --steps 60 --set last_batch=8 --out last
 refuses 2 'set it with one of them' train $decays --steps 60 --set last=20 --out last
@@ -253,7 +254,8 @@ shows 'warmup..:5,' info short/model.safetensors --json
 shows 'done after 10 of 10' train $small --steps 10 --set schedule=constant --out longer
 shows 'done after 200 of 200' train $small --steps 200 --set schedule=constant --out longer --resume
 shows 'warmup..:5,' info longer/model.safetensors --json
-shows 'steps raised from 10 to 20' train $small --steps 20 --out short --resume
+shows 'done after 20 of 20' train $small --steps 20 --out short --resume
+grep -q 'steps raised from 10 to 20' err && good || bad "raised steps: $(cat err)"
 refuses 1 'warmup differs from the checkpoint' train $small --steps 200 --set schedule=constant --set warmup=6 --out longer --resume
 [ -s run/log.jsonl ] && [ -s run/curves.html ] && good || bad "train leaves no log or curves"
 before=$(cksum run/*)
