@@ -141,7 +141,9 @@ def spearman(a, b):
 
 
 def combined(scores, weights):
-    return (weights.get("similarity", 0) * np.array(scores["similarity"])
+    similarity = np.array(scores["similarity"])
+    similarity[np.isneginf(similarity)] = -1  # without words it is as far away as can be
+    return (weights.get("similarity", 0) * similarity
             + weights["correlation"] * np.array(scores["correlation"])
             - weights["size"] * np.log(-np.array(scores["size"])))
 
@@ -157,14 +159,21 @@ def read_tasks(symbols, values, index):
         if line.get("part") != "problems" or "turned" in line:
             continue
         key = line["set"], line["problem"], line["condition"]
-        t = tasks.setdefault(key, collections.defaultdict(list))
-        assert line["candidate"] == len(t["role"])
-        t["role"].append(line["role"])
-        t["digits"].append(-np.inf if line["digits"] is None else line["digits"])
-        t["similarity"].append(max(symbols[row] @ z for z in tables[key + (line["inputs"],)]))
-        t["correlation"].append(line["correlation"])
-        t["size"].append(-line["nodes"])
-        t["constants"].append(line["constants"])
+        if "inputs" in line:
+            line["similarity"] = max(symbols[row] @ z for z in tables[key + (line["inputs"],)])
+        else:  # the model has no words for it
+            line["similarity"] = -np.inf
+        tasks.setdefault(key, []).append(line)
+    for key, lines in tasks.items():
+        t = tasks[key] = collections.defaultdict(list)
+        for place, line in enumerate(sorted(lines, key=lambda line: line["candidate"])):
+            assert line["candidate"] == place
+            t["role"].append(line["role"])
+            t["digits"].append(-np.inf if line["digits"] is None else line["digits"])
+            t["similarity"].append(line["similarity"])
+            t["correlation"].append(line["correlation"])
+            t["size"].append(-line["nodes"])
+            t["constants"].append(line["constants"])
     return tasks
 
 

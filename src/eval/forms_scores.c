@@ -137,8 +137,12 @@ static snip_code run_batch(forms_task *task, const forms_set *set, size_t first,
     snip_code code = forms_compare(match, matches, c, st);
     for (size_t k = 0; k < works && code == SNIP_OK; k++)
         for (size_t i = 0; i < w[k].task->n; i++) {
-            double v = w[k].match[i].similarity;
-            w[k].task->score[FORMS_SIMILARITY][i] = isnan(v) ? -INFINITY : v;
+            const forms_match *m = &w[k].match[i];
+            const model_item unread = { .e = m->e, .node = MODEL_WHOLE, .label = m->label };
+            if (isnan(m->similarity) && c->s->seen) /* the dump has all candidates */
+                c->s->seen(c->s->seen_context, &unread, 1, NULL, NULL);
+            w[k].task->score[FORMS_SIMILARITY][i] =
+                isnan(m->similarity) ? -INFINITY : m->similarity;
         }
     return code;
 }
