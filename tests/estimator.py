@@ -39,7 +39,7 @@ def ranker(**settings):
 
 def regressor(**settings):
     """Limited by evaluations: the answer is the same on every machine."""
-    return snip.Regressor(**{"max_time": None, "max_evals": 2000, "max_size": 12, "threads": 1,
+    return snip.Regressor(**{"max_time": None, "max_evals": 5000, "max_size": 12, "threads": 1,
                              **settings})
 
 
