@@ -39,6 +39,25 @@ static char *read_golden(const char *name, size_t *size, arena *a)
     return text;
 }
 
+regress_table law_table(const char *text, double low, double high, size_t dim, size_t rows, rng *r,
+                        arena *a)
+{
+    static const char *const names[] = { "x0", "x1", "x2", "x3", "x4", "x5", "x6", "x7" };
+    expr e = parsed(text, NULL, a);
+    dim = dim ? dim : expr_inputs(e);
+    assert_true(dim <= COUNT(names));
+    double **x = arena_array(a, dim, sizeof *x), *y = arena_array(a, rows, sizeof *y);
+    for (size_t j = 0; j < dim; j++) {
+        x[j] = arena_array(a, rows, sizeof *x[j]);
+        for (size_t i = 0; i < rows; i++)
+            x[j][i] = low + (high - low) * rng_uniform(r);
+    }
+    assert_int_equal(expr_eval(e, (const double *const *)x, rows, y, a), rows);
+    return (regress_table){
+        .dim = dim, .rows = rows, .names = names, .x = (const double *const *)x, .y = y
+    };
+}
+
 expr parsed(const char *text, const expr_names *known, arena *a)
 {
     expr e;

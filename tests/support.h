@@ -16,6 +16,7 @@
 #include "base/arena.h"
 #include "expr/expr.h"
 #include "model/model.h"
+#include "regress/problem.h"
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
@@ -26,6 +27,11 @@ int arena_teardown(void **state);
 
 /* The formula in a text; `known` may be NULL. Fails the test if it cannot be read. */
 expr parsed(const char *text, const expr_names *known, arena *a);
+
+/* A table of the law `text` on `rows` rows, its inputs x0, x1, ... uniform between low and high;
+ * dim 0: as many inputs as the law has. *r goes on for noise. */
+regress_table law_table(const char *text, double low, double high, size_t dim, size_t rows, rng *r,
+                        arena *a);
 
 /* The whole of a golden file, terminated. Fails the test if it cannot be read. */
 char *golden_text(const char *name, arena *a);

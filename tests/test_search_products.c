@@ -8,7 +8,7 @@
 #include "search/dictionary.h"
 #include "search/sparse.h"
 
-enum { ROWS = 400, INPUTS = 8 };
+enum { ROWS = 400 };
 
 /* Only the stage itself, so that no other one can pass its tests. */
 #define ALONE (~(1u << SEARCH_PRODUCTS))
@@ -27,28 +27,15 @@ static double normal(rng *r)
 /* A table of a law over uniform inputs, with noise relative to the size of y. */
 static regress_table table_of(const law *l, size_t dim, double noise, arena *a)
 {
-    static const char *const names[INPUTS] = { "x0", "x1", "x2", "x3", "x4", "x5", "x6", "x7" };
-    expr e;
-    snip_status st = { 0 };
     rng r;
-    if (expr_parse(&e, l->text, NULL, a, &st) != SNIP_OK)
-        fail_msg("%s", st.msg);
-    dim = dim ? dim : expr_inputs(e);
-    double **x = arena_array(a, dim, sizeof *x), *y = arena_array(a, ROWS, sizeof *y), size = 0;
     rng_init(&r, 1, RNG_BENCH, 0);
-    for (size_t j = 0; j < dim; j++) {
-        x[j] = arena_array(a, ROWS, sizeof *x[j]);
-        for (size_t i = 0; i < ROWS; i++)
-            x[j][i] = l->low + (l->high - l->low) * rng_uniform(&r);
-    }
-    assert_int_equal(expr_eval(e, (const double *const *)x, ROWS, y, a), ROWS);
+    regress_table t = law_table(l->text, l->low, l->high, dim, ROWS, &r, a);
+    double size = 0;
     for (size_t i = 0; i < ROWS; i++)
-        size += y[i] * y[i] / ROWS;
+        size += t.y[i] * t.y[i] / ROWS;
     for (size_t i = 0; i < ROWS; i++)
-        y[i] += noise * sqrt(size) * normal(&r);
-    return (regress_table){
-        .dim = dim, .rows = ROWS, .names = names, .x = (const double *const *)x, .y = y
-    };
+        ((double *)t.y)[i] += noise * sqrt(size) * normal(&r);
+    return t;
 }
 
 static search_result fit(const regress_table *t, int threads, arena *a)
