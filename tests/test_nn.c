@@ -117,44 +117,64 @@ static void bf16_rounds_to_nearest(void **state)
     assert_true(isnan(nn_bf16_value(nn_bf16_of(nan))));
 }
 
-/* All ways to multiply against sums in double of the factors as they are read. Those of the
- * processor, too, where it has them. */
+/* One product c(m,n) of k terms each, in one of eight ways: either factor transposed, added or not.
+ */
+typedef struct product {
+    nn_products kind;
+    int trans_a, trans_b, add;
+    size_t m, n, k;
+} product;
+
+/* Against sums in double of the factors as they are read, rounded or not. */
+static void check_product(const product *p)
+{
+    size_t m = p->m, n = p->n, k = p->k;
+    float *a = malloc((m * k + k * n + 2 * m * n) * sizeof *a), *b = a + m * k, *c = b + k * n;
+    float *before = c + m * n;
+    double moved = 0; /* by rounding */
+    rng r;
+    assert_non_null(a);
+    rng_init(&r, 9, RNG_BENCH, (uint64_t)(p->trans_a + 2 * p->trans_b + 4 * p->add));
+    fill(a, m * k + k * n, &r, 1);
+    fill(before, m * n, &r, 1);
+    memcpy(c, before, m * n * sizeof *c);
+    assert_true(nn_dense(p->kind, p->trans_a, p->trans_b, m, n, k, a, b, p->add, c));
+    for (size_t i = 0; i < m; i++)
+        for (size_t j = 0; j < n; j++) {
+            double exact = 0, rounded = 0;
+            for (size_t l = 0; l < k; l++) {
+                float u = a[p->trans_a ? l * m + i : i * k + l];
+                float v = b[p->trans_b ? j * k + l : l * n + j];
+                exact += (double)u * (double)v;
+                rounded +=
+                    (double)nn_bf16_value(nn_bf16_of(u)) * (double)nn_bf16_value(nn_bf16_of(v));
+            }
+            double want = p->kind == NN_FLOAT32 ? exact : rounded;
+            want += p->add ? (double)before[i * n + j] : 0;
+            assert_true(fabs((double)c[i * n + j] - want) < 2e-6 * sqrt((double)k));
+            moved = fmax(moved, fabs(rounded - exact));
+        }
+    assert_true(moved > 1e-4 && moved < 0.1 * sqrt((double)k));
+    free(a);
+}
+
+/* All ways to multiply, those of the processor where it has them; sizes below, at and beyond those
+ * of the tiles that it works with. */
 static void products_are_of_the_rounded_factors(void **state)
 {
-    enum { M = 5, N = 7, K = 9 };
-    int kinds = nn_has_bf16() ? 3 : 2;
+    static const size_t sizes[][3] = { { 5, 7, 9 },    { 32, 32, 32 },  { 1, 33, 64 },
+                                       { 16, 15, 31 }, { 70, 48, 101 }, { 129, 97, 33 } };
     static const nn_products kind[] = { NN_FLOAT32, NN_BF16_ROUNDED, NN_BF16 };
+    int kinds = nn_has_bf16() ? 3 : 2;
     (void)state;
     print_message("bf16 products of the processor: %s\n", kinds == 3 ? "tested" : "it has none");
     for (int k = 0; k < kinds; k++)
-        for (int way = 0; way < 8; way++) {
-            int trans_a = way & 1, trans_b = way >> 1 & 1, add = way >> 2;
-            float a[M * K], b[K * N], c[M * N], before[M * N];
-            double largest = 0; /* what rounding did */
-            rng r;
-            rng_init(&r, 9, RNG_BENCH, (uint64_t)way);
-            fill(a, M * K, &r, 1);
-            fill(b, K * N, &r, 1);
-            fill(before, M * N, &r, 1);
-            memcpy(c, before, sizeof c);
-            assert_true(nn_dense(kind[k], trans_a, trans_b, M, N, K, a, b, add, c));
-            for (int i = 0; i < M; i++)
-                for (int j = 0; j < N; j++) {
-                    double exact = 0, rounded = 0;
-                    for (int l = 0; l < K; l++) {
-                        float u = a[trans_a ? l * M + i : i * K + l],
-                              v = b[trans_b ? j * K + l : l * N + j];
-                        exact += (double)u * (double)v;
-                        rounded += (double)nn_bf16_value(nn_bf16_of(u)) *
-                                   (double)nn_bf16_value(nn_bf16_of(v));
-                    }
-                    double want = (k ? rounded : exact) + (add ? (double)before[i * N + j] : 0);
-                    assert_true(fabs((double)c[i * N + j] - want) < 2e-6);
-                    largest = fmax(largest, fabs(rounded - exact));
-                }
-            assert_true(largest > 1e-4 && largest < 0.1);
-        }
-    assert_true(nn_dense(NN_BF16_ROUNDED, 1, 0, 3, 3, 0, NULL, NULL, 1, NULL)); /* of no rows */
+        for (size_t s = 0; s < COUNT(sizes); s++)
+            for (int way = 0; way < 8; way++)
+                check_product(&(product){ kind[k], way & 1, way >> 1 & 1, way >> 2, sizes[s][0],
+                                          sizes[s][1], sizes[s][2] });
+    for (int k = 1; k < kinds; k++)
+        assert_true(nn_dense(kind[k], 1, 0, 3, 3, 0, NULL, NULL, 1, NULL)); /* of no terms */
 }
 
 static void norm(const layer *l, const float *in, float *out)
