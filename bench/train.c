@@ -150,7 +150,7 @@ static double update_seconds(rig *r, int optimizer, double seconds)
 static json_t *bf16_figures(rig *r, double seconds)
 {
     if (!nn_has_bf16())
-        return json_string("this processor has no bf16 products (AVX-512 BF16 or AMX)");
+        return json_string("this processor has no bf16 products (AMX)");
     measured q;
     r->of.m->products = NN_BF16;
     int good = run_steps(&q, r, seconds);

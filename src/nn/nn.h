@@ -52,7 +52,8 @@ NN_CHECKED int nn_product(int trans_a, int trans_b, size_t m, size_t n, size_t k
  * float32 sums, by the processor or (slowly, for tests) by float32 products of rounded numbers. */
 typedef enum nn_products { NN_FLOAT32, NN_BF16, NN_BF16_ROUNDED } nn_products;
 
-/* Whether this processor and oneDNN have NN_BF16: AVX-512 BF16, or AMX. */
+/* Whether NN_BF16 is to be had here: the processor has AMX and the system lets us use it. Ask before
+ * the first product. */
 int nn_has_bf16(void);
 
 uint16_t nn_bf16_of(float v);

@@ -154,8 +154,8 @@ snip_code train_choose_products(nn_products *out, int asked, int has, snip_statu
     *out = asked != TRAIN_FLOAT32 && has ? NN_BF16 : NN_FLOAT32;
     if (asked == TRAIN_BF16 && !has)
         return status_fail(st, SNIP_UNSUPPORTED, 0,
-                           "products = bf16 needs a processor with AVX-512 BF16 or AMX, and this "
-                           "one has neither: products = auto takes what there is");
+                           "products = bf16 needs a processor with AMX, and this one has none that "
+                           "we may use: products = auto takes what there is");
     return SNIP_OK;
 }
 

@@ -668,14 +668,16 @@ static snip_code open_folder(run *r, const char *state, const train_start *how, 
 /* Whether this machine, and all others that take part, have bf16 products. */
 static int have_bf16(const train_config *c, const train_watch *watch)
 {
-    int lacks = !watch->emulate_bf16 && c->products != TRAIN_FLOAT32 && !nn_has_bf16();
+    int lacks = watch->processor == TRAIN_WITHOUT_BF16;
+    if (watch->processor == TRAIN_AS_IT_IS)
+        lacks = c->products != TRAIN_FLOAT32 && !nn_has_bf16();
     return !ranks_max(watch->ranks, lacks);
 }
 
 static snip_code choose_products(run *r, int has, snip_status *st)
 {
     snip_code code = train_choose_products(&r->m->products, r->c->products, has, st);
-    if (r->watch->emulate_bf16 && r->m->products == NN_BF16)
+    if (r->watch->processor == TRAIN_WITH_BF16 && r->m->products == NN_BF16)
         r->m->products = NN_BF16_ROUNDED;
     return code;
 }

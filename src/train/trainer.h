@@ -100,6 +100,13 @@ uint64_t train_samples(const train_config *c, uint64_t made);
  * for what is not there fails with a sentence that says so. */
 snip_code train_choose_products(nn_products *out, int asked, int has, snip_status *st);
 
+/* The processor as it is; or as one that has bf16 products, but slowly; or as one that has none. */
+typedef enum train_processor {
+    TRAIN_AS_IT_IS,
+    TRAIN_WITH_BF16,
+    TRAIN_WITHOUT_BF16
+} train_processor;
+
 /* What the caller wants to be told, and when to stop. */
 typedef struct train_watch {
     void (*line)(void *context, const char *text); /* progress, a line without end */
@@ -111,8 +118,8 @@ typedef struct train_watch {
     size_t check_pairs;                /* of the quick held-out check, 0: 256 */
     size_t memory;                     /* bytes for kept activations */
     int threads;
-    int emulate_bf16; /* for tests: as on a processor that has bf16 products, but slowly */
-    ranks *ranks;     /* of a run under mpirun, else NULL */
+    train_processor processor; /* for tests: which one to act as */
+    ranks *ranks;              /* of a run under mpirun, else NULL */
 } train_watch;
 
 /* What a run begins with; all zero: a new one, its weights drawn by the seed. */
