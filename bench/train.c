@@ -31,9 +31,12 @@ static double product_rate(const model_config *c, nn_products how, int threads, 
         while (x && w && y && clock_now() - start < seconds)
             for (int s = 0; s < 4; s++) {
                 size_t in = shapes[s][0], out = shapes[s][1];
-                if (!nn_dense(how, 0, 1, ROWS, out, in, x, w, 0, y) ||
-                    !nn_dense(how, 0, 0, ROWS, in, out, y, w, 0, x) ||
-                    !nn_dense(how, 1, 0, out, in, ROWS, y, x, 0, w)) {
+                const nn_shape forward = { 0, 1, ROWS, out, in, in, in, out };
+                const nn_shape inputs = { 0, 0, ROWS, in, out, out, in, in };
+                const nn_shape weights = { 1, 0, out, in, ROWS, out, in, in };
+                if (!nn_multiply(how, &forward, x, w, NULL, y) ||
+                    !nn_multiply(how, &inputs, y, w, NULL, x) ||
+                    !nn_multiply(how, &weights, y, x, NULL, w)) {
 #pragma omp atomic write
                     failed = 1;
                 }

@@ -117,44 +117,54 @@ static void bf16_rounds_to_nearest(void **state)
     assert_true(isnan(nn_bf16_value(nn_bf16_of(nan))));
 }
 
-/* One product c(m,n) of k terms each, in one of eight ways: either factor transposed, added or not.
- */
+/* A product in one way of many. */
 typedef struct product {
     nn_products kind;
-    int trans_a, trans_b, add;
-    size_t m, n, k;
+    nn_shape s;
+    enum { NOTHING, ITSELF, A_ROW, STARTS } from;
 } product;
 
-/* Against sums in double of the factors as they are read, rounded or not. */
+/* Against sums in double of the factors as they are read, rounded or not; nothing else changes. */
 static void check_product(const product *p)
 {
-    size_t m = p->m, n = p->n, k = p->k;
-    float *a = malloc((m * k + k * n + 2 * m * n) * sizeof *a), *b = a + m * k, *c = b + k * n;
-    float *before = c + m * n;
+    enum { GAP = 3 }; /* what lies between rows */
+    size_t m = p->s.m, n = p->s.n, k = p->s.k;
+    nn_shape s = p->s;
+    s.lda = (s.trans_a ? m : k) + GAP;
+    s.ldb = (s.trans_b ? k : n) + GAP;
+    s.ldc = n + GAP;
+    size_t size_a = (s.trans_a ? k : m) * s.lda, size_b = (s.trans_b ? n : k) * s.ldb;
+    float *a = malloc((size_a + size_b + n + 2 * m * s.ldc) * sizeof *a);
+    float *b = a + size_a, *row = b + size_b, *c = row + n, *before = c + m * s.ldc;
     double moved = 0; /* by rounding */
     rng r;
     assert_non_null(a);
-    rng_init(&r, 9, RNG_BENCH, (uint64_t)(p->trans_a + 2 * p->trans_b + 4 * p->add));
-    fill(a, m * k + k * n, &r, 1);
-    fill(before, m * n, &r, 1);
-    memcpy(c, before, m * n * sizeof *c);
-    assert_true(nn_dense(p->kind, p->trans_a, p->trans_b, m, n, k, a, b, p->add, c));
-    for (size_t i = 0; i < m; i++)
+    rng_init(&r, 9, RNG_BENCH, (uint64_t)(s.trans_a + 2 * s.trans_b + 4 * (int)p->from));
+    fill(a, size_a + size_b + n, &r, 1);
+    fill(before, m * s.ldc, &r, 1);
+    memcpy(c, before, m * s.ldc * sizeof *c);
+    const float *from = p->from == ITSELF ? c : p->from == A_ROW ? row : NULL;
+    assert_true(nn_multiply(p->kind, &s, a, b, from, c));
+    for (size_t i = 0; i < m; i++) {
         for (size_t j = 0; j < n; j++) {
             double exact = 0, rounded = 0;
             for (size_t l = 0; l < k; l++) {
-                float u = a[p->trans_a ? l * m + i : i * k + l];
-                float v = b[p->trans_b ? j * k + l : l * n + j];
+                float u = a[s.trans_a ? l * s.lda + i : i * s.lda + l];
+                float v = b[s.trans_b ? j * s.ldb + l : l * s.ldb + j];
                 exact += (double)u * (double)v;
                 rounded +=
                     (double)nn_bf16_value(nn_bf16_of(u)) * (double)nn_bf16_value(nn_bf16_of(v));
             }
             double want = p->kind == NN_FLOAT32 ? exact : rounded;
-            want += p->add ? (double)before[i * n + j] : 0;
-            assert_true(fabs((double)c[i * n + j] - want) < 2e-6 * sqrt((double)k));
+            want += p->from == ITSELF  ? (double)before[i * s.ldc + j]
+                    : p->from == A_ROW ? (double)row[j]
+                                       : 0;
+            assert_true(fabs((double)c[i * s.ldc + j] - want) < 2e-6 * sqrt((double)k + 1));
             moved = fmax(moved, fabs(rounded - exact));
         }
-    assert_true(moved > 1e-4 && moved < 0.1 * sqrt((double)k));
+        assert_memory_equal(c + i * s.ldc + n, before + i * s.ldc + n, GAP * sizeof *c);
+    }
+    assert_true(k == 0 || (moved > 1e-4 && moved < 0.1 * sqrt((double)k)));
     free(a);
 }
 
@@ -163,18 +173,22 @@ static void check_product(const product *p)
 static void products_are_of_the_rounded_factors(void **state)
 {
     static const size_t sizes[][3] = { { 5, 7, 9 },    { 32, 32, 32 },  { 1, 33, 64 },
-                                       { 16, 15, 31 }, { 70, 48, 101 }, { 129, 97, 33 } };
+                                       { 16, 15, 31 }, { 70, 48, 101 }, { 129, 97, 33 },
+                                       { 3, 4, 0 } };
     static const nn_products kind[] = { NN_FLOAT32, NN_BF16_ROUNDED, NN_BF16 };
     int kinds = nn_has_bf16() ? 3 : 2;
     (void)state;
     print_message("bf16 products of the processor: %s\n", kinds == 3 ? "tested" : "it has none");
     for (int k = 0; k < kinds; k++)
-        for (size_t s = 0; s < COUNT(sizes); s++)
-            for (int way = 0; way < 8; way++)
-                check_product(&(product){ kind[k], way & 1, way >> 1 & 1, way >> 2, sizes[s][0],
-                                          sizes[s][1], sizes[s][2] });
-    for (int k = 1; k < kinds; k++)
-        assert_true(nn_dense(kind[k], 1, 0, 3, 3, 0, NULL, NULL, 1, NULL)); /* of no terms */
+        for (size_t i = 0; i < COUNT(sizes); i++)
+            for (int way = 0; way < 4 * STARTS; way++)
+                check_product(&(product){ .kind = kind[k],
+                                          .s = { .trans_a = way & 1,
+                                                 .trans_b = way >> 1 & 1,
+                                                 .m = sizes[i][0],
+                                                 .n = sizes[i][1],
+                                                 .k = sizes[i][2] },
+                                          .from = way >> 2 });
 }
 
 static void norm(const layer *l, const float *in, float *out)

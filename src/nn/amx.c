@@ -104,34 +104,48 @@ static void load_across(__m512i word[SIDE], const float *x, size_t ld, size_t co
 
 /* One factor as tiles, those of a row of tiles one after the other. `outer` counts the rows or
  * columns of the result, `inner` the numbers of a sum. x is (outer, inner), `by_rows`, or (inner,
- * outer); `left` says on which side of the product the tiles will stand. */
-static void load_tiles(__m512i *to, const float *x, size_t outer, size_t inner, int by_rows,
-                       int left)
+ * outer), its rows `ld` apart; `left` says on which side of the product the tiles will stand. */
+static void load_tiles(__m512i *to, const float *x, size_t ld, size_t outer, size_t inner,
+                       int by_rows, int left)
 {
     for (size_t o = 0; o < tiles(outer, BLOCK) * BLOCK; o += SIDE)
         for (size_t i = 0; i < inner; i += DEPTH, to += SIDE) {
             if (o >= outer)
                 memset(to, 0, SIDE * sizeof *to);
             else if (by_rows)
-                load_along(to, x + o * inner + i, inner, outer - o, inner - i);
+                load_along(to, x + o * ld + i, ld, outer - o, inner - i);
             else
-                load_across(to, x + i * outer + o, outer, outer - o, inner - i);
+                load_across(to, x + i * ld + o, ld, outer - o, inner - i);
             if (by_rows != left)
                 transpose(to);
         }
 }
 
-/* Four tiles of floats: c(32, 32), rows `ld` apart, += the product of two rows of left tiles and
- * two rows of right ones, `depth` tiles each. */
-static void multiply_block(float *c, size_t ld, const __m512i *left, const __m512i *right,
+/* What the sums of a block begin with: nothing (NULL), or numbers whose rows are `ld` apart; 0
+ * apart where all rows are the same. */
+typedef struct start {
+    const float *from;
+    size_t ld;
+} start;
+
+/* Four tiles of floats: c(32, 32), rows `ld` apart, becomes what it starts from plus the product of
+ * two rows of left tiles and two rows of right ones, `depth` tiles each. */
+static void multiply_block(float *c, size_t ld, start s, const __m512i *left, const __m512i *right,
                            size_t depth)
 {
     const __m512i *left2 = left + depth * SIDE, *right2 = right + depth * SIDE;
     const size_t row = ld * sizeof *c;
-    _tile_loadd(0, c, row);
-    _tile_loadd(1, c + SIDE, row);
-    _tile_loadd(2, c + SIDE * ld, row);
-    _tile_loadd(3, c + SIDE * ld + SIDE, row);
+    if (s.from) {
+        _tile_loadd(0, s.from, s.ld * sizeof *c);
+        _tile_loadd(1, s.from + SIDE, s.ld * sizeof *c);
+        _tile_loadd(2, s.from + SIDE * s.ld, s.ld * sizeof *c);
+        _tile_loadd(3, s.from + SIDE * s.ld + SIDE, s.ld * sizeof *c);
+    } else {
+        _tile_zero(0);
+        _tile_zero(1);
+        _tile_zero(2);
+        _tile_zero(3);
+    }
     for (size_t i = 0; i < depth * SIDE; i += SIDE) {
         _tile_loadd(4, left + i, 64);
         _tile_loadd(6, right + i, 64);
@@ -148,16 +162,29 @@ static void multiply_block(float *c, size_t ld, const __m512i *left, const __m51
     _tile_stored(3, c + SIDE * ld + SIDE, row);
 }
 
-/* A block at the edge, rows x columns of it: by way of a whole one. */
-static void multiply_edge(float *c, size_t ld, size_t rows, size_t columns, const __m512i *left,
-                          const __m512i *right, size_t depth)
+/* Copies up to 32 rows of up to 32 floats. */
+static void copy_block(float *to, size_t to_ld, const float *from, size_t from_ld, size_t rows,
+                       size_t columns)
 {
-    float whole[BLOCK * BLOCK] = { 0 };
-    for (size_t i = 0; i < rows; i++)
-        memcpy(whole + i * BLOCK, c + i * ld, columns * sizeof *c);
-    multiply_block(whole, BLOCK, left, right, depth);
-    for (size_t i = 0; i < rows; i++)
-        memcpy(c + i * ld, whole + i * BLOCK, columns * sizeof *c);
+    __mmask16 low = first(columns), high = first(columns > 16 ? columns - 16 : 0);
+    for (size_t i = 0; i < rows; i++, to += to_ld, from += from_ld) {
+        _mm512_mask_storeu_ps(to, low, _mm512_maskz_loadu_ps(low, from));
+        _mm512_mask_storeu_ps(to + 16, high, _mm512_maskz_loadu_ps(high, from + 16));
+    }
+}
+
+/* A block at the edge, rows x columns of it: by way of a whole one. */
+static void multiply_edge(float *c, size_t ld, start s, size_t rows, size_t columns,
+                          const __m512i *left, const __m512i *right, size_t depth)
+{
+    float whole[BLOCK * BLOCK] __attribute__((aligned(64)));
+    start own = { s.from ? whole : NULL, BLOCK };
+    if (s.from) { /* tiles are read whole; what is beyond the edge is not kept */
+        memset(whole, 0, sizeof whole);
+        copy_block(whole, BLOCK, s.from, s.ld, rows, columns);
+    }
+    multiply_block(whole, BLOCK, own, left, right, depth);
+    copy_block(c, ld, whole, BLOCK, rows, columns);
 }
 
 /* All eight tiles have 16 rows of 64 bytes. */
@@ -175,29 +202,28 @@ static void configure(void)
     _tile_loadconfig(&shape);
 }
 
-int nn_amx_product(int trans_a, int trans_b, size_t m, size_t n, size_t k, const float *a,
-                   const float *b, int add, float *c)
+int nn_amx_product(const nn_shape *s, const float *a, const float *b, const float *from, float *c)
 {
-    const size_t depth = tiles(k, DEPTH);
-    const size_t rows = tiles(m, BLOCK), columns = tiles(n, BLOCK), band = 2 * depth * SIDE;
+    const size_t depth = tiles(s->k, DEPTH), from_ld = from == c ? s->ldc : 0;
+    const size_t rows = tiles(s->m, BLOCK), columns = tiles(s->n, BLOCK), band = 2 * depth * SIDE;
     __m512i *left = aligned_alloc(64, (rows + columns) * band * sizeof *left);
     if (!left)
         return 0;
     __m512i *right = left + rows * band;
-    load_tiles(left, a, m, k, !trans_a, 1);
-    load_tiles(right, b, n, k, trans_b, 0);
-    if (!add)
-        memset(c, 0, m * n * sizeof *c);
+    load_tiles(left, a, s->lda, s->m, s->k, !s->trans_a, 1);
+    load_tiles(right, b, s->ldb, s->n, s->k, s->trans_b, 0);
     configure();
     for (size_t j = 0; j < columns; j++)
         for (size_t i = 0; i < rows; i++) {
-            size_t r = m - i * BLOCK, s = n - j * BLOCK;
-            float *at = c + i * BLOCK * n + j * BLOCK;
-            if (r >= BLOCK && s >= BLOCK)
-                multiply_block(at, n, left + i * band, right + j * band, depth);
+            size_t row = i * BLOCK, column = j * BLOCK, high = s->m - row, wide = s->n - column;
+            float *at = c + row * s->ldc + column;
+            start begin = { from ? from + row * from_ld + column : NULL, from_ld };
+            if (high >= BLOCK && wide >= BLOCK)
+                multiply_block(at, s->ldc, begin, left + i * band, right + j * band, depth);
             else
-                multiply_edge(at, n, r < BLOCK ? r : BLOCK, s < BLOCK ? s : BLOCK, left + i * band,
-                              right + j * band, depth);
+                multiply_edge(at, s->ldc, begin, high < BLOCK ? high : BLOCK,
+                              wide < BLOCK ? wide : BLOCK, left + i * band, right + j * band,
+                              depth);
         }
     _tile_release(); /* a thread without tiles is cheaper to switch */
     free(left);

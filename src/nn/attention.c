@@ -3,10 +3,13 @@
  * With q, k, v the columns of one head, all (n, width):
  *     p = softmax(q k' / sqrt(width)),  o = p v
  * and backward, with s the argument of the softmax:
- *     dv = p' do,  dp = do v',  ds = p * (dp - rowsum(dp * p)) / sqrt(width),  dq = ds k,  dk = ds'
- * q Products of a few dozen rows are too small for the library's: they go through small_product, on
- * keys or values transposed once per head. Probabilities are not kept for the backward pass: for
- * sequences of up to a few hundred tokens computing them again costs less than storing them. */
+ *     dv = p' do,  dp = do v',  ds = p * (dp - rowsum(dp * p)) / sqrt(width)
+ *     dq = ds k,  dk = ds' q
+ *
+ * Products of a few dozen rows are too small for the library's, and for the matrix unit's tiles
+ * (nn/amx.c; tried, no gain): they go through small_product, on keys or values transposed
+ * once per head. Probabilities are not kept for the backward pass: for sequences of up to a few
+ * hundred tokens computing them again costs less than storing them. */
 #include <math.h>
 #include <string.h>
 

@@ -23,37 +23,49 @@ float nn_bf16_value(uint16_t h)
     return v;
 }
 
-/* The same sums of the same rounded numbers by float32 products, on any processor. Many parameters:
- * those of BLAS. */
-static int multiply_rounded(int trans_a, int trans_b, size_t m, size_t n, size_t k, const float *a,
-                            const float *b, int add, float *c)
+/* op(a) rounded, dense; rows x columns as they lie in memory. */
+static void round_all(float *to, const float *a, size_t rows, size_t columns, size_t ld)
 {
-    float *rounded = malloc((m * k + k * n) * sizeof *rounded), *second = rounded + m * k;
-    if (!rounded)
+    for (size_t i = 0; i < rows; i++)
+        for (size_t j = 0; j < columns; j++)
+            *to++ = nn_bf16_value(nn_bf16_of(a[i * ld + j]));
+}
+
+/* The same sums of the same rounded numbers by float32 products, on any processor. */
+static int multiply_rounded(const nn_shape *s, const float *a, const float *b, float beta, float *c)
+{
+    size_t rows_a = s->trans_a ? s->k : s->m, columns_a = s->trans_a ? s->m : s->k;
+    size_t rows_b = s->trans_b ? s->n : s->k, columns_b = s->trans_b ? s->k : s->n;
+    float *first = malloc((rows_a * columns_a + rows_b * columns_b) * sizeof *first);
+    if (!first)
         return 0;
-    for (size_t i = 0; i < m * k; i++)
-        rounded[i] = nn_bf16_value(nn_bf16_of(a[i]));
-    for (size_t i = 0; i < k * n; i++)
-        second[i] = nn_bf16_value(nn_bf16_of(b[i]));
-    int good = nn_gemm(trans_a, trans_b, m, n, k, 1, rounded, trans_a ? m : k, second,
-                       trans_b ? k : n, (float)(add != 0), c, n);
-    free(rounded);
+    float *second = first + rows_a * columns_a;
+    round_all(first, a, rows_a, columns_a, s->lda);
+    round_all(second, b, rows_b, columns_b, s->ldb);
+    int good = nn_gemm(s->trans_a, s->trans_b, s->m, s->n, s->k, 1, first, columns_a, second,
+                       columns_b, beta, c, s->ldc);
+    free(first);
     return good;
 }
 
-int nn_dense(nn_products how, int trans_a, int trans_b, size_t m, size_t n, size_t k,
-             const float *a, const float *b, int add, float *c)
+int nn_multiply(nn_products how, const nn_shape *s, const float *a, const float *b,
+                const float *from, float *c)
 {
-    if (how == NN_FLOAT32)
-        return nn_gemm(trans_a, trans_b, m, n, k, 1, a, trans_a ? m : k, b, trans_b ? k : n,
-                       (float)(add != 0), c, n);
-    if (m == 0 || n == 0 || k == 0)
-        return 1; /* of no rows; nothing is added */
 #ifdef SNIP_AMX
-    if (how == NN_BF16)
-        return nn_amx_product(trans_a, trans_b, m, n, k, a, b, add, c);
+    if (how == NN_BF16 && s->k)
+        return nn_amx_product(s, a, b, from, c);
 #endif
-    return multiply_rounded(trans_a, trans_b, m, n, k, a, b, add, c);
+    for (size_t i = 0; i < s->m && from != c; i++)
+        if (from)
+            memcpy(c + i * s->ldc, from, s->n * sizeof *c);
+        else if (s->k == 0)
+            memset(c + i * s->ldc, 0, s->n * sizeof *c);
+    if (s->k == 0)
+        return 1; /* sums of nothing */
+    if (how != NN_FLOAT32)
+        return multiply_rounded(s, a, b, from ? 1 : 0, c);
+    return nn_gemm(s->trans_a, s->trans_b, s->m, s->n, s->k, 1, a, s->lda, b, s->ldb, from ? 1 : 0,
+                   c, s->ldc);
 }
 
 int nn_has_bf16(void)

@@ -1,16 +1,14 @@
-/* bf16.h - how nn_dense multiplies numbers rounded to bf16; see nn.h. */
+/* bf16.h - the matrix unit behind nn_multiply; see nn.h. */
 #ifndef NN_BF16_H
 #define NN_BF16_H
 
-#include <stddef.h>
-#include <stdint.h>
+#include "nn/nn.h"
 
 /* Whether the processor has the matrix unit and Linux lets this process use it. */
 int nn_has_amx(void);
 
-/* nn_dense with NN_BF16, where nn_has_amx was asked and said so. Returns 0 when memory is out. Many
- * parameters: those of BLAS. */
-int nn_amx_product(int trans_a, int trans_b, size_t m, size_t n, size_t k, const float *a,
-                   const float *b, int add, float *c);
+/* nn_multiply with NN_BF16 and k > 0, where nn_has_amx was asked and said so. */
+NN_CHECKED int nn_amx_product(const nn_shape *s, const float *a, const float *b, const float *from,
+                              float *c);
 
 #endif

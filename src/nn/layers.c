@@ -65,16 +65,16 @@ int nn_gemm(int trans_a, int trans_b, size_t m, size_t n, size_t k, float alpha,
 int nn_linear_forward(float *y, const float *x, const float *w, const float *b, size_t n, size_t in,
                       size_t out, nn_products how)
 {
-    nn_kernels_best()->fill_rows(y, b, n, out);
-    return nn_dense(how, 0, 1, n, out, in, x, w, 1, y);
+    return nn_multiply(how, &(nn_shape){ 0, 1, n, out, in, in, in, out }, x, w, b, y);
 }
 
 int nn_linear_backward(float *dx, float *dw, float *db, const float *dy, const float *x,
                        const float *w, size_t n, size_t in, size_t out, nn_products how)
 {
-    if (dx && !nn_dense(how, 0, 0, n, in, out, dy, w, 0, dx)) /* dx = dy w */
-        return 0;
-    if (!nn_dense(how, 1, 0, out, in, n, dy, x, 1, dw)) /* dw += dy' x */
+    const nn_shape inputs = { 0, 0, n, in, out, out, in, in };  /* dx = dy w */
+    const nn_shape weights = { 1, 0, out, in, n, out, in, in }; /* dw += dy' x */
+    if ((dx && !nn_multiply(how, &inputs, dy, w, NULL, dx)) ||
+        !nn_multiply(how, &weights, dy, x, dw, dw))
         return 0;
     if (db)
         nn_kernels_best()->sum_rows(db, dy, n, out);

@@ -52,16 +52,23 @@ NN_CHECKED int nn_product(int trans_a, int trans_b, size_t m, size_t n, size_t k
  * float32 sums, by the processor or (slowly, for tests) by float32 products of rounded numbers. */
 typedef enum nn_products { NN_FLOAT32, NN_BF16, NN_BF16_ROUNDED } nn_products;
 
-/* Whether NN_BF16 is to be had here: the processor has AMX and the system lets us use it. Ask before
- * the first product. */
+/* Whether NN_BF16 is to be had here: the processor has AMX and the system lets us use it. Ask
+ * before the first product. */
 int nn_has_bf16(void);
 
 uint16_t nn_bf16_of(float v);
 float nn_bf16_value(uint16_t h);
 
-/* c(m,n) = op(a) op(b), or added to c; a is (m,k) or (k,m), b (k,n) or (n,k), all dense. */
-NN_CHECKED int nn_dense(nn_products how, int trans_a, int trans_b, size_t m, size_t n, size_t k,
-                        const float *a, const float *b, int add, float *c);
+/* The sizes of c(m,n) = op(a) op(b), sums of k terms; lda ... are the row lengths in memory. */
+typedef struct nn_shape {
+    int trans_a, trans_b;
+    size_t m, n, k, lda, ldb, ldc;
+} nn_shape;
+
+/* c = op(a) op(b) + what `from` says: nothing (NULL), c itself, or a row of n numbers for all rows.
+ * Returns 0 when memory is out. */
+NN_CHECKED int nn_multiply(nn_products how, const nn_shape *s, const float *a, const float *b,
+                           const float *from, float *c);
 
 /* y(n,out) = x(n,in) w' + b; w is (out,in). Returns 0 when memory is out. */
 NN_CHECKED int nn_linear_forward(float *y, const float *x, const float *w, const float *b, size_t n,
