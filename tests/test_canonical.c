@@ -182,6 +182,13 @@ static void check_form(expr e, const double *const *x, size_t rows, tally *t, ar
     if (!large && (again.hash != f.hash || again.shift != 0))
         fail_msg("core %s\nbecomes %g + %g * %s", text_of(f.core, a), again.shift, again.factor,
                  text_of(again.core, a));
+    /* In another unit it has the same one. */
+    expr unit = expr_affine(3, 1e4, 0, a);
+    expr_set_fixed(unit, 0);
+    again = form_of(expr_substitute(unit, &e, 1, a), a);
+    if (!large && again.hash != f.hash)
+        fail_msg("core %s of %s\nis %s in another unit", text_of(f.core, a), text_of(e, a),
+                 text_of(again.core, a));
     expr affine = expr_affine(f.shift, f.factor, 0, a),
          whole = expr_substitute(affine, &f.core, 1, a);
     must_agree(e, whole, x, rows, t, a);

@@ -12,7 +12,8 @@
  *
  * A core that has a free factor can do without one more of its fixed numbers: k*(a*x + y) is the
  * same family as k1*x + k2*y, and k/(1 + a*x) the same as k/(a + x). `release` rewrites a core for
- * that. A core is written down only in the end. */
+ * that. The core of a whole form is always meant with a free factor, whatever is there: another
+ * unit of y must not change it. A core is written down only in the end. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -778,11 +779,21 @@ snip_code expr_canonical(expr_form *out, expr e, arena *a, snip_status *st)
     }
     if (c.failed)
         return status_nomem(st);
-    const part *root = &parts[0];
-    out->shift = root->shift.v;
-    out->shift_free = root->shift.free;
-    out->factor = root->core < 0 ? 0 : root->factor.v;
-    out->factor_free = root->core >= 0 && root->factor.free;
-    out->hash = root->core < 0 ? 0 : c.at[root->core].form;
-    return canon_write(out, &c, parts, e.count, a, st);
+    const part root = parts[0];
+    for (size_t i = e.count; i-- > 0;) { /* the root comes last */
+        part t = parts[i];
+        t.factor.free = 1;
+        release(&c, &t);
+        out->factor_of[i] = t.core < 0 ? 0 : t.factor.v;
+        if (i == 0)
+            parts[0] = t;
+    }
+    if (c.failed)
+        return status_nomem(st);
+    out->shift = root.shift.v;
+    out->shift_free = root.shift.free;
+    out->factor = out->factor_of[0];
+    out->factor_free = root.core >= 0 && root.factor.free;
+    out->hash = root.core < 0 ? 0 : c.at[parts[0].core].form;
+    return canon_write(out, &c, &root, parts, e.count, a, st);
 }

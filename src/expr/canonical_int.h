@@ -213,9 +213,9 @@ part canon_part_of(canon *c, const expr_node *n, part p, part q);
 
 /* ---- canonical_write.c ---- */
 
-/* The first of parts[0..n), one per node of the given formula, as a tree, and where the others
- * stand in it. */
-snip_code canon_write(expr_form *out, const canon *c, const part *parts, size_t n, arena *a,
-                      snip_status *st);
+/* Writes `whole` as out->e, and the core of the first of parts[0..n), one per node of the given
+ * formula, as out->core; and where the others stand in that. */
+snip_code canon_write(expr_form *out, const canon *c, const part *whole, const part *parts,
+                      size_t n, arena *a, snip_status *st);
 
 #endif

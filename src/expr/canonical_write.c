@@ -301,7 +301,6 @@ static void locate(expr_form *out, const writer *w, const part *parts, size_t n,
 {
     for (size_t i = 0; i < n; i++) {
         double slope = parts[i].core < 0 ? 0 : parts[i].factor.v;
-        out->factor_of[i] = slope;
         out->where[i] = -1;
         out->slope[i] = 0;
         for (int k = parts[i].core; k >= 0; k = w->c->at[k].alias) {
@@ -321,10 +320,10 @@ static void locate(expr_form *out, const writer *w, const part *parts, size_t n,
     }
 }
 
-snip_code canon_write(expr_form *out, const canon *c, const part *parts, size_t n, arena *a,
-                      snip_status *st)
+snip_code canon_write(expr_form *out, const canon *c, const part *whole, const part *parts,
+                      size_t n, arena *a, snip_status *st)
 {
-    const part *root = &parts[0];
+    const int core = parts[0].core;
     size_t cores = (size_t)c->count + 1;
     writer w = { .c = c, .pool = { .a = a }, .noting = 1 };
     w.need = arena_zero(a, cores);
@@ -336,28 +335,29 @@ snip_code canon_write(expr_form *out, const canon *c, const part *parts, size_t 
     memset(w.plain, -1, cores * sizeof *w.plain);
     memset(w.held, -1, cores * sizeof *w.held);
     /* First the core, then what e needs besides. */
-    for (int pass = 0; pass < 2 && root->core >= 0; pass++) {
+    for (int pass = 0; pass < 2 && core >= 0; pass++) {
+        int top = pass == 0 ? core : whole->core;
         w.noting = pass == 0;
         if (pass == 0)
-            w.need[root->core] = PLAIN;
+            w.need[core] = PLAIN;
         else
-            mark_part(&w, root, 0);
-        mark(&w, root->core);
-        for (int i = 0; i <= root->core && !w.failed; i++)
+            mark_part(&w, whole, 0);
+        mark(&w, top);
+        for (int i = 0; i <= top && !w.failed; i++)
             if (w.need[i] & PLAIN && w.plain[i] < 0)
                 w.plain[i] = core_nodes(&w, i);
     }
-    int whole = part_nodes(&w, root);
+    int root = part_nodes(&w, whole);
     int32_t *place = w.failed ? NULL : arena_array(a, w.pool.count, sizeof *place);
     if (!place)
         return status_nomem(st);
     memset(place, -1, w.pool.count * sizeof *place);
     snip_code code = SNIP_OK;
-    if (root->core >= 0)
-        code = flatten(&out->core, &w.pool, w.plain[root->core], place, a, st);
+    if (core >= 0)
+        code = flatten(&out->core, &w.pool, w.plain[core], place, a, st);
     if (code == SNIP_OK) {
         locate(out, &w, parts, n, place);
-        code = expr_pool_flatten(&out->e, &w.pool, whole, a, st);
+        code = expr_pool_flatten(&out->e, &w.pool, root, a, st);
     }
     return code;
 }
