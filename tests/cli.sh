@@ -225,6 +225,8 @@ loss() { grep -o '"loss":[^,]*' $1/log.jsonl | tail -n 1; }
 begin="--preset tiny --batch-size 4 --steps 160 --quiet"
 shows 'done after 160 of 160' train $begin --init run/model.safetensors --set optimizer=muon --set average=0.9 --out begun
 shows '"init":"model.safetensors","init_samples":"640"' info begun/model.safetensors --json
+shows 'done after 2 of 2' train --preset tiny --batch-size 4 --steps 2 --quiet --init begun/model.safetensors --out further
+shows '"init_samples":"1280","init_seconds":"[0-9]' info further/model.safetensors --json # of both runs before
 shows '"d":16,.*"optimizer..:..muon' info begun/model.safetensors --json
 "$snip" pack run/model.safetensors -o half.safetensors >/dev/null
 shows 'done after 160 of 160' train $begin --init half.safetensors --set d=16 --out begun16

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "base/text.h"
 #include "cli/cli.h"
 #include "model/file.h"
 #include "train/trainer.h"
@@ -62,6 +63,19 @@ static snip_code check_kept(const model_config *given, const model_config *m, co
     return code;
 }
 
+/* What all runs that led to these weights add up to, of "samples" or "seconds"; NULL where the file
+ * does not say. */
+static const char *so_far(const json_t *metadata, const char *key, const char *before, arena *a)
+{
+    const char *own = json_string_value(json_object_get(metadata, key));
+    const char *earlier = json_string_value(json_object_get(metadata, before));
+    text sum = { .a = a };
+    if (!own)
+        return NULL;
+    text_add(&sum, "%.0f", strtod(own, NULL) + (earlier ? strtod(earlier, NULL) : 0));
+    return text_end(&sum);
+}
+
 /* Reads the weights that a run starts from, into `a`, with what the file tells of them. */
 static snip_code read_init(train_start *start, const char *path, arena *a, snip_status *st)
 {
@@ -69,11 +83,11 @@ static snip_code read_init(train_start *start, const char *path, arena *a, snip_
     json_t *metadata = NULL;
     char *copy = arena_text(a, path, strlen(path));
     snip_code code = copy ? model_load(&m, path, &metadata, a, st) : status_nomem(st);
-    const char *samples = json_string_value(json_object_get(metadata, "samples"));
     if (code == SNIP_OK) {
         start->init = m;
         start->init_name = basename(copy);
-        start->init_samples = samples ? arena_text(a, samples, strlen(samples)) : NULL;
+        start->init_samples = so_far(metadata, "samples", "init_samples", a);
+        start->init_seconds = so_far(metadata, "seconds", "init_seconds", a);
     }
     json_decref(metadata);
     return code;

@@ -62,6 +62,12 @@ static double number_in(const json_t *metadata, const char *key)
     return s ? strtod(s, NULL) : 0;
 }
 
+/* What the model's own run and those before it add up to. */
+static double all_runs(const json_t *metadata, const char *own, const char *before)
+{
+    return number_in(metadata, own) + number_in(metadata, before);
+}
+
 static void run_suites(eval_result *r, model_space *s, unsigned mask, const char *dump,
                        const eval_how *how)
 {
@@ -115,11 +121,11 @@ snip_code eval_open(eval_result *out, const char *path, snip_status *st)
     if (code == SNIP_OK) {
         const char *stage = json_string_value(json_object_get(metadata, "stage"));
         out->m = m;
-        out->o = json_pack("{s:o,s:o,s:s,s:I,s:f,s:f,s:o}", "name", name_of(path), "path",
-                           text_json(path), "stage", stage ? stage : "S0", "parameters",
-                           (json_int_t)m->size, "samples", number_in(metadata, "samples"),
-                           "train_seconds", number_in(metadata, "seconds"), "config",
-                           model_config_json(&m->config));
+        out->o = json_pack(
+            "{s:o,s:o,s:s,s:I,s:f,s:f,s:o}", "name", name_of(path), "path", text_json(path),
+            "stage", stage ? stage : "S0", "parameters", (json_int_t)m->size, "samples",
+            all_runs(metadata, "samples", "init_samples"), "train_seconds",
+            all_runs(metadata, "seconds", "init_seconds"), "config", model_config_json(&m->config));
         if (!out->o)
             code = status_nomem(st);
     }

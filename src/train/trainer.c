@@ -20,7 +20,7 @@
 enum { CHECK_PAIRS = 256 }; /* held-out pairs of the quick check, unless asked otherwise */
 
 /* Metadata that tell where the first weights of a run are from. */
-static const char *const origins[] = { "init", "init_samples" };
+static const char *const origins[] = { "init", "init_samples", "init_seconds" };
 
 typedef struct run {
     train_config own; /* the settings, with what the state file decides */
@@ -691,7 +691,7 @@ static void start(run *r, const train_start *how)
     } else {
         model_start(r->m, r->c->seed);
     }
-    const char *const values[] = { how->init_name, how->init_samples };
+    const char *const values[] = { how->init_name, how->init_samples, how->init_seconds };
     for (size_t k = 0; k < sizeof origins / sizeof *origins; k++)
         if (values[k])
             json_object_set_new(r->origin, origins[k], text_json(values[k]));

@@ -130,7 +130,8 @@ typedef struct train_start {
     const model *init; /* weights of a new run, in a model of m's configuration; or NULL */
     const char *taken, *taken_model; /* what a message adds where the folder holds a run, or only a
                                         model; NULL: nothing */
-    const char *init_name, *init_samples; /* what the metadata say of them; NULL: nothing */
+    /* What the metadata say of them, samples and seconds of all runs so far; NULL: nothing. */
+    const char *init_name, *init_samples, *init_seconds;
 } train_start;
 
 /* Trains in folder `out` until c->steps are done or *stop is set. With start->resume it goes on
