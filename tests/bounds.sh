@@ -72,6 +72,12 @@ shows '^7\.0$' calc c7 sparse.csv --max-table 32
 (ulimit -v 400000; OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 "$snip" calc a quoted.csv --columns a | tail -n 1 | grep -qx 100000.0) && good ||
     bad "a column beside quoted text"
 
+# One number whose square is too large for a double is refused wherever it stands -------------------------
+for row in 0 3 4 11 19; do
+    awk -v row=$row 'BEGIN { print "x,y"; for (i = 0; i < 20; i++) print i "," (i == row ? 1e200 : 2*i) }' >huge.csv
+    refuses "huge.csv: the target's squares are too large: take another unit" rank huge.csv --formula '2.0*x' --seed $row
+done
+
 # Files of another kind ----------------------------------------------------------------------------
 printf 'a\rb\r' >cr.txt
 refuses 'cr.txt: its lines end with CR alone' rank t.csv cr.txt
