@@ -264,6 +264,11 @@ shows '"constants":6' rank five.csv --formula "$many" --json
 shows '  6  ' rank five.csv --formula "$many" --as-given
 grep -q 'no fewer constants' out && bad "constants that were not fitted are counted" || good
 
+# Constants that are one too many are merged, and what is left is spelled as textbooks do -----------------
+for law in '7363.9/(101.62 + exp(7.2394 - 0.067359*x))' '50.0/(1 + exp(2.0 - 0.1*x))'; do
+    shows ' 8      3     \*  72\.5/(1 + exp(2\.62 - 0\.0674\*x))$' rank "$here/nist/Rat42.csv" --formula "$law"
+done
+
 # What a table prints is what was fitted -------------------------------------------------------------
 cancels='(1e8*a+1.123456789e14) - 1e8*a - 112345678900000.12 + 2.0*b'
 shows '112345678900000.1 + 2' rank t.csv --formula a --formula "$cancels" --as-given

@@ -508,6 +508,9 @@ snip_code regress_rank(regress_candidate *c, size_t n, const regress_problem *p,
     snip_code code = s ? judge_all(c, n, p, how, a, st) : status_nomem(st);
     if (code == SNIP_OK && t)
         code = compare(c, n, p, t, how->threads, a, st);
+    for (size_t i = 0; i < n && code == SNIP_OK && how->spell; i++)
+        if (c[i].fitted_rows && !(c[i].fitted = expr_spell(c[i].fitted, a)).node)
+            code = status_nomem(st);
     if (code != SNIP_OK)
         return code;
     for (size_t i = 0; i < n; i++)

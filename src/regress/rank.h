@@ -50,6 +50,7 @@ typedef struct regress_rank_how {
     regress_fit_pace pace; /* of the fits */
     int order;             /* a regress_order */
     int threads;
+    int spell; /* `fitted` is for people: as expr_spell writes it. Nodes are counted before. */
 } regress_rank_how;
 
 /* Fills and sorts c[0..n). Trees and reasons live in `a`. `t` may be NULL: no similarities, order
