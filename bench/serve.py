@@ -21,7 +21,7 @@ SNIP, SOURCE = map(os.path.abspath, sys.argv[1:3])
 EVALS = int(sys.argv[3]) if len(sys.argv) > 3 else 3000000
 FORMULAS = ["2*a", "2*a*exp(-.3*b)+cos(b)", "2.5*a*sqrt(a)*exp(-.3*b)+1.2*cos(b*a+.1)+.3",
             "2.5*a*sqrt(a+.1)*exp(-.3*b)+1.2*cos(b*a+.1)/(1+.2*a^2)+.3*sin(b)+log(a)*.1"]
-EDITS, REPEATS = 60, 5
+EDITS, REPEATS = 1000, 5
 
 
 class Server:

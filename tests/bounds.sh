@@ -72,6 +72,12 @@ shows '^7\.0$' calc c7 sparse.csv --max-table 32
 (ulimit -v 400000; OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 "$snip" calc a quoted.csv --columns a | tail -n 1 | grep -qx 100000.0) && good ||
     bad "a column beside quoted text"
 
+# One number whose square is too large for a double is refused wherever it stands -------------------------
+for row in 0 3 4 11 19; do
+    awk -v row=$row 'BEGIN { print "x,y"; for (i = 0; i < 20; i++) print i "," (i == row ? 1e200 : 2*i) }' >huge.csv
+    refuses "huge.csv: the target's squares are too large: take another unit" rank huge.csv --formula '2.0*x' --seed $row
+done
+
 # Files of another kind ----------------------------------------------------------------------------
 printf 'a\rb\r' >cr.txt
 refuses 'cr.txt: its lines end with CR alone' rank t.csv cr.txt
@@ -257,6 +263,11 @@ shows ',constants,' rank five.csv --formula "$many" --format csv
 shows '"constants":6' rank five.csv --formula "$many" --json
 shows '  6  ' rank five.csv --formula "$many" --as-given
 grep -q 'no fewer constants' out && bad "constants that were not fitted are counted" || good
+
+# Constants that are one too many are merged, and what is left is spelled as textbooks do -----------------
+for law in '7363.9/(101.62 + exp(7.2394 - 0.067359*x))' '50.0/(1 + exp(2.0 - 0.1*x))'; do
+    shows ' 8      3     \*  72\.5/(1 + exp(2\.62 - 0\.0674\*x))$' rank "$here/nist/Rat42.csv" --formula "$law"
+done
 
 # What a table prints is what was fitted -------------------------------------------------------------
 cancels='(1e8*a+1.123456789e14) - 1e8*a - 112345678900000.12 + 2.0*b'

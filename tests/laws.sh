@@ -89,6 +89,14 @@ assert c["constants"] <= 2, c' 2>err && good || bad "noise: $(tail -1 err)"
 done
 [ "$(first line.csv)" = 'straight line' ] && good || bad "a line is a $(first line.csv)"
 
+# Tables that people have: rounded to four digits, and with noise that several laws suit as well.
+[ "$(first "$here/../examples/kepler.csv")" = "three-halves law (Kepler's third, Child-Langmuir)" ] && good ||
+    bad "the planets follow: $(first "$here/../examples/kepler.csv")"
+[ "$(first "$here/../examples/puromycin.csv")" = 'Michaelis-Menten, Langmuir, Monod' ] && good ||
+    bad "the enzyme follows: $(first "$here/../examples/puromycin.csv")"
+[ "$(first "$here/../examples/boyle.csv")" = 'inverse proportion (Boyle)' ] && good ||
+    bad "the gas follows: $(first "$here/../examples/boyle.csv")"
+
 # Of five inputs, those that matter play the roles.
 runs find five.csv --top 1 -k 5
 grep -q 'ideal gas .*7.*\*[eb]\*[eb]/d' out && good || bad "five inputs: $(cat out)"

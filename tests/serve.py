@@ -6,6 +6,7 @@ With `many`, 100,000 requests are watched for growth of memory instead of 2,000,
 instead of 300."""
 import http.client
 import json
+import math
 import os
 import random
 import re
@@ -463,6 +464,28 @@ class Serve(unittest.TestCase):
         self.check(self.s.post("/api/explain", {"table": t, "formula": long, "seconds": 0}), 422, "at most 100")
         for how in [{"seconds": "x"}, {"seconds": 0, "node": -1}, {"seconds": 0, "node": 10 ** 18}, {"seconds": 0, "node": {}}, {"seconds": 0, "try": -3}]:
             ask(**how)
+
+    def test_explain_takes_two_workers_at_most(self):
+        """A third formula as a whole has to wait; a step, and everything else, is answered meanwhile."""
+        rows = "a,b,y\n" + "".join(f"{1 + i % 17 / 5},{i % 23 / 4 - 3},{math.sin(i * .7)}\n" for i in range(120))
+        long = "2.5*a*sqrt(a + .1)*exp(-.3*b) + 1.2*cos(b*a + .1)/(1 + .2*a^2) + .3*sin(b) + log(a)*.1"
+        tables = [self.s.table(rows + "1,1,%d\n" % k)["table"] for k in range(3)]
+        answers = [None, None]
+        def whole(k):
+            answers[k] = self.s.post("/api/explain", {"table": tables[k], "formula": long, "try": 40}, timeout=240)[0]
+        threads = [threading.Thread(target=whole, args=(k,)) for k in range(2)]
+        for thread in threads:
+            thread.start()
+        refused = False
+        while not refused and any(t.is_alive() for t in threads):  # both have to arrive first
+            refused = self.s.post("/api/explain", {"table": tables[2], "formula": "2*a", "try": 1})[0] == 429
+        self.assertTrue(refused)
+        self.check(self.s.post("/api/explain", {"table": tables[0], "formula": long, "try": 40, "seconds": .01}), 200)
+        self.check(self.s.post("/api/rank", {"table": tables[2], "formula": "2*a"}), 200)
+        for thread in threads:
+            thread.join()
+        self.assertEqual(answers, [200, 200])
+        self.check(self.s.post("/api/explain", {"table": tables[2], "formula": "2*a", "try": 1}), 200)
 
     def test_status(self):
         """What a browser would log as an error can be had as an answer."""

@@ -771,11 +771,49 @@ static void memory_limits_are_failures_not_crashes(void **state)
     assert_true(failed > 10 && done > 10);
 }
 
+/* Saturation curves as people write them: the same values, no more constants, the same core. */
+static void curves_are_spelled_as_in_textbooks(void **state)
+{
+    static const struct {
+        const char *e, *spelled;
+    } cases[] = {
+        { "5.284/(0.07293 + exp(-0.06736*x0))", "72.45/(1 + exp(2.618 - 0.06736*x0))" },
+        { "5.284/(exp(-x0) + 0.07293)", "72.45/(exp(2.618 - x0) + 1)" },
+        { "x1*2.5 + 3.5*x0/(2.5 + exp(1.5*x0))", "x1*2.5 + 1.4*x0/(1 + exp(-0.9163 + 1.5*x0))" },
+        { "3.5/(2.5 + exp(0.7 + x0))", "1.4/(1 + exp(-0.2163 + x0))" },
+        { "3.5/(2.5 + exp(2.5/(0.5 + exp(x0))))",
+          "1.4/(1 + exp(-0.9163 + 5/(1 + exp(0.6931 + x0))))" },
+        { "x0/(2.5 + exp(x0))", "x0/(2.5 + exp(x0))" }, /* it would take a constant more */
+        { "3.5/(1 + exp(x0))", "3.5/(1 + exp(x0))" },
+        { "3.5/(exp(x0) - 2.5)", "3.5/(exp(x0) - 2.5)" },
+        { "3.5/(2.5 - exp(x0))", "3.5/(2.5 - exp(x0))" },
+        { "3.5/(-2.5 + exp(x0))", "3.5/(-2.5 + exp(x0))" },
+        { "1/(2.5 + exp(x0))", "1/(2.5 + exp(x0))" },
+    };
+    arena *a = *state;
+    double x[40], one[40], other[40];
+    for (int i = 0; i < 40; i++)
+        x[i] = (i - 20) / 3.0;
+    const double *const columns[] = { x, x };
+    for (size_t k = 0; k < COUNT(cases); k++) {
+        expr e = parsed(cases[k].e, NULL, a), spelled = expr_spell(e, a);
+        size_t *node = arena_array(a, spelled.count, sizeof *node);
+        assert_string_equal(expr_print(spelled, SNIP_INFIX, NULL, 4, a), cases[k].spelled);
+        assert_true(expr_constants(spelled, node) <= expr_constants(e, node));
+        expr_eval(e, columns, 40, one, a);
+        expr_eval(spelled, columns, 40, other, a);
+        for (int i = 0; i < 40; i++)
+            assert_true(fabs(one[i] - other[i]) <= 1e-10 * fabs(one[i]));
+        assert_true(form_of(e, a).hash == form_of(spelled, a).hash);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         ARENA_TEST(spellings_have_one_form),
         ARENA_TEST(free_constants_are_as_few_as_possible),
+        ARENA_TEST(curves_are_spelled_as_in_textbooks),
         ARENA_TEST(forms_are_written_in_the_dialect_of_the_formula),
         ARENA_TEST(fixed_numbers_are_told_apart),
         ARENA_TEST(standardised_inputs_add_no_constants),

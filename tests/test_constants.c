@@ -103,6 +103,50 @@ static void planted_constants_are_found(void **state)
     }
 }
 
+static expr fit_at(regress_fit *result, const char *start, const table *t, regress_fit_pace pace,
+                   int starts, arena *a)
+{
+    expr out;
+    const regress_fit_how how = { .starts = starts, .seed = 7, .pace = pace };
+    assert_int_equal(regress_fit_weighted(&out, result, parsed(start, NULL, a), NULL, t->x, t->y,
+                                          ROWS, &how, a, NULL),
+                     SNIP_OK);
+    return out;
+}
+
+/* Where there is an exact solution, the quick and the rough fit end there as well. */
+static void quick_fits_find_planted_constants(void **state)
+{
+    arena *a = *state;
+    for (size_t k = 0; k < COUNT(planted); k++)
+        for (int pace = REGRESS_FIT_QUICK; pace <= REGRESS_FIT_ROUGH; pace++) {
+            table *t = make_table(planted[k].truth, planted[k].low, planted[k].high, a);
+            regress_fit r;
+            expr got = fit_at(&r, planted[k].start, t, (regress_fit_pace)pace, STARTS, a);
+            double size = 0;
+            for (int i = 0; i < ROWS; i++)
+                size += t->y[i] * t->y[i] / ROWS;
+            if (!(error(got, t, ROWS, a) <= 1e-12 * size))
+                fail_msg("%s: loss %g at pace %d", planted[k].truth, r.loss, pace);
+        }
+}
+
+/* A hopeless formula with many constants: the more costly an evaluation, the fewer are made. */
+static void quick_fits_are_bounded(void **state)
+{
+    arena *a = *state;
+    const char *hopeless = "1.5*x0*sqrt(x0 + 0.1)*exp(-0.3*cos(x1*x1)) + 1.2*cos(x1*x0 + 0.1)/(1.0 "
+                           "+ 0.2*x0^2) + 0.3*sin(3.1*x1) + log(x0 + 1.1)*0.1 + tan(0.2*x2)";
+    table *t = make_table("abs(sin(30*x0))*x1", 0, 3, a);
+    regress_fit quick, thorough;
+    fit_at(&quick, hopeless, t, REGRESS_FIT_QUICK, STARTS, a);
+    fit_at(&thorough, hopeless, t, REGRESS_FIT_THOROUGH, STARTS, a);
+    size_t nodes = parsed(hopeless, NULL, a).count;
+    assert_true((double)quick.evaluations * (double)(ROWS * nodes) < 2e7);
+    assert_true(quick.evaluations < thorough.evaluations / 2);
+    assert_true(quick.loss < 1.2 * thorough.loss);
+}
+
 /* A second start has the signs turned; one is enough where all constants act linearly. */
 static void few_starts_are_enough(void **state)
 {
@@ -552,6 +596,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         ARENA_TEST(planted_constants_are_found),
+        ARENA_TEST(quick_fits_find_planted_constants),
+        ARENA_TEST(quick_fits_are_bounded),
         ARENA_TEST(few_starts_are_enough),
         ARENA_TEST(the_loss_is_the_mean_square),
         ARENA_TEST(noise_does_not_make_it_worse_than_the_truth),

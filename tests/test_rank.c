@@ -761,7 +761,7 @@ static void true_laws_are_seldom_found_wrong(void **state)
  * by balance it must not come first. That is what `snip rank` and `snip find --refit` order by. */
 static void noise_buys_no_terms(void **state)
 {
-    enum { DRAWS = 10 };
+    enum { DRAWS = 7 };
     (void)state;
     static const char *const texts[] = {
         "1.0*a + 1.0",
@@ -785,7 +785,7 @@ static void noise_buys_no_terms(void **state)
     } cases[] = { { "2*a + 1", 0, 0.8 },
                   { "4*a/(1.5 + a)", 1, 0.25 },
                   { "2*sin(1.7*a) + 1", 2, 0.5 } };
-    static const size_t sizes[] = { 20, 40 };
+    static const size_t sizes[] = { 20, 40, 100 };
     const regress_rank_how how = { .refit = 1, .order = REGRESS_BY_BALANCE, .threads = 2 };
     size_t larger = 0, all = 0;
     for (size_t i = 0; i < COUNT(cases); i++)

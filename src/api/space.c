@@ -285,7 +285,8 @@ static regress_rank_how rank_how(const snip_rank_options *o)
     int order = o->order == SNIP_BY_LOSS         ? REGRESS_BY_LOSS
                 : o->order == SNIP_BY_SIMILARITY ? REGRESS_BY_SIMILARITY
                                                  : REGRESS_BY_BALANCE;
-    return (regress_rank_how){ .refit = !o->keep_constants,
+    return (regress_rank_how){ .spell = 1,
+                               .refit = !o->keep_constants,
                                .starts = o->starts,
                                .order = order,
                                .threads = api_cores(o->threads) };

@@ -51,7 +51,7 @@ static int command(const cli_command *self, int argc, char **argv)
     cli_task task = { 0 };
     cli_list given = { 0 };
     cli_ranking show = { .starts = 4 };
-    regress_rank_how how = { .order = REGRESS_BY_BALANCE };
+    regress_rank_how how = { .order = REGRESS_BY_BALANCE, .spell = 1 };
     const cli_option options[] = {
         { .name = "formula",
           .kind = CLI_LIST,

@@ -98,6 +98,11 @@ void expr_set_fixed(expr e, int fixed);
  * function up to rounding. A number made of several is free if one of them was. */
 snip_code expr_tidy(expr *out, expr e, arena *a, snip_status *st);
 
+/* A copy of e in `a` as people write it: quotients A/(c + exp(u)) with constants A and c > 0 as
+ * A'/(1 + exp(u')). The same function up to rounding, with as many constants. node is NULL when
+ * memory is out. */
+expr expr_spell(expr e, arena *a);
+
 /* The index of a variable spelled x0, x_0 or X0 in text[0..length), or -1. */
 int expr_variable_index(const char *text, size_t length);
 

@@ -548,34 +548,80 @@ typedef struct screened {
     regress_candidate c;
 } screened;
 
+/* Whether node i is a fraction of the law, like 3/2. */
+static int is_fraction(expr e, size_t i)
+{
+    return e.node[i].op == EXPR_DIV && e.node[i].len == 3 && e.node[i + 1].op == EXPR_NUMBER &&
+           e.node[i + 2].op == EXPR_NUMBER;
+}
+
 /* Nodes, where every operator but +, - and * counts twice: over a narrow range 1/x, sqrt(x) and
- * exp(x) are lines, and then a line is what they are called. */
+ * exp(x) are lines, and then a line is what they are called. A fraction is one number. */
 static size_t size_of_law(expr e)
 {
-    size_t n = e.count;
-    for (size_t i = 0; i < e.count; i++)
-        n += expr_ops[e.node[i].op].arity > 0 && e.node[i].op != EXPR_ADD &&
-             e.node[i].op != EXPR_SUB && e.node[i].op != EXPR_MUL;
+    size_t n = 0;
+    for (size_t i = 0; i < e.count; i++) {
+        n += 1 + (expr_ops[e.node[i].op].arity > 0 && e.node[i].op != EXPR_ADD &&
+                  e.node[i].op != EXPR_SUB && e.node[i].op != EXPR_MUL);
+        if (is_fraction(e, i))
+            n--, i += 2;
+    }
     return n;
+}
+
+/* The digits of v as a shortest decimal number, 15 at most; *last is the place of the last one. */
+static int digits_of(double v, int *last)
+{
+    char buf[40];
+    snprintf(buf, sizeof buf, "%.14e", fabs(v));
+    char *e = strchr(buf, 'e');
+    int power = atoi(e + 1), n = 15;
+    for (char *c = e - 1; n > 1 && (*c == '0' || *c == '.'); c--)
+        n -= *c == '0';
+    *last = power - (n - 1);
+    return n;
+}
+
+/* The mean square error that rounding alone has left in y, in units of its variance: the numbers of
+ * a table have so many digits at most, and what is beyond them nobody measured. A law that is as
+ * near as this has nothing left to explain. */
+static double rounding_of(const regress_problem *p)
+{
+    enum { LOOKED_AT = 1000 };
+    size_t rows = p->rows < LOOKED_AT ? p->rows : LOOKED_AT;
+    int most = 1, last;
+    double sum = 0;
+    for (size_t i = 0; i < rows; i++) {
+        int n = digits_of(p->y[i], &last);
+        most = n > most ? n : most;
+    }
+    for (size_t i = 0; i < rows; i++) {
+        int n = digits_of(p->y[i], &last);
+        double unit = p->y[i] == 0 ? 0 : pow(10, last - (most - n)); /* zeros at the end are lost */
+        sum += unit * unit / 12;
+    }
+    return sum / (double)rows / p->variance[0];
 }
 
 /* Error and size together: the logarithm of the error, times the rows that it weighs, with every
  * node charged half of what BIC charges a parameter, and every constant once more. Nodes alone
  * would judge the spelling: x/c is as many as c*x, but 1/(1 + x/c) more than c/(c + x). */
-static double balance(double loss, double weight, size_t rows, expr e)
+static double balance(double loss, double least, double weight, size_t rows, expr e)
 {
-    const double least = 1e-30; /* rounding */
-    return weight * log(fmax(loss, least)) +
+    return weight * log(fmax(loss, fmax(least, 1e-30))) +
            (0.5 * (double)size_of_law(e) + (double)constants_of(e)) * log((double)rows);
 }
 
-/* The error of a judged law over all rows, in units of y's variance. Fitted rows count per degree
- * of freedom. A quarter of a small table says too little by itself to tell similar laws apart. */
+/* The error of a judged law over all rows, in units of y's variance: cross-validated where that is
+ * known, else fitted rows count per degree of freedom. A quarter of a small table says too little
+ * by itself to tell similar laws apart. */
 static double pooled(const regress_candidate *c, const regress_problem *p)
 {
     double n = (double)p->train, held = (double)(p->rows - p->train), k = (double)c->constants;
     if (regress_saturated(c) || n <= k || !isfinite(regress_judged(&c->errors, p)))
         return INFINITY;
+    if (!isnan(c->errors.cross))
+        return c->errors.cross / p->variance[0];
     double sum = c->errors.loss[0] * n * (n / (n - k));
     if (held > 0)
         sum += c->errors.loss[1] * held;
@@ -611,6 +657,26 @@ static int by_key(const void *left, const void *right)
     return a->c.place < b->c.place ? -1 : a->c.place > b->c.place;
 }
 
+static int by_constants(const void *left, const void *right)
+{
+    const screened *a = left, *b = right;
+    if (a->c.constants != b->c.constants)
+        return a->c.constants < b->c.constants ? -1 : 1;
+    return a->c.place < b->c.place ? -1 : a->c.place > b->c.place;
+}
+
+/* A balance that differs by less than 2 is no evidence (as BIC is usually read). Of the laws that
+ * are as good as the first, those with fewer constants come first, then those listed first: the
+ * list goes from the usual to the rare. */
+static void settle_ties(screened *s, size_t n)
+{
+    const double no_evidence = 2;
+    size_t tied = 0;
+    while (tied < n && s[tied].key - s[0].key < no_evidence)
+        tied++;
+    qsort(s, tied, sizeof *s, by_constants);
+}
+
 snip_code library_textbook_find(regress_candidate **out, size_t *found, const regress_problem *p,
                                 const library_textbook *book, const model_opened *t,
                                 const library_textbook_how *how, arena *a, snip_status *st)
@@ -631,9 +697,10 @@ snip_code library_textbook_find(regress_candidate **out, size_t *found, const re
     if (code != SNIP_OK)
         return code;
     size_t n = 0, most = how->k + (p->fit > SCREEN_ROWS ? SPARE_LARGE : SPARE);
+    const double least = rounding_of(p);
     for (size_t i = 0; i < book->count; i++)
         if (c[i].name)
-            s[n++] = (screened){ balance(loss[i], (double)v.rows, v.rows, c[i].e), c[i] };
+            s[n++] = (screened){ balance(loss[i], least, (double)v.rows, v.rows, c[i].e), c[i] };
     qsort(s, n, sizeof *s, by_key);
     n = n < most ? n : most;
     for (size_t i = 0; i < n; i++)
@@ -646,16 +713,20 @@ snip_code library_textbook_find(regress_candidate **out, size_t *found, const re
     code = regress_rank(c, n, p, t, &rank, a, st);
     if (code != SNIP_OK)
         return code;
-    size_t least = 0;
+    size_t best = 0;
     for (size_t i = 1; i < n; i++)
-        if (pooled(&c[i], p) < pooled(&c[least], p))
-            least = i;
-    double weight = n ? rows_that_tell(&c[least], p, a) : 0;
+        if (pooled(&c[i], p) < pooled(&c[best], p))
+            best = i;
+    double weight = n ? rows_that_tell(&c[best], p, a) : 0;
     for (size_t i = 0; i < n; i++)
-        s[i] = (screened){ balance(pooled(&c[i], p), weight, p->rows, c[i].fitted), c[i] };
+        s[i] = (screened){ balance(pooled(&c[i], p), least, weight, p->rows, c[i].fitted), c[i] };
     qsort(s, n, sizeof *s, by_key);
-    for (size_t i = 0; i < n; i++)
+    settle_ties(s, n);
+    for (size_t i = 0; i < n; i++) {
         c[i] = s[i].c;
+        if (!(c[i].fitted = expr_spell(c[i].fitted, a)).node)
+            return status_nomem(st);
+    }
     *found = n < how->k ? n : how->k;
     return SNIP_OK;
 }

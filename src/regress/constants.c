@@ -18,13 +18,20 @@
 #include "regress/levenberg.h"
 
 enum {
-    EVALUATIONS = 100,    /* of each start, times one more than the constants */
-    EVALUATIONS_MIN = 20, /* when each is very costly */
-    DRAWS = 10,           /* attempts to find a start where all values are finite */
-    FLIPS = 3             /* one sign in so many turns */
+    EVALUATIONS = 100,     /* of each start, times one more than the constants */
+    EVALUATIONS_MIN = 20,  /* when each is very costly */
+    DRAWS = 10,            /* attempts to find a start where all values are finite */
+    FLIPS = 3,             /* one sign in so many turns */
+    RACE_ROWS = 150,       /* that the starts of a quick fit are compared on, or RACE_EACH */
+    RACE_EACH = 10,        /* for every constant */
+    RACE_EVALUATIONS = 10, /* of a start there, times one more than the constants */
+    RACE_WINNERS = 2       /* starts that go on with all rows */
 };
 
 static const double WORK_MAX = 1e10; /* multiplications of all starts, roughly: some seconds */
+static const double QUICK_MAX = 1e7; /* of a quick fit: nodes times rows, roughly 2 ns each */
+static const double EXACT = 1e-15;   /* on until nothing changes: clean data give exact constants */
+static const double ROUGH = 1e-8;    /* where losses are only compared */
 static const double FAR = 1e100;     /* a residual that makes the minimiser step back */
 static const double BOLD =
     1e250; /* for the minimiser: the first step is the linear problem's solution */
@@ -45,6 +52,8 @@ typedef struct problem {
     double *value;  /* of the formula, a row each */
     double *slopes; /* by the numbers, where they are more than the constants */
     arena *tmp;
+    double tolerance;
+    int race; /* starts are compared only */
     int evaluations, no_memory;
 } problem;
 
@@ -192,13 +201,15 @@ static int serve(void *context, int m, int n, const double *at, double *residual
 /* The evaluations that are still bearable. */
 static double left(const problem *p)
 {
-    double each = (double)p->m * (double)p->free.count * (double)(p->free.count + p->e.count);
-    return WORK_MAX / each - p->evaluations;
+    double m = (double)p->m, n = (double)p->free.count, nodes = (double)p->e.count;
+    double most =
+        p->free.pace ? QUICK_MAX / (m * (nodes + n * n / 4)) : WORK_MAX / (m * n * (n + nodes));
+    return most - p->evaluations;
 }
 
 static int limit(const problem *p)
 {
-    double most = EVALUATIONS * ((double)p->free.count + 1);
+    double most = (p->race ? RACE_EVALUATIONS : EVALUATIONS) * ((double)p->free.count + 1);
     if (p->free.evaluations > 0)
         return p->free.evaluations;
     return (int)fmax(EVALUATIONS_MIN, fmin(most, left(p)));
@@ -207,13 +218,12 @@ static int limit(const problem *p)
 /* MINPACK's search from w->at, whose first step is at most `factor` times the constants' size. */
 static void minimise(problem *p, workspace *w, double factor)
 {
-    const double tolerance = 1e-15; /* on until nothing changes: clean data give exact constants */
     int m = (int)p->m, n = (int)p->free.count;
-    const regress_descent d = { serve, p, m, n, tolerance, limit(p), factor };
+    const regress_descent d = { serve, p, m, n, p->tolerance, limit(p), factor };
     int flushed = flush(1);
     if (p->free.low)
         p->no_memory |= !regress_box_minimise(serve, p, m, n, w->at, p->free.low, p->free.high,
-                                              tolerance, limit(p), factor, p->tmp);
+                                              p->tolerance, limit(p), factor, p->tmp);
     else
         p->no_memory |= !regress_descend(&d, w->at, p->tmp);
     flush(flushed);
@@ -336,7 +346,7 @@ static double descend(problem *p, workspace *w)
 {
     const double cautious = 100;
     minimise(p, w, cautious);
-    if (!p->no_memory && left(p) > 0)
+    if (!p->no_memory && !p->race && left(p) > 0)
         minimise(p, w, BOLD);
     set(p, w->at);
     return loss(p);
@@ -430,40 +440,131 @@ static double slight(const problem *p, double loss)
     return p->free.margin * loss + noise * (2 * sqrt(loss) + noise);
 }
 
+/* What search and race keep of the starts. */
+typedef struct runners {
+    workspace w;
+    double *given; /* the constants as they were */
+    double *end;   /* the loss that each start came to */
+    double *place; /* and where, a row each: of a race only */
+} runners;
+
+/* Goes downhill from start k. Returns the loss that it ends with, in r->w.at. */
+static double run(problem *p, runners *r, int k, uint64_t seed)
+{
+    if (!start(p, &r->w, r->given, k, seed))
+        return INFINITY;
+    if (k > 0 && p->linear.count && p->rows >= p->free.count)
+        settle(p, &r->w);
+    return p->no_memory ? INFINITY : descend(p, &r->w);
+}
+
+/* Sets the rows that residuals are of: the first so many. */
+static void take_rows(problem *p, size_t rows)
+{
+    p->rows = rows;
+    p->m = rows > p->free.count ? rows : p->free.count;
+}
+
+/* Lets all starts run for a while on a part of the rows, so that r->end and r->place have their
+ * ends. Returns how many ran. */
+static int race(problem *p, runners *r, int starts, uint64_t seed)
+{
+    size_t n = p->free.count, all = p->rows, some = n * RACE_EACH;
+    int ran = 0;
+    some = some > RACE_ROWS ? some : RACE_ROWS;
+    double tolerance = p->tolerance;
+    int evaluations = p->evaluations;
+    take_rows(p, some < all ? some : all);
+    p->race = 1;
+    p->tolerance = ROUGH;
+    for (int k = 0; k < starts && !p->no_memory; k++) {
+        if (k > 0 && (left(p) <= 0 || r->end[k - 1] <= PERFECT))
+            break;
+        r->end[k] = run(p, r, k, seed);
+        memcpy(r->place + (size_t)k * n, r->w.at, n * sizeof *r->place);
+        ran++;
+    }
+    /* Counted as if they had been on all rows. */
+    double share = all ? (double)p->rows / (double)all : 1;
+    p->evaluations = evaluations + (int)ceil(share * (p->evaluations - evaluations));
+    take_rows(p, all);
+    p->race = 0;
+    p->tolerance = tolerance;
+    return ran;
+}
+
+/* The start with the least loss that has not gone on yet, or -1. */
+static int leader(const double *end, const char *gone, int starts)
+{
+    int best = -1;
+    for (int k = 0; k < starts; k++)
+        if (!gone[k] && end[k] < INFINITY && (best < 0 || end[k] < end[best]))
+            best = k;
+    return best;
+}
+
+/* search for a quick fit: a race, whose winners go on. */
+static double search_quick(problem *p, runners *r, double *kept, double before, int starts,
+                           uint64_t seed, regress_fit *result)
+{
+    size_t n = p->free.count;
+    double best = before;
+    char *gone = arena_zero(p->tmp, (size_t)starts);
+    r->place = arena_array(p->tmp, n * (size_t)starts, sizeof *r->place);
+    p->no_memory = !gone || !r->place;
+    if (p->no_memory)
+        return before;
+    result->starts = race(p, r, starts, seed);
+    for (int went = 0, k; went < RACE_WINNERS && best > PERFECT && !p->no_memory;) {
+        if ((k = leader(r->end, gone, result->starts)) < 0)
+            break;
+        gone[k] = 1;
+        went++;
+        memcpy(r->w.at, r->place + (size_t)k * n, n * sizeof *r->w.at);
+        set(p, r->w.at);
+        r->end[k] = loss(p) < INFINITY ? descend(p, &r->w) : INFINITY;
+        if (r->end[k] < best - (k > 0 ? slight(p, best) : 0)) {
+            best = r->end[k];
+            result->from = k;
+            memcpy(kept, r->w.at, n * sizeof *kept);
+        }
+    }
+    return best;
+}
+
 /* Tries all starts; p->e has the best constants in the end and the loss is returned. Memory may run
  * out on the way. */
 static double search(problem *p, double before, int starts, uint64_t seed, regress_fit *result)
 {
-    workspace w;
+    runners r = { .end = NULL };
     size_t n = p->free.count;
-    double *given = arena_array(p->tmp, n, sizeof *given), best = before;
-    double *kept = arena_array(p->tmp, n, sizeof *kept);
+    double *kept = arena_array(p->tmp, n, sizeof *kept), best = before;
+    r.given = arena_array(p->tmp, n, sizeof *r.given);
     if (p->linear.count == n || starts < 1) /* there is one minimum */
         starts = 1;
-    double *end = arena_array(p->tmp, (size_t)starts, sizeof *end);
-    p->no_memory = !given || !kept || !end || !make(&w, p, p->tmp);
+    r.end = arena_array(p->tmp, (size_t)starts, sizeof *r.end);
+    p->no_memory = !r.given || !kept || !r.end || !make(&r.w, p, p->tmp);
     if (p->no_memory)
         return before;
     for (size_t j = 0; j < n; j++)
-        given[j] = kept[j] = get(p, j);
+        r.given[j] = kept[j] = get(p, j);
+    if (p->free.pace != REGRESS_FIT_THOROUGH && starts > 1) {
+        best = search_quick(p, &r, kept, before, starts, seed, result);
+        starts = 0;
+    }
     for (int k = 0; k < starts && best > PERFECT && !p->no_memory; k++) {
         if (k > 0 && left(p) <= 0)
             break;
         result->starts++;
-        end[k] = INFINITY;
-        if (!start(p, &w, given, k, seed))
-            continue;
-        if (k > 0 && p->linear.count && p->rows >= n)
-            settle(p, &w);
-        end[k] = p->no_memory ? INFINITY : descend(p, &w);
-        if (end[k] < best - (k > 0 ? slight(p, best) : 0)) {
-            best = end[k];
+        r.end[k] = run(p, &r, k, seed);
+        if (r.end[k] < best - (k > 0 ? slight(p, best) : 0)) {
+            best = r.end[k];
             result->from = k;
-            memcpy(kept, w.at, n * sizeof *kept);
+            memcpy(kept, r.w.at, n * sizeof *kept);
         }
     }
     for (int k = 0; k < result->starts; k++)
-        result->reached += end[k] <= best * (1 + SAME) + slight(p, best);
+        result->reached += r.end[k] <= best * (1 + SAME) + slight(p, best);
     set(p, kept);
     return best;
 }
@@ -521,7 +622,8 @@ static snip_code fit(problem *p, regress_fit *result, const double *weight, int 
     for (size_t i = 0; i < p->rows && weight; i++)
         root[i] = sqrt(weight[i]);
     p->root = root;
-    p->m = p->rows > n ? p->rows : n;
+    take_rows(p, p->rows);
+    p->tolerance = p->free.pace == REGRESS_FIT_ROUGH ? ROUGH : EXACT;
     p->scale = deviation(p->y, p->rows);
     if (n > REGRESS_FIT_CONSTANTS_MAX)
         return status_fail(st, SNIP_UNSUPPORTED, 0, "%zu constants to fit, the most are %d", n,
@@ -561,8 +663,8 @@ snip_code regress_fit_values(expr *out, regress_fit *result, expr e, const regre
 }
 
 snip_code regress_fit_weighted(expr *out, regress_fit *result, expr e, const double *weight,
-                               const double *const *x, const double *y, size_t rows, int starts,
-                               uint64_t seed, arena *a, snip_status *st)
+                               const double *const *x, const double *y, size_t rows,
+                               const regress_fit_how *how, arena *a, snip_status *st)
 {
     arena_pos before = arena_mark(a);
     *out = (expr){ NULL, 0 };
@@ -573,14 +675,17 @@ snip_code regress_fit_weighted(expr *out, regress_fit *result, expr e, const dou
         arena_reset(a, before);
         return status_nomem(st);
     }
-    const regress_fit_free all = { .node = node, .first = first, .count = expr_constants(e, node) };
+    const regress_fit_free all = {
+        .node = node, .first = first, .count = expr_constants(e, node), .pace = how->pace
+    };
     for (size_t j = 0; j <= all.count; j++)
         first[j] = j;
     snip_code code = SNIP_OK;
     if (all.count > 0 && rows > REGRESS_FIT_JACOBIAN_MAX / all.count)
         code = too_many(all.count, rows, st);
     if (code == SNIP_OK)
-        code = regress_fit_values(out, result, e, &all, weight, x, y, rows, starts, seed, a, st);
+        code = regress_fit_values(out, result, e, &all, weight, x, y, rows, how->starts, how->seed,
+                                  a, st);
     if (code != SNIP_OK) {
         arena_reset(a, before);
         return code;
@@ -594,5 +699,6 @@ snip_code regress_fit_constants(expr *out, regress_fit *result, expr e, const do
                                 const double *y, size_t rows, int starts, uint64_t seed, arena *a,
                                 snip_status *st)
 {
-    return regress_fit_weighted(out, result, e, NULL, x, y, rows, starts, seed, a, st);
+    const regress_fit_how how = { .starts = starts, .seed = seed };
+    return regress_fit_weighted(out, result, e, NULL, x, y, rows, &how, a, st);
 }

@@ -20,6 +20,15 @@ enum {
     REGRESS_FIT_NUMBERS_MAX = 20 * 1000 * 1000 /* the same for one formula, regress_fit_values */
 };
 
+/* How much work a fit is worth. Rows must be in random order for all but the first. */
+typedef enum regress_fit_pace {
+    REGRESS_FIT_THOROUGH, /* every start to its end, and constants to the last digit */
+    REGRESS_FIT_QUICK,    /* for formulas that are many: starts race on a part of the rows, the
+                           * first two go on with all of them, and the number of evaluations is
+                           * bounded, so that a fit takes some hundredths of a second */
+    REGRESS_FIT_ROUGH     /* the same, and only the loss is of interest */
+} regress_fit_pace;
+
 typedef struct regress_fit {
     size_t constants;   /* that could vary */
     double loss;        /* mean square error of the result; +inf where a value is not finite */
@@ -39,6 +48,7 @@ typedef struct regress_fit_free {
     const double *spread;     /* of the drawn starts: exp(spread * normal); NULL: 1 for all */
     int evaluations;          /* of each descent, at most; 0: as many as it takes, within reason */
     double margin; /* another start must be better by this, relatively, to replace the first */
+    regress_fit_pace pace;
 } regress_fit_free;
 
 /* A copy of e in `a` whose constants, as `free` tells them, suit y best by least squares, with a
@@ -50,11 +60,17 @@ snip_code regress_fit_values(expr *out, regress_fit *result, expr e, const regre
                              const double *weight, const double *const *x, const double *y,
                              size_t rows, int starts, uint64_t seed, arena *a, snip_status *st);
 
-/* regress_fit_constants with a weight for each row (NULL: 1), as above. Many parameters: those of
- * regress_fit_values. */
+typedef struct regress_fit_how {
+    int starts;
+    uint64_t seed;
+    regress_fit_pace pace;
+} regress_fit_how;
+
+/* regress_fit_constants with a weight for each row (NULL: 1), as above. Where it is to be quick,
+ * the rows must be in random order. Many parameters: those of regress_fit_values. */
 snip_code regress_fit_weighted(expr *out, regress_fit *result, expr e, const double *weight,
-                               const double *const *x, const double *y, size_t rows, int starts,
-                               uint64_t seed, arena *a, snip_status *st);
+                               const double *const *x, const double *y, size_t rows,
+                               const regress_fit_how *how, arena *a, snip_status *st);
 
 /* A copy of e in `a` with its constants (expr_constants) refitted to y by least squares, from the
  * given constants, from the same with their signs turned, and from `starts` - 2 points drawn from

@@ -8,7 +8,10 @@
 #include "base/special.h"
 #include "regress/constants.h"
 
-enum { FINALISTS = 8 }; /* that are cross-validated: those with the least error per freedom */
+enum {
+    REFITTED = 24, /* that are fitted once more, without a bound: those with the least error */
+    FINALISTS = 8  /* per freedom. The same for those that are cross-validated. */
+};
 
 static const double CHANCE = 0.05; /* of a false verdict */
 static const double LESS = 0.95;   /* of an error: what is above is no better */
@@ -63,6 +66,7 @@ int regress_cross_validate(double *out, expr e, const regress_problem *p, size_t
     for (size_t j = 0; j < p->dim && good; j++)
         good = (x[j] = arena_array(tmp, rows, sizeof *x[j])) != NULL;
     const double *const *columns = (const double *const *)x;
+    const regress_fit_how how = { .starts = starts, .seed = p->seed, .pace = REGRESS_FIT_ROUGH };
     double sum = 0;
     for (size_t k = 0; k < folds && good; k++) {
         arena_pos here = arena_mark(tmp);
@@ -70,8 +74,7 @@ int regress_cross_validate(double *out, expr e, const regress_problem *p, size_t
         regress_fit fit;
         double part = 0;
         size_t n = gather(x, y, w, p, rows, k, folds, 0);
-        snip_code code =
-            regress_fit_weighted(&fitted, &fit, e, w, columns, y, n, starts, p->seed, tmp, NULL);
+        snip_code code = regress_fit_weighted(&fitted, &fit, e, w, columns, y, n, &how, tmp, NULL);
         if (code == SNIP_UNSUPPORTED)
             fitted = e;
         n = gather(x, y, w, p, rows, k, folds, 1);
@@ -102,24 +105,33 @@ static int by_spread(const void *left, const void *right)
     return a->place < b->place ? -1 : a->place > b->place;
 }
 
+/* Sets what is counted of the formula as it is. Returns 0 when memory is out. */
+static int count(contender *c, const regress_problem *p, size_t rows, arena *tmp)
+{
+    arena_pos mark = arena_mark(tmp);
+    size_t *node = arena_array(tmp, c->e.count + 1, sizeof *node);
+    int good =
+        node && squares(&c->rss, c->e, (const double *const *)p->x, p->y, p->weight, rows, tmp);
+    c->free = node ? expr_constants(c->e, node) : 0;
+    c->rss = fmax(c->rss, 1e-20 * p->variance[0] * (double)rows); /* less is rounding */
+    c->spread = c->free < rows ? c->rss / (double)(rows - c->free) : INFINITY;
+    arena_reset(tmp, mark);
+    return good;
+}
+
 /* Fits e to the first `rows` rows, in `a`. */
 static snip_code fit_all(contender *c, expr e, const regress_problem *p, size_t rows, int starts,
                          arena *a, snip_status *st)
 {
     regress_fit fit = { 0 };
     const double *const *x = (const double *const *)p->x;
-    snip_code code =
-        regress_fit_weighted(&c->e, &fit, e, p->weight, x, p->y, rows, starts, p->seed, a, st);
+    const regress_fit_how how = { .starts = starts, .seed = p->seed };
+    snip_code code = regress_fit_weighted(&c->e, &fit, e, p->weight, x, p->y, rows, &how, a, st);
     if (code == SNIP_UNSUPPORTED) { /* too much to fit: judged as it is */
         c->e = e;
         code = SNIP_OK;
     }
-    c->free = fit.constants;
-    if (code == SNIP_OK && !squares(&c->rss, c->e, x, p->y, p->weight, rows, a))
-        code = status_nomem(st);
-    c->rss = fmax(c->rss, 1e-20 * p->variance[0] * (double)rows); /* less is rounding */
-    c->spread = c->free < rows ? c->rss / (double)(rows - c->free) : INFINITY;
-    return code;
+    return code != SNIP_OK || count(c, p, rows, a) ? code : status_nomem(st);
 }
 
 /* The chance that noise makes the second sum of squares so much smaller than the first. Where one
@@ -139,7 +151,6 @@ static double chance(const contender *before, const contender *after, int nested
 
 typedef struct work {
     const regress_problem *p;
-    const regress_tried *tried;
     contender *c;
     size_t rows;
     int cross; /* what to do: cross-validate, else fit */
@@ -148,7 +159,7 @@ typedef struct work {
 static snip_code step(const work *w, size_t i, arena *a, snip_status *st)
 {
     if (!w->cross)
-        return fit_all(&w->c[i], w->tried[i].e, w->p, w->rows, 1, a, st);
+        return fit_all(&w->c[i], w->c[i].e, w->p, w->rows, 1, a, st);
     return regress_cross_validate(&w->c[i].cross, w->c[i].e, w->p, w->rows, 1, a)
                ? SNIP_OK
                : status_nomem(st);
@@ -211,16 +222,20 @@ snip_code regress_evidence_weigh(regress_evidence *out, expr e, const regress_tr
     out->cross[0] = out->cross[1] = NAN;
     if (!c)
         return status_nomem(st);
-    for (size_t i = 0; i < n; i++)
-        c[i].place = i;
-    work w = { .p = p, .tried = tried, .c = c, .rows = rows };
+    for (size_t i = 0; i < n; i++) {
+        c[i] = (contender){ .e = tried[i].e, .place = i };
+        if (!count(&c[i], p, rows, a))
+            return status_nomem(st);
+    }
+    qsort(c, n, sizeof *c, by_spread);
+    work w = { .p = p, .c = c, .rows = rows };
+    size_t refitted = n < REFITTED ? n : REFITTED, finalists = n < FINALISTS ? n : FINALISTS;
     snip_code code = fit_all(&first, e, p, rows, starts, a, st);
     if (code == SNIP_OK)
-        code = all(&w, n, threads, a, st);
+        code = all(&w, refitted, threads, a, st);
     if (code != SNIP_OK)
         return code;
-    qsort(c, n, sizeof *c, by_spread);
-    size_t finalists = n < FINALISTS ? n : FINALISTS;
+    qsort(c, refitted, sizeof *c, by_spread);
     w.cross = 1;
     if (!regress_cross_validate(&out->cross[0], first.e, p, rows, 1, a))
         return status_nomem(st);

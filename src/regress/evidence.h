@@ -12,7 +12,7 @@
 
 enum { REGRESS_FEW_ROWS = 100 }; /* below, tables are cross-validated in ten parts, else in five */
 
-/* One formula that was tried, with fitted constants to start from. */
+/* One formula that was tried, with its constants fitted to all rows, if roughly. */
 typedef struct regress_tried {
     expr e;
     int nested; /* the formula with one more constant: the test knows its degrees of freedom */

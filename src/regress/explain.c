@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "regress/constants.h"
 #include "regress/pairs.h"
 
 /* What a node may become: the model's own operators. */
@@ -410,6 +409,7 @@ snip_code regress_explain_refit(regress_explanation *x, const size_t *which, siz
                                    .order = REGRESS_BY_LOSS,
                                    .starts = what->starts,
                                    .parts = 1, /* they are many, and the constants nearly right */
+                                   .pace = REGRESS_FIT_QUICK,
                                    .threads = what->threads };
     snip_code code = regress_rank(c, n, p, NULL, &how, a, st);
     for (size_t second = 0; second < 2 && code == SNIP_OK; second++)

@@ -9,7 +9,6 @@
 
 #include "base/numbers.h"
 #include "regress/evidence.h"
-#include "regress/constants.h"
 
 enum { STARTS = 4, BATCH = 1024 }; /* of a fit; formulas that are in memory as words at a time */
 
@@ -278,8 +277,8 @@ static snip_code structure(expr *out, expr e, const regress_problem *p, arena *a
 
 /* The answer: the constants of all rows, from those of the training rows on. As many rows as the
  * fit takes; they are in random order. */
-static snip_code finish(regress_candidate *c, const regress_problem *p, arena *keep,
-                        snip_status *st)
+static snip_code finish(regress_candidate *c, const regress_problem *p, regress_fit_pace pace,
+                        arena *keep, snip_status *st)
 {
     size_t most = c->constants ? REGRESS_FIT_JACOBIAN_MAX / c->constants : 0;
     size_t rows = p->rows < most ? p->rows : most;
@@ -287,8 +286,9 @@ static snip_code finish(regress_candidate *c, const regress_problem *p, arena *k
     c->fitted = c->trained;
     if (rows <= c->fitted_rows || !isfinite(regress_judged(&c->errors, p)))
         return SNIP_OK;
+    const regress_fit_how how = { .starts = 1, .seed = p->seed, .pace = pace };
     return regress_fit_weighted(&c->fitted, &fit, c->trained, p->weight,
-                                (const double *const *)p->x, p->y, rows, 1, p->seed, keep, st);
+                                (const double *const *)p->x, p->y, rows, &how, keep, st);
 }
 
 /* Fits `e`, a structure of the candidate's formula, and judges it. */
@@ -302,9 +302,10 @@ static snip_code refit(regress_candidate *c, expr e, const regress_problem *p,
         return status_nomem(st);
     size_t rows = rows_to_fit(n, p);
     c->trained = e;
+    const regress_fit_how main = { .starts = starts, .seed = p->seed, .pace = how->pace };
     snip_code code =
         n ? regress_fit_weighted(&c->trained, &fit, e, p->weight, (const double *const *)p->x, p->y,
-                                 rows, starts, p->seed, keep, st)
+                                 rows, &main, keep, st)
           : SNIP_OK;
     if (code == SNIP_UNSUPPORTED) { /* too much to fit: judged as given */
         c->trained = c->e;
@@ -348,7 +349,7 @@ static snip_code judge(regress_candidate *c, const regress_problem *p, const reg
             !(c->errors.loss[0] <= c->given.loss[0] * (1 + slack) + least))
             code = refit(c, c->e, p, how, keep, st);
         if (code == SNIP_OK)
-            code = finish(c, p, keep, st);
+            code = finish(c, p, how->pace, keep, st);
         if (code != SNIP_OK)
             return code;
     }
@@ -507,6 +508,9 @@ snip_code regress_rank(regress_candidate *c, size_t n, const regress_problem *p,
     snip_code code = s ? judge_all(c, n, p, how, a, st) : status_nomem(st);
     if (code == SNIP_OK && t)
         code = compare(c, n, p, t, how->threads, a, st);
+    for (size_t i = 0; i < n && code == SNIP_OK && how->spell; i++)
+        if (c[i].fitted_rows && !(c[i].fitted = expr_spell(c[i].fitted, a)).node)
+            code = status_nomem(st);
     if (code != SNIP_OK)
         return code;
     for (size_t i = 0; i < n; i++)

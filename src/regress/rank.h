@@ -8,6 +8,7 @@
 #ifndef REGRESS_RANK_H
 #define REGRESS_RANK_H
 
+#include "regress/constants.h"
 #include "regress/problem.h"
 
 typedef enum regress_order {
@@ -43,11 +44,13 @@ typedef struct regress_candidate {
 } regress_candidate;
 
 typedef struct regress_rank_how {
-    int refit;  /* constants, else formulas are judged as given */
-    int starts; /* of the fit; 0: 4 */
-    int parts;  /* starts of the fits to the parts of a cross-validation; 0: as many */
-    int order;  /* a regress_order */
+    int refit;             /* constants, else formulas are judged as given */
+    int starts;            /* of the fit; 0: 4 */
+    int parts;             /* starts of the fits to the parts of a cross-validation; 0: as many */
+    regress_fit_pace pace; /* of the fits */
+    int order;             /* a regress_order */
     int threads;
+    int spell; /* `fitted` is for people: as expr_spell writes it. Nodes are counted before. */
 } regress_rank_how;
 
 /* Fills and sorts c[0..n). Trees and reasons live in `a`. `t` may be NULL: no similarities, order

@@ -4,6 +4,7 @@
  *
  * The explanation under way is kept with its table until another formula is explained. Whoever
  * looks at it counts as its user; the last one frees it. */
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,7 +17,8 @@ enum {
     EDITS = 40, /* refitted where all would take long, as `snip explain` does */
     EDITS_MAX = 1000,
     NODES_MAX = 100, /* of a formula: an explanation holds some thirty copies of it a node */
-    AT_ONCE = 256    /* refits between two looks at the clock, at most */
+    AT_ONCE = 256,   /* refits between two looks at the clock, at most */
+    WHOLE_MAX = 2    /* formulas that are explained in one answer each: workers that this takes */
 };
 
 struct serve_explained {
@@ -128,8 +130,7 @@ static size_t choose(size_t *which, size_t most, const regress_explanation *x, j
     return n;
 }
 
-/* Goes on for so many seconds, 0: not at all, less: to the end. Edits refitted by it are added to
- * `list`. */
+/* Goes on for so many seconds, 0: not at all. Edits refitted by it are added to `list`. */
 static snip_code go_on(struct serve_explained *x, const serve_call *c, const model_opened *m,
                        double seconds, json_int_t node, json_t *list, snip_status *st)
 {
@@ -137,10 +138,10 @@ static snip_code go_on(struct serve_explained *x, const serve_call *c, const mod
     const regress_explain_how how = how_of(c, x->tries);
     size_t most = (size_t)how.threads, n = 0;
     size_t *which = arena_array(c->a, AT_ONCE, sizeof *which);
-    double until = clock_now() + seconds, pace = (seconds < 0 ? 1 : seconds) / 4;
+    double until = clock_now() + seconds, pace = seconds / 4;
     snip_code code = which ? SNIP_OK : status_nomem(st);
     int worked = 0; /* at least one round, however short the time */
-    while (code == SNIP_OK && seconds != 0 && (seconds < 0 || !worked || clock_now() < until) &&
+    while (code == SNIP_OK && seconds > 0 && (!worked || clock_now() < until) &&
            (n = choose(which, most, &x->x, node)) > 0) {
         double before = clock_now();
         code = regress_explain_refit(&x->x, which, n, p, &how, x->a, st);
@@ -153,7 +154,7 @@ static snip_code go_on(struct serve_explained *x, const serve_call *c, const mod
             most *= 2; /* threads that begin and end cost more than such refits */
     }
     /* The verdict takes longer, so it does not keep refits waiting. */
-    if (code == SNIP_OK && !x->ended && (seconds < 0 || (seconds > 0 && !worked))) {
+    if (code == SNIP_OK && !x->ended && seconds > 0 && !worked) {
         code = regress_explain_end(&x->x, p, m, &how, x->a, st);
         x->ended = code == SNIP_OK;
     }
@@ -200,12 +201,69 @@ static json_t *explained_json(const struct serve_explained *x, const serve_call 
     return out;
 }
 
+/* What a request asks for. */
+typedef struct steps {
+    double seconds; /* of work, about */
+    json_int_t node;
+    int whole; /* step after step, to the end */
+} steps;
+
+static steps steps_of(const serve_call *c)
+{
+    json_t *seconds = json_object_get(c->body, "seconds"), *part = json_object_get(c->body, "node");
+    double asked = json_is_number(seconds) ? json_number_value(seconds) : -1;
+    return (steps){ .seconds = asked < 0 ? 1 : asked,
+                    .node = json_is_integer(part) ? json_integer_value(part) : -1,
+                    .whole = asked < 0 };
+}
+
+/* One step under the explanation's lock. If there is no other to make, *last is set and *out has it
+ * as JSON. */
+static snip_code one_step(json_t **out, int *last, struct serve_explained *x, const serve_call *c,
+                          const model_opened *m, const steps *how, json_t *list, snip_status *st)
+{
+    pthread_mutex_lock(&x->lock);
+    snip_code code = begin(x, c, m);
+    if (code != SNIP_OK)
+        *st = x->why;
+    /* Who begins gets what another one may have tried. */
+    for (size_t k = 0; code == SNIP_OK && k < x->x.edits && how->seconds <= 0; k++)
+        if (x->x.edit[k].tried)
+            json_array_append_new(list,
+                                  regress_edit_json(&x->x, &x->x.edit[k], &c->table->p, c->a));
+    if (code == SNIP_OK)
+        code = go_on(x, c, m, how->seconds, how->node, list, st);
+    *last = code != SNIP_OK || x->ended || !how->whole;
+    if (code == SNIP_OK && *last)
+        *out = explained_json(x, c, m, list);
+    pthread_mutex_unlock(&x->lock);
+    return code;
+}
+
+/* Explains and answers. A whole explanation gives way to others of the same one between its steps.
+ */
+static void explain(serve_call *c, struct serve_explained *x, const model_opened *m,
+                    const steps *how)
+{
+    json_t *list = json_array(), *out = NULL;
+    snip_status st;
+    snip_code code = SNIP_OK;
+    for (int last = 0; !last; sched_yield()) {
+        json_array_clear(list);
+        code = one_step(&out, &last, x, c, m, how, list, &st);
+    }
+    json_decref(list);
+    if (code != SNIP_OK)
+        serve_failed(c, &st);
+    else
+        serve_reply(c->q, 200, out);
+}
+
 /* POST /api/explain with {"table", "formula"}, perhaps "try"; "seconds" and "node" for a step. */
 void serve_post_explain(serve_call *c)
 {
     expr *e;
     const char **source;
-    snip_status st;
     if (!serve_usable(c) || serve_read_formulas(c, &e, &source, &c->table->p.names) == 0)
         return;
     const model_opened *m = serve_model_for(c);
@@ -213,35 +271,22 @@ void serve_post_explain(serve_call *c)
         serve_no_model(c);
         return;
     }
-    json_int_t tries = json_integer_value(json_object_get(c->body, "try"));
-    json_t *seconds = json_object_get(c->body, "seconds"), *part = json_object_get(c->body, "node");
-    struct serve_explained *x = explained_of(c->s, c->table, source[0],
-                                             tries > 0 && tries <= EDITS_MAX ? (size_t)tries : 0);
-    if (!x) {
-        serve_refuse(c->q, 503, "out of memory");
+    const steps how = steps_of(c);
+    if (how.whole && atomic_fetch_add(&c->s->explaining, 1) >= WHOLE_MAX) {
+        atomic_fetch_sub(&c->s->explaining, 1);
+        serve_refuse(c->q, 429, "%d formulas are being explained: wait, or ask for a few seconds",
+                     (int)WHOLE_MAX);
         return;
     }
-    json_t *list = json_array(), *out = NULL;
-    pthread_mutex_lock(&x->lock);
-    snip_code code = begin(x, c, m);
-    if (code != SNIP_OK)
-        st = x->why;
-    if (code == SNIP_OK) {
-        /* Who begins gets what another one may have tried. */
-        for (size_t k = 0; k < x->x.edits && json_number_value(seconds) <= 0; k++)
-            if (x->x.edit[k].tried)
-                json_array_append_new(list,
-                                      regress_edit_json(&x->x, &x->x.edit[k], &c->table->p, c->a));
-        code = go_on(x, c, m, json_is_number(seconds) ? json_number_value(seconds) : -1,
-                     json_is_integer(part) ? json_integer_value(part) : -1, list, &st);
+    json_int_t tries = json_integer_value(json_object_get(c->body, "try"));
+    struct serve_explained *x = explained_of(c->s, c->table, source[0],
+                                             tries > 0 && tries <= EDITS_MAX ? (size_t)tries : 0);
+    if (x) {
+        explain(c, x, m, &how);
+        release(c->s, x);
+    } else {
+        serve_refuse(c->q, 503, "out of memory");
     }
-    if (code == SNIP_OK)
-        out = explained_json(x, c, m, list);
-    pthread_mutex_unlock(&x->lock);
-    release(c->s, x);
-    json_decref(list);
-    if (code != SNIP_OK)
-        serve_failed(c, &st);
-    else
-        serve_reply(c->q, 200, out);
+    if (how.whole)
+        atomic_fetch_sub(&c->s->explaining, 1);
 }

@@ -103,7 +103,8 @@ void serve_post_rank(serve_call *c)
         k[i].place = i + 1;
     }
     const json_t *refit = json_object_get(c->body, "refit");
-    const regress_rank_how how = { .refit = !json_is_false(refit),
+    const regress_rank_how how = { .spell = 1,
+                                   .refit = !json_is_false(refit),
                                    .order = REGRESS_BY_BALANCE,
                                    .threads = c->s->o.threads };
     const model_opened *m = serve_model_for(c);
@@ -187,7 +188,7 @@ void serve_post_take(serve_call *c)
         return;
     }
     regress_candidate one = { .text = source[0], .place = 1 };
-    const regress_rank_how how = { .refit = 1, .threads = c->s->o.threads };
+    const regress_rank_how how = { .spell = 1, .refit = 1, .threads = c->s->o.threads };
     if (library_candidate(&one.e, e[0], serve_all_inputs(p), p, m->m->config.forms, c->a, &st) !=
             SNIP_OK ||
         regress_rank(&one, 1, p, m, &how, c->a, &st) != SNIP_OK)

@@ -105,6 +105,7 @@ struct serve {
     struct serve_queue *queue;
     struct serve_map *map;
     pthread_mutex_t map_lock;
+    atomic_int explaining; /* formulas as a whole, in one answer */
     atomic_int stopping;
 };
 
