@@ -74,6 +74,15 @@ static int is_usual(const double *v, size_t n, double sum)
     return !tiny && sum <= large;
 }
 
+/* The length of v as enorm has it, to the last bit. */
+static double length_of(const double *v, size_t n)
+{
+    double sum = 0;
+    for (size_t i = 0; i < n; i++)
+        sum += v[i] * v[i];
+    return is_usual(v, n, sum) ? sqrt(sum) : enorm((int)n, v);
+}
+
 /* The lengths of the columns, as enorm has them. */
 static void measure(state *s)
 {
@@ -91,14 +100,42 @@ static void measure(state *s)
     }
 }
 
-/* Takes the reflection I - v v'/v[0] to columns[0..count), of n rows each. */
-static void reflect(double *const *columns, size_t count, const double *v, size_t n)
+/* Divides v[0..n) by `length`, adds 1 to v[0], and sets sum[c] = v . column[c]. A few rows are
+ * divided at a time, so that the divisions hide behind the additions, which wait for each other. */
+static void divide_inner(double sum[SIDE], double *v, double length, double *const column[SIDE],
+                         size_t n)
+{
+    enum { ROWS = 16 };
+    const double *a = column[0], *b = column[1], *c = column[2], *d = column[3];
+    double s = 0, t = 0, u = 0, w = 0;
+    for (size_t first = 0; first < n; first += ROWS) {
+        size_t end = n - first < ROWS ? n : first + ROWS;
+        for (size_t i = first; i < end; i++)
+            v[i] /= length;
+        if (first == 0)
+            v[0] += 1;
+        for (size_t i = first; i < end; i++) {
+            s += v[i] * a[i];
+            t += v[i] * b[i];
+            u += v[i] * c[i];
+            w += v[i] * d[i];
+        }
+    }
+    sum[0] = s, sum[1] = t, sum[2] = u, sum[3] = w;
+}
+
+/* Makes of v, whose length is given, the vector of a reflection I - v v'/v[0] that leaves nothing
+ * below v[0], and takes it to columns[0..count), of n rows each. */
+static void reflect(double *const *columns, size_t count, double *v, double length, size_t n)
 {
     for (size_t first = 0; first < count; first += SIDE) {
         double *side[SIDE], sum[SIDE];
         for (size_t c = 0; c < SIDE; c++)
             side[c] = columns[first + c < count ? first + c : first];
-        inner(sum, v, side, n);
+        if (first == 0)
+            divide_inner(sum, v, length, side, n);
+        else
+            inner(sum, v, side, n);
         for (size_t c = 0; c < SIDE && first + c < count; c++) {
             double part = sum[c] / v[0], *restrict to = side[c];
             const double *restrict from = v;
@@ -141,7 +178,7 @@ static void shorten(state *s, size_t j, size_t k)
     s->rdiag[k] *= sqrt(fmax(0, 1 - share * share));
     lost = s->rdiag[k] / s->rest[k];
     if (.05 * (lost * lost) <= DBL_EPSILON) {
-        s->rdiag[k] = enorm((int)(s->m - j - 1), column + j + 1);
+        s->rdiag[k] = length_of(column + j + 1, s->m - j - 1);
         s->rest[k] = s->rdiag[k];
     }
 }
@@ -159,21 +196,19 @@ static void factorise(state *s, double **columns)
         s->pivot[j] = (int)j + 1;
     for (size_t j = 0; j < n; j++) {
         choose(s, j);
-        double *v = s->slope + j * m + j, length = enorm((int)(m - j), v);
-        size_t count = 0;
+        double *v = s->slope + j * m + j;
+        /* The first one is measured already. */
+        double length = j == 0 ? s->length[s->pivot[0] - 1] : length_of(v, m - j);
         if (length != 0) {
+            size_t count = 0;
             length = v[0] < 0 ? -length : length;
-            for (size_t i = 0; i < m - j; i++)
-                v[i] /= length;
-            v[0] += 1;
             for (size_t k = j + 1; k < n; k++)
                 columns[count++] = s->slope + k * m + j;
-        }
-        if (v[0] != 0)
             columns[count++] = s->target + j;
-        reflect(columns, count, v, m - j);
-        for (size_t k = j + 1; k < n && length != 0; k++)
-            shorten(s, j, k);
+            reflect(columns, count, v, length, m - j);
+            for (size_t k = j + 1; k < n; k++)
+                shorten(s, j, k);
+        }
         s->rdiag[j] = -length;
     }
     for (size_t j = 0; j < n; j++)
@@ -249,7 +284,7 @@ static int take_step(state *s, const regress_descent *d, double steepest, int fi
         if (d->f(d->context, d->m, d->n, s->trial, s->there, s->slope, d->m, 1) < 0)
             return 0;
         ++*calls;
-        double now = enorm(d->m, s->there), part = now / s->norm;
+        double now = length_of(s->there, s->m), part = now / s->norm;
         double fall = .1 * now < s->norm ? 1 - part * part : -1;
         double one = linear_length(s) / s->norm, two = sqrt(s->par) * length / s->norm;
         double promise = one * one + two * two / .5, along = -(one * one + two * two);
@@ -277,7 +312,7 @@ int regress_descend(const regress_descent *d, double *at, arena *tmp)
     double **columns = arena_array(tmp, s.n + 1, sizeof *columns);
     int good = make(&s, tmp) && columns, calls = 1;
     int go = good && d->f(d->context, d->m, d->n, at, s.residual, s.slope, d->m, 1) >= 0;
-    s.norm = go ? enorm(d->m, s.residual) : 0;
+    s.norm = go ? length_of(s.residual, s.m) : 0;
     for (int turn = 0; go; turn++) {
         if (d->f(d->context, d->m, d->n, at, s.residual, s.slope, d->m, 2) < 0)
             break;
