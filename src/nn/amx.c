@@ -176,6 +176,7 @@ static void configure(void)
     _tile_loadconfig(&shape);
 }
 
+/* Many parameters: those of BLAS. */
 int nn_amx_product(int trans_a, int trans_b, size_t m, size_t n, size_t k, const float *a,
                    const float *b, int add, float *c)
 {

@@ -28,9 +28,10 @@ float nn_bf16_value(uint16_t h)
 static int multiply_rounded(int trans_a, int trans_b, size_t m, size_t n, size_t k, const float *a,
                             const float *b, int add, float *c)
 {
-    float *rounded = malloc((m * k + k * n) * sizeof *rounded), *second = rounded + m * k;
+    float *rounded = malloc((m * k + k * n) * sizeof *rounded);
     if (!rounded)
         return 0;
+    float *second = rounded + m * k;
     for (size_t i = 0; i < m * k; i++)
         rounded[i] = nn_bf16_value(nn_bf16_of(a[i]));
     for (size_t i = 0; i < k * n; i++)
@@ -41,6 +42,7 @@ static int multiply_rounded(int trans_a, int trans_b, size_t m, size_t n, size_t
     return good;
 }
 
+/* Many parameters: those of BLAS. */
 int nn_dense(nn_products how, int trans_a, int trans_b, size_t m, size_t n, size_t k,
              const float *a, const float *b, int add, float *c)
 {
