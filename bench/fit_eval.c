@@ -54,7 +54,7 @@ json_t *bench_fit_eval(double seconds)
 {
     arena *a = arena_new(0);
     expr *e = a ? arena_array(a, TREES, sizeof *e) : NULL;
-    double *x[INPUTS], y[SEARCH_FEW], value[SEARCH_FEW], apart = 0;
+    double *x[INPUTS] = { 0 }, y[SEARCH_FEW], value[SEARCH_FEW], apart = 0;
     search_sample p;
     rng r;
     int good = e != NULL;

@@ -35,6 +35,6 @@ PY
 
 # The tour goes from function to function.
 grep -o '`[a-z]*_[a-z_]*`' docs/tour.md | tr -d '`' | sort -u | while read -r name; do
-    grep -rqw "$name" src include || echo "$name"
+    grep -rqw "$name" src include tests --include="*.[ch]" --include=meson.build || [ -f "tests/$name.c" ] || echo "$name"
 done | none "docs/tour.md names what is not in the source"
 [ $failed -eq 0 ]

@@ -333,6 +333,13 @@ static void columns_are_summed_up(void **state)
     assert_true(isfinite(numbers_mean(huge, 3)));
     const double *at = numbers_at(v, row, 3, *state);
     assert_true(at[0] == 3 && at[1] == 4 && at[2] == 3);
+    double kept[3];
+    size_t which[3], count = 0;
+    static const double seen[] = { 2, 5, 2, 1, 7, 2 };
+    for (size_t i = 0; i < COUNT(seen); i++)
+        numbers_keep(kept, which, &count, 3, seen[i], i);
+    assert_true(count == 3 && kept[0] == 7 && kept[1] == 5 && kept[2] == 2);
+    assert_true(which[0] == 4 && which[1] == 1 && which[2] == 0);
     assert_true(numbers_median(v, 4) == 2.5 && v[0] == 1 && v[3] == 4);
     assert_true(numbers_quantile(v, 4, 0) == 1 && numbers_quantile(v, 4, 1) == 4);
     assert_true(numbers_quantile(v, 4, 0.25) == 1.75 && numbers_quantile(v, 1, 0.7) == 1);

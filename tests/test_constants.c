@@ -9,6 +9,7 @@
 #include "base/rng.h"
 #include "expr/expr.h"
 #include "expr/vec.h"
+#include "regress/columns.h"
 #include "regress/constants.h"
 #include "regress/levenberg.h"
 
@@ -592,6 +593,37 @@ static void the_descent_is_minpacks(void **state)
             }
 }
 
+/* Lengths are MINPACK's enorm to the bit, for numbers of any size, and every instruction set
+ * reflects alike. */
+static void columns_are_measured_and_reflected_alike(void **state)
+{
+    enum { N = 53, COUNT = 6 };
+    static const double sizes[] = { 1, 1e-15, 1e-25, 0, 1e15, 1e200 };
+    double want[COUNT + 1][N], got[COUNT + 1][N];
+    (void)state;
+    for (int which = 0; which < ISA_COUNT; which++) {
+        if (!isa_has((isa)which))
+            continue;
+        double *column[COUNT], length[COUNT];
+        rng r;
+        rng_init(&r, 22, RNG_BENCH, 0);
+        for (int c = 0; c <= COUNT; c++)
+            for (int i = 0; i < N; i++)
+                got[c][i] = (c < COUNT ? sizes[c] : 1) * (rng_uniform(&r) - 0.5);
+        for (int c = 0; c < COUNT; c++)
+            column[c] = got[c];
+        const regress_columns *loops = regress_columns_for((isa)which);
+        loops->lengths(length, column, COUNT, N);
+        for (int c = 0; c < COUNT; c++)
+            assert_true(length[c] == enorm(N, got[c]));
+        double *v = got[COUNT], size = enorm(N, v);
+        loops->reflect(column, COUNT, v, v[0] < 0 ? -size : size, N);
+        if (which == ISA_GENERIC)
+            memcpy(want, got, sizeof want);
+        assert_memory_equal(got, want, sizeof want);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -614,6 +646,7 @@ int main(void)
         ARENA_TEST(bounds_hold_and_the_others_are_best),
         ARENA_TEST(weights_are_those_of_the_rows),
         ARENA_TEST(the_descent_is_minpacks),
+        ARENA_TEST(columns_are_measured_and_reflected_alike),
         ARENA_TEST(memory_limits_are_failures_not_crashes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -7,6 +7,7 @@
 
 #include "base/rng.h"
 #include "expr/expr.h"
+#include "expr/slopes.h"
 
 enum { ROWS = 600 }; /* more than two blocks, and not a multiple of one */
 
@@ -264,6 +265,57 @@ static void memory_limits_are_failures_not_crashes(void **state)
     assert_true(failed > 0 && worked > 0);
 }
 
+/* Values, derivatives, and both again with other constants, in one block and in several. */
+static void a_sweep_gives_what_single_calls_give(void **state)
+{
+    arena *a = *state;
+    expr e = parsed("1.5*sin(x0*x1) + exp(2.5*x1)/(x0^2 + 0.7)", NULL, a);
+    const double **x = draw(-1, 1, a);
+    size_t node[16], n = expr_constants(e, node);
+    static const size_t rows[] = { 1, 100, 256, ROWS };
+    assert_int_equal(n, 3);
+    for (size_t k = 0; k < sizeof rows / sizeof *rows; k++) {
+        double y[ROWS], dy[3 * ROWS], want[ROWS], slopes[3 * ROWS];
+        expr_sweep *s = expr_sweep_new(e, x, rows[k], node, n, a);
+        assert_non_null(s);
+        for (int turn = 0; turn < 6; turn++) {
+            size_t bytes = rows[k] * sizeof *y;
+            e.node[node[turn % 3]].value *= turn < 4 ? 1.25 : 1; /* twice the same point */
+            assert_int_equal(expr_gradient(e, x, rows[k], node, n, want, slopes, a), 1);
+            if (turn % 2 == 0)
+                assert_int_equal(expr_sweep_values(s, y), rows[k]);
+            if (turn % 2 == 0)
+                assert_memory_equal(y, want, bytes);
+            expr_sweep_slopes(s, y, dy);
+            assert_memory_equal(y, want, bytes);
+            assert_memory_equal(dy, slopes, n * bytes);
+        }
+    }
+}
+
+/* With the same operators: those of a machine without fused multiply-add may differ (vec.h). */
+static void instruction_sets_agree_to_the_bit(void **state)
+{
+    enum { N = 37 };
+    const double **x = draw(0.1, 0.9, *state);
+    int compared = 0;
+    for (int which = ISA_GENERIC + 1; which < ISA_COUNT; which++)
+        for (int op = 0; op < EXPR_OP_COUNT && isa_has((isa)which); op++) {
+            double one[N], other[N], d[N], g[N];
+            for (int i = 0; i < N; i++)
+                g[i] = i % 5 ? x[1][i + N] : 0;
+            for (int slot = 0; slot < expr_ops[op].arity; slot++, compared++) {
+                expr_slope_at p = { expr_vec_for(ISA_GENERIC), x[0], x[1], x[1], slot, g, d, N };
+                expr_slopes_for(ISA_GENERIC)->of[op](one, &p);
+                expr_slopes_for((isa)which)->of[op](other, &p);
+                if (memcmp(one, other, sizeof one) != 0)
+                    fail_msg("%s by operand %d differs with %s", expr_ops[op].name, slot,
+                             isa_name((isa)which));
+            }
+        }
+    assert_true(compared > 0 || !isa_has(ISA_AVX2));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -273,6 +325,8 @@ int main(void)
         ARENA_TEST(numbers_are_chosen_by_the_caller),
         ARENA_TEST(bad_values_stay_where_they_are),
         ARENA_TEST(long_formulas_have_theirs),
+        ARENA_TEST(a_sweep_gives_what_single_calls_give),
+        ARENA_TEST(instruction_sets_agree_to_the_bit),
         ARENA_TEST(memory_limits_are_failures_not_crashes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -491,6 +491,7 @@ double snip_explanation_gain(const snip_explanation *x, size_t node)
     return node < x->nodes ? x->gain[node] : NAN;
 }
 
+/* Read as rankings are: a count, an item, an end. */
 size_t snip_explanation_count(const snip_explanation *x)
 {
     return x->count;

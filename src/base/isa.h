@@ -1,7 +1,8 @@
 /* isa.h - which vector instructions this machine has.
  *
  * Some files are compiled once per instruction set (`kernels` in meson.build). Those that make data
- * (base/philox.c, expr/vec.c, data/points.c) give the same results bit for bit, so for them the
+ * (base/philox.c, expr/vec.c, data/points.c), and those that fit
+ * constants (expr/slopes.c, regress/columns.c), give the same results bit for bit, so for them the
  * choice is about speed alone; nn/kernels.c agrees to rounding. */
 #ifndef BASE_ISA_H
 #define BASE_ISA_H

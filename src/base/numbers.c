@@ -59,6 +59,21 @@ double numbers_median(double *v, size_t n)
     return numbers_quantile(v, n, 0.5);
 }
 
+void numbers_keep(double *value, size_t *which, size_t *n, size_t most, double v, size_t of)
+{
+    size_t at = *n;
+    if (*n < most)
+        ++*n;
+    else if (most == 0 || !(value[--at] < v)) /* all stay */
+        return;
+    for (; at > 0 && value[at - 1] < v; at--) {
+        value[at] = value[at - 1];
+        which[at] = which[at - 1];
+    }
+    value[at] = v;
+    which[at] = of;
+}
+
 double *numbers_at(const double *v, const int *row, size_t n, arena *a)
 {
     double *out = arena_array(a, n, sizeof *out);

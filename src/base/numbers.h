@@ -30,6 +30,10 @@ double numbers_quantile(const double *sorted, size_t n, double share);
 /* The one in the middle, or between both in the middle; sorts v. */
 double numbers_median(double *v, size_t n);
 
+/* Keeps the `most` largest values seen, the largest first and of equal ones the first one first,
+ * with what each belongs to. *n counts those that are kept. */
+void numbers_keep(double *value, size_t *which, size_t *n, size_t most, double v, size_t of);
+
 /* v at n chosen rows, in `a`; NULL when memory is out. */
 double *numbers_at(const double *v, const int *row, size_t n, arena *a);
 

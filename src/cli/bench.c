@@ -122,7 +122,7 @@ static int command(const cli_command *self, int argc, char **argv)
     if (n < 0)
         return code;
     if (n > 1)
-        return cli_fail(self, CLI_MISUSED, "wants one benchmark; see snip bench --help");
+        return cli_wants(self, "one benchmark");
     if (n == 1 && (strcmp(argv[0], "explain") == 0 || strcmp(argv[0], "candidates") == 0))
         return cli_fail(self, CLI_MISUSED,
                         "%s measures quality, not speed: snip evaluate --suite %s --model FILE",

@@ -20,11 +20,9 @@ static int command(const cli_command *self, int argc, char **argv)
     if (n < 0)
         return code;
     if (n != 2)
-        return cli_fail(self, CLI_MISUSED, "wants a formula and a table; see snip calc --help");
-
-    if (strcmp(argv[0], "-") == 0 && strcmp(argv[1], "-") == 0)
-        return cli_fail(self, CLI_MISUSED,
-                        "formula and table cannot both come from standard input");
+        return cli_wants(self, "a formula and a table");
+    if (!cli_one_input(self, argv, "formula and table"))
+        return CLI_MISUSED;
 
     arena *a = arena_new(0);
     snip_status st;

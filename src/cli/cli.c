@@ -30,6 +30,29 @@ int cli_fail(const cli_command *self, int exit_code, const char *format, ...)
     return exit_code;
 }
 
+int cli_wants(const cli_command *self, const char *what, ...)
+{
+    char text[200];
+    va_list args;
+    va_start(args, what);
+    vsnprintf(text, sizeof text, what, args);
+    va_end(args);
+    return cli_fail(self, CLI_MISUSED, "wants %s; see snip %s --help", text, self->name);
+}
+
+int cli_takes_none(const cli_command *self, const char *argument)
+{
+    return cli_fail(self, CLI_MISUSED, "takes no argument '%.40s'", argument);
+}
+
+int cli_one_input(const cli_command *self, char **argv, const char *which)
+{
+    int both = strcmp(argv[0], "-") == 0 && strcmp(argv[1], "-") == 0;
+    if (both)
+        cli_fail(self, CLI_MISUSED, "%s cannot both come from standard input", which);
+    return !both;
+}
+
 int cli_fail_status(const cli_command *self, const snip_status *st)
 {
     return cli_fail(self, CLI_FAILED, "%s", st->msg);

@@ -107,6 +107,16 @@ const char *cli_default(char *buf, const cli_option *o);
 __attribute__((format(printf, 3, 4))) int cli_fail(const cli_command *self, int exit_code,
                                                    const char *format, ...);
 
+/* Prints `snip COMMAND: wants what; see snip COMMAND --help` and returns CLI_MISUSED. */
+__attribute__((format(printf, 2, 3))) int cli_wants(const cli_command *self, const char *what, ...);
+
+/* The same for an argument to a command that takes none. */
+int cli_takes_none(const cli_command *self, const char *argument);
+
+/* Whether not both of two arguments are `-`, standard input. If they are, prints so; `which` names
+ * them. */
+int cli_one_input(const cli_command *self, char **argv, const char *which);
+
 /* Prints a failed status and returns CLI_FAILED. */
 int cli_fail_status(const cli_command *self, const snip_status *st);
 

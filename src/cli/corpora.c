@@ -149,7 +149,7 @@ static int command(const cli_command *self, int argc, char **argv)
     if (n < 0)
         return code;
     if (n > (file ? 0 : 1))
-        return cli_fail(self, CLI_MISUSED, "wants at most one corpus; see snip corpora --help");
+        return cli_wants(self, "at most one corpus");
     if (q.sample && q.json)
         return cli_fail(self, CLI_MISUSED, "--sample prints CSV; it takes no --json");
     const char *name = n ? argv[0] : "all";

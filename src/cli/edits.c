@@ -211,8 +211,7 @@ static int command(const cli_command *self, int argc, char **argv)
     if (n < 0)
         return code;
     if (n != (pool ? 0 : 1))
-        return cli_fail(self, CLI_MISUSED, "wants %s; see snip edits --help",
-                        pool ? "no formula with --pool" : "one formula");
+        return cli_wants(self, "%s", pool ? "no formula with --pool" : "one formula");
     if (pool)
         return show_pool(self, targets, seed, json);
     arena *a = arena_new(0);

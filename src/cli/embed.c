@@ -171,9 +171,7 @@ static int command(const cli_command *self, int argc, char **argv)
     if (n < 0)
         return code;
     if (!path || !formulas == !tables.count || (formulas && n))
-        return cli_fail(self, CLI_MISUSED,
-                        "wants --out FILE and either --formulas FILE or --table FILE ...; see snip "
-                        "embed --help");
+        return cli_wants(self, "--out FILE and either --formulas FILE or --table FILE ...");
     if (strcmp(path, "-") == 0)
         return cli_fail(self, CLI_MISUSED,
                         "the vectors need a file; standard output lists their rows");

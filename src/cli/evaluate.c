@@ -377,7 +377,7 @@ static int command(const cli_command *self, int argc, char **argv)
     int n = cli_parse(self, options, sizeof options / sizeof *options, argc, argv, &code);
     q.suites = suites_chosen(q.suites);
     if (n > 0)
-        code = cli_fail(self, CLI_MISUSED, "takes no argument '%.40s'", argv[0]);
+        code = cli_takes_none(self, argv[0]);
     else if (n == 0 && q.measures)
         code = list_measures(self);
     else if (n == 0 && q.models.count == 0)

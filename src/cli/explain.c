@@ -214,10 +214,9 @@ static int command(const cli_command *self, int argc, char **argv)
     if (n < 0)
         return code;
     if (n != 2)
-        return cli_fail(self, CLI_MISUSED, "wants a table and a formula; see snip explain --help");
-    if (strcmp(argv[0], "-") == 0 && strcmp(argv[1], "-") == 0)
-        return cli_fail(self, CLI_MISUSED,
-                        "table and formula cannot both come from standard input");
+        return cli_wants(self, "a table and a formula");
+    if (!cli_one_input(self, argv, "table and formula"))
+        return CLI_MISUSED;
     if (svg && !cli_can_write(self, svg))
         return CLI_FAILED;
 

@@ -139,8 +139,7 @@ static int command(const cli_command *self, int argc, char **argv)
     if (n < 0)
         return code;
     if (n != (formula ? 0 : 1))
-        return cli_fail(self, CLI_MISUSED,
-                        "wants a table, or --formula and --index; see snip find --help");
+        return cli_wants(self, "a table, or --formula and --index");
     if (formula && !library)
         return cli_fail(self, CLI_MISUSED, "--formula wants --index LIBRARY; see snip find --help");
 

@@ -368,7 +368,7 @@ static int command(const cli_command *self, int argc, char **argv)
     if (n < 0)
         return code;
     if (n != 1)
-        return cli_fail(self, CLI_MISUSED, "wants a table; see snip fit --help");
+        return cli_wants(self, "a table");
     if (q.out && strlen(q.out) > 4 && strcmp(q.out + strlen(q.out) - 4, ".csv") == 0 &&
         q.format == CLI_RANKING_TABLE)
         q.format = CLI_RANKING_CSV;

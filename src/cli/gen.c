@@ -196,7 +196,7 @@ static int command(const cli_command *self, int argc, char **argv)
     if (n < 0)
         return code;
     if (n > 0)
-        return cli_fail(self, CLI_MISUSED, "takes no argument '%.40s'", argv[0]);
+        return cli_takes_none(self, argv[0]);
     if (stats && q.first)
         return cli_fail(self, CLI_MISUSED, "--stats starts at sample 0, so --first has no use");
     if (stats && q.count > 100000000)

@@ -330,7 +330,7 @@ static int command(const cli_command *self, int argc, char **argv)
     if (strcmp(what, "info") == 0)
         return n != 2 ? cli_fail(self, CLI_MISUSED, "info wants one library")
                       : info(self, &q, argv[1]);
-    return cli_fail(self, CLI_MISUSED, "wants build, add or info; see snip index --help");
+    return cli_wants(self, "build, add or info");
 }
 
 const cli_command cli_index_command = {

@@ -63,7 +63,7 @@ static int command(const cli_command *self, int argc, char **argv)
     if (n < 0)
         return code;
     if (n != 1)
-        return cli_fail(self, CLI_MISUSED, "wants one model file; see snip info --help");
+        return cli_wants(self, "one model file");
     arena *a = arena_new(0);
     model *m;
     json_t *metadata = NULL;

@@ -51,7 +51,7 @@ static int command(const cli_command *self, int argc, char **argv)
     if (n < 0)
         return code;
     if (n != 1 || !out)
-        return cli_fail(self, CLI_MISUSED, "wants a model and --out FILE; see snip pack --help");
+        return cli_wants(self, "a model and --out FILE");
     arena *a = arena_new(0);
     model *m;
     json_t *metadata = NULL;

@@ -85,11 +85,9 @@ static int command(const cli_command *self, int argc, char **argv)
     if (n < 0)
         return code;
     if (n < 1 || n > 2 || (n == 1 && given.count == 0))
-        return cli_fail(self, CLI_MISUSED,
-                        "wants a table and a file of formulas, or --formula; see snip rank --help");
-    if (n == 2 && strcmp(argv[0], "-") == 0 && strcmp(argv[1], "-") == 0)
-        return cli_fail(self, CLI_MISUSED,
-                        "table and formulas cannot both come from standard input");
+        return cli_wants(self, "a table and a file of formulas, or --formula");
+    if (n == 2 && !cli_one_input(self, argv, "table and formulas"))
+        return CLI_MISUSED;
     if (show.out && !cli_can_write(self, show.out))
         return CLI_FAILED;
 

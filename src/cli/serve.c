@@ -85,7 +85,7 @@ static int command(const cli_command *self, int argc, char **argv)
     if (n < 0)
         return code;
     if (n > 1)
-        return cli_fail(self, CLI_MISUSED, "wants at most one table; see snip serve --help");
+        return cli_wants(self, "at most one table");
     snip_status st;
     serve_options o = { .host = host, .port = (int)port, .token = token, .library = library };
     o.max_upload = bytes_of(upload);

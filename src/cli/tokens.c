@@ -81,7 +81,7 @@ static int command(const cli_command *self, int argc, char **argv)
     if (n < 0)
         return code;
     if (n != 1)
-        return cli_fail(self, CLI_MISUSED, "wants one formula; see snip tokens --help");
+        return cli_wants(self, "one formula");
     if (positive && !normal && !form)
         return cli_fail(self, CLI_MISUSED, "--assume-positive is for --normal and --form");
 

@@ -299,7 +299,7 @@ static int command(const cli_command *self, int argc, char **argv)
     if (n < 0)
         return code;
     if (n > 0)
-        return cli_fail(self, CLI_MISUSED, "takes no argument '%.40s'", argv[0]);
+        return cli_takes_none(self, argv[0]);
     if (!q.out)
         return cli_fail(self, CLI_MISUSED, "needs --out DIR, the folder of the run");
     if (q.overwrite && q.resume)

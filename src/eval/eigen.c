@@ -9,6 +9,8 @@
 
 #include "eval/metrics.h"
 
+/* In the order of the numbers and in double precision; those of nn/kernels.c are float32, and their
+ * sums differ from machine to machine. */
 static double dot(const double *a, const double *b, size_t n)
 {
     double sum = 0;

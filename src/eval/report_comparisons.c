@@ -52,7 +52,7 @@ static void comparison(eval_page *g, const json_t *o)
         const json_t *s = json_array_get(settings, i);
         const char *direction = eval_json_string(s, "direction");
         eval_element(g, "<tr><th>", eval_json_string(s, "suite"), ", ");
-        eval_element(g, "", label_of(eval_families, EVAL_FAMILIES, eval_json_string(s, "family")),
+        eval_element(g, "", label_of(eval_families, DATA_FAMILIES, eval_json_string(s, "family")),
                      ", ");
         eval_element(g, "", label_of(eval_directions, 2, direction), "</th>");
         eval_element(g, "<td>", label_of(verdicts, COUNT(verdicts), eval_json_string(s, "verdict")),

@@ -6,7 +6,7 @@
 #include "eval/measures.h"
 #include "eval/report_parts.h"
 
-const eval_named eval_families[EVAL_FAMILIES] = {
+const eval_named eval_families[] = {
     { "unary_swap", "unary swap" },
     { "variable_substitution", "variable substitution" },
     { "binary_swap", "binary swap" },
@@ -14,6 +14,8 @@ const eval_named eval_families[EVAL_FAMILIES] = {
     { "operand_reordering", "operand reordering" },
     { "subtree_rewriting", "subtree rewriting" },
 };
+_Static_assert(sizeof eval_families / sizeof *eval_families == DATA_FAMILIES,
+               "each family has a label");
 const eval_named eval_directions[2] = { { "f2y", "formula → data" }, { "y2f", "data → formula" } };
 
 void eval_counts(eval_page *g, const char *ours, const char *theirs, const eval_named *thing,
@@ -44,7 +46,6 @@ void eval_counts(eval_page *g, const char *ours, const char *theirs, const eval_
 }
 
 enum { FAMILY_ROWS = DATA_FAMILIES + 3 };
-_Static_assert((int)EVAL_FAMILIES == (int)DATA_FAMILIES, "each family has a label");
 
 static int is_trained(const char *family)
 {
@@ -60,7 +61,7 @@ static void family_rows(eval_page *g, const char *suite, const eval_named *d, ev
 {
     static const eval_named mean[] = { { "held_out", "held out, mean" }, { "seen", "seen, mean" } };
     for (int trained = 1; trained >= 0; trained--) {
-        for (size_t i = 0; i < EVAL_FAMILIES; i++)
+        for (size_t i = 0; i < DATA_FAMILIES; i++)
             if (is_trained(eval_families[i].name) == trained)
                 *out++ = (eval_row){ eval_families[i].label,
                                      eval_say(g, "%s.families.%s.%s", suite, eval_families[i].name,
@@ -103,7 +104,7 @@ void eval_edits_part(eval_page *g)
     edit_families(g, "edits");
     text_add(&g->t, "<h3>The pool</h3><p>%s targets here, 127 in the paper.</p>\n",
              eval_print(g, eval_json_number(eval_page_common(g, "edits.targets"), ""), PAGE_COUNT));
-    eval_counts(g, "edits.families", "pool", eval_families, EVAL_FAMILIES, pool_columns, pool_keys,
+    eval_counts(g, "edits.families", "pool", eval_families, DATA_FAMILIES, pool_columns, pool_keys,
                 COUNT(pool_columns));
 }
 
@@ -116,6 +117,6 @@ void eval_subtrees_part(eval_page *g)
         "variant. The paper prints no counts here.</p>\n",
         eval_print(g, eval_json_number(eval_page_common(g, "subtrees.subtrees"), ""), PAGE_COUNT),
         eval_print(g, eval_json_number(eval_page_common(g, "subtrees.targets"), ""), PAGE_COUNT));
-    eval_counts(g, "subtrees.families", NULL, eval_families, EVAL_FAMILIES, pool_columns, pool_keys,
+    eval_counts(g, "subtrees.families", NULL, eval_families, DATA_FAMILIES, pool_columns, pool_keys,
                 COUNT(pool_columns));
 }

@@ -2,6 +2,7 @@
 #ifndef EVAL_REPORT_PARTS_H
 #define EVAL_REPORT_PARTS_H
 
+#include "data/edits.h"
 #include "eval/plot.h"
 
 #define RANK        "percentile rank (dashed: chance)"
@@ -10,8 +11,7 @@
 enum { LEFT = 56, HEIGHT = 280, SQUARE = PAGE_WIDTH - LEFT - PAGE_RIGHT + PAGE_TOP + PAGE_BOTTOM };
 
 /* Names of results.json with what the page calls them. */
-enum { EVAL_FAMILIES = 6 };
-extern const eval_named eval_families[EVAL_FAMILIES], eval_directions[2];
+extern const eval_named eval_families[DATA_FAMILIES], eval_directions[2];
 
 /* Counts of a pool beside the paper's: things down, our columns and then the same of the paper. */
 void eval_counts(eval_page *g, const char *ours, const char *theirs, const eval_named *thing,

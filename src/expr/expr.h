@@ -153,6 +153,20 @@ size_t expr_constants(expr e, size_t *node);
 int expr_gradient(expr e, const double *const *x, size_t rows, const size_t *node, size_t n,
                   double *y, double *dy, arena *tmp);
 
+/* The same for one formula at many points: the numbers of `node` change between calls (in e.node,
+ * which is not copied), nothing else does. Derivatives at the point of the last values then cost
+ * half. Lives in `a`, which is scratch as well; NULL when memory is out. */
+typedef struct expr_sweep expr_sweep;
+
+expr_sweep *expr_sweep_new(expr e, const double *const *x, size_t rows, const size_t *node,
+                           size_t n, arena *a);
+
+/* Fills y and returns what expr_eval returns. */
+size_t expr_sweep_values(expr_sweep *s, double *y);
+
+/* Fills y and dy as expr_gradient does. */
+void expr_sweep_slopes(expr_sweep *s, double *y, double *dy);
+
 /* What expr_normal may take for granted. */
 typedef struct expr_domain {
     const double *low, *high; /* ranges of the variables, NULL where nothing is known */

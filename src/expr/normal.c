@@ -2,7 +2,15 @@
  *
  * One pass over the nodes from the last to the first. Each node is made by a constructor that
  * folds constants and puts them first, and every node carries the range of its values, so that
- * positivity is at hand where a power needs it. Training expressions come out unchanged. */
+ * positivity is at hand where a power needs it. Training expressions come out unchanged. The rules:
+ *
+ *     a^n          = pow2, pow3, inv and products, for whole n up to INTEGER_POWER_MAX
+ *     a^(n/2^r)    = (sqrt of a, r times)^n, for r up to 3
+ *     a^b          = exp(b log a)    only where a > 0 is known, by its range or by assumption
+ *     sinh a       = (exp a - exp(-a)) / 2, and so on for what has no word of its own
+ *
+ * Invariant: a node's [low, high] holds all its values wherever the variables are in their ranges,
+ * so a rule that is allowed by a range changes no value there but by rounding. */
 #include <float.h>
 #include <math.h>
 #include <stdarg.h>

@@ -3,7 +3,7 @@
  * The first group is SNIP's vocabulary: what the model reads. The second is what people write as
  * well; it can be evaluated and printed, and expr_normal rewrites it with the first, or says that
  * it cannot. An operator is a row here, a loop do_NAME in vec.c and its derivative slope_NAME in
- * gradient.c: without them nothing compiles. normal.c, canonical.c, sympy.c and print.c have a rule
+ * slopes.c: without them nothing compiles. normal.c, canonical.c, sympy.c and print.c have a rule
  * for those that need one; test_expr.c and test_gradient.c go over all rows. */
 #ifndef EXPR_OP_H
 #define EXPR_OP_H

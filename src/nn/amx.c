@@ -67,6 +67,7 @@ static void transpose(__m512i r[SIDE])
         r[i + 2] = _mm512_unpacklo_epi64(t[i + 1], t[i + 3]);
         r[i + 3] = _mm512_unpackhi_epi64(t[i + 1], t[i + 3]);
     }
+    /* The next two steps move quarters as the first two moved words: alike, but for the places. */
     /* r[4i + c] holds, in quarter q, word 4q + c of rows 4i .. 4i+3. */
 #pragma GCC unroll 4
     for (int c = 0; c < 4; c++) {

@@ -110,6 +110,12 @@ void nn_pool_forward(float *pooled, float *weight, const float *x, const float *
     }
 }
 
+/* With p the softmax's weights, pooled = sum_t p_t x_t and u its gradient,
+ *
+ *     dx_t = p_t u + g_t w,    dw = sum_t g_t x_t,    g_t = p_t (x_t.u - sum_s p_s x_s.u),
+ *
+ * g_t being the gradient of the score x_t.w + b. The g_t of all rows, padding included, add up to
+ * 0: so b has no gradient. */
 void nn_pool_backward(float *dx, float *dw, const float *dpooled, const float *weight,
                       const float *x, const float *w, const nn_span *spans, size_t count, size_t d)
 {
@@ -136,7 +142,7 @@ void nn_tree_forward(float *x, const nn_path *paths, const float *theta, size_t 
 {
     size_t d = 2 * channels * levels;
     for (size_t c = 0; c < channels; c++) {
-        float rho = tanhf(theta[c]), power[NN_LEVELS_MAX] = { 0 };
+        float rho = tanhf(theta[c]), power[NN_LEVELS_MAX] = { 0 }; /* power[l] = rho^l (8, 10) */
         power[0] = 1;
         for (size_t l = 1; l < levels; l++)
             power[l] = power[l - 1] * rho;

@@ -115,7 +115,13 @@ typedef struct nn_path {
 
 enum { NN_LEVELS_MAX = 64 };
 
-/* x(n, 2*channels*levels) += tree-structural positions with decays tanh(theta). */
+/* x(n, 2*channels*levels) += tree-structural positions r_v, the paper's (5) to (11). With s_k(v)
+ * the k-th relation above node v, (1,0) for a first child, (0,1) for a second, (0,0) above the
+ * root,
+ *
+ *     r_v = [r_v^(1); ...; r_v^(C)],    r_v^(c) = [s_0; rho_c s_1; ...; rho_c^(L-1) s_(L-1)]
+ *
+ * for C channels, L levels and the learned decays rho_c = tanh(theta_c). The root's r_v is 0. */
 void nn_tree_forward(float *x, const nn_path *paths, const float *theta, size_t n, size_t channels,
                      size_t levels);
 

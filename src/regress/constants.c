@@ -51,6 +51,7 @@ typedef struct problem {
     double scale;
     double *value;  /* of the formula, a row each */
     double *slopes; /* by the numbers, where they are more than the constants */
+    expr_sweep *sweep;
     arena *tmp;
     double tolerance;
     int race; /* starts are compared only */
@@ -91,11 +92,19 @@ static double get(const problem *p, size_t j)
     return p->e.node[p->free.node[p->free.first[j]]].value;
 }
 
+/* Sets p->sweep for p->free. Returns 0 when memory is out. */
+static int sweep(problem *p)
+{
+    p->sweep =
+        expr_sweep_new(p->e, p->x, p->rows, p->free.node, p->free.first[p->free.count], p->tmp);
+    return p->sweep != NULL;
+}
+
 /* Fills p->value. Returns how many are finite, 0 when memory is out. */
 static size_t evaluate(problem *p)
 {
     p->evaluations++;
-    size_t finite = expr_eval(p->e, p->x, p->rows, p->value, p->tmp);
+    size_t finite = expr_sweep_values(p->sweep, p->value);
     if (finite != (size_t)-1)
         return finite;
     p->no_memory = 1;
@@ -147,11 +156,7 @@ static void derivatives(problem *p, double *out)
 {
     size_t n = p->free.count, nodes = p->free.first[n];
     p->evaluations++;
-    if (!expr_gradient(p->e, p->x, p->rows, p->free.node, nodes, p->value,
-                       nodes > n ? p->slopes : out, p->tmp)) {
-        p->no_memory = 1;
-        return;
-    }
+    expr_sweep_slopes(p->sweep, p->value, nodes > n ? p->slopes : out);
     if (nodes > n)
         join(p, out);
     for (size_t j = 0; j < n; j++)
@@ -325,6 +330,11 @@ static void settle(problem *p, workspace *w)
     part.free = p->linear;
     set(p, w->at);
     double before = loss(p);
+    arena_pos mark = arena_mark(p->tmp);
+    if (!sweep(&part)) {
+        p->no_memory = 1;
+        return;
+    }
     memcpy(w->before, w->at, p->free.count * sizeof *w->at);
     for (size_t j = 0; j < part.free.count; j++)
         w->at[j] = get(&part, j);
@@ -333,6 +343,7 @@ static void settle(problem *p, workspace *w)
     set(&part, w->at);
     p->evaluations = part.evaluations;
     p->no_memory |= part.no_memory;
+    arena_reset(p->tmp, mark);
     int better = loss(p) < before;
     for (size_t j = 0; j < p->free.count; j++)
         w->at[j] = better ? get(p, j) : w->before[j];
@@ -617,7 +628,7 @@ static snip_code fit(problem *p, regress_fit *result, const double *weight, int 
     size_t n = p->free.count, nodes = p->free.first[n];
     p->value = arena_array(p->tmp, p->rows, sizeof *p->value);
     double *root = weight ? arena_array(p->tmp, p->rows, sizeof *root) : NULL;
-    if (!p->value || (weight && !root) || !find_linear(p))
+    if (!p->value || (weight && !root) || !find_linear(p) || !sweep(p))
         return status_nomem(st);
     for (size_t i = 0; i < p->rows && weight; i++)
         root[i] = sqrt(weight[i]);

@@ -11,10 +11,25 @@
 
 #include <float.h>
 #include <math.h>
-#include <stdint.h>
 #include <string.h>
 
+#include "regress/columns.h"
+
+extern const regress_columns regress_columns_generic, regress_columns_avx2, regress_columns_avx512;
+
+const regress_columns *regress_columns_for(isa which)
+{
+    static const regress_columns *const tables[ISA_COUNT] = ISA_VARIANTS(&regress_columns);
+    return tables[which];
+}
+
+static const regress_columns *columns_best(void)
+{
+    return regress_columns_for(isa_best());
+}
+
 typedef struct state {
+    const regress_columns *loops;
     size_t m, n;
     double *at, *residual,
         *slope;            /* slope(m,n) by columns: derivatives, then their factorisation */
@@ -44,68 +59,19 @@ static int make(state *s, arena *a)
     return good;
 }
 
-enum { SIDE = 4 }; /* columns side by side */
-
-/* sum[c] = v . column[c], each added up in the order of the rows. Four sums side by side: one alone
- * would wait for its own last addition at every row. */
-static void inner(double sum[SIDE], const double *v, double *const column[SIDE], size_t n)
+static double length_of(const state *s, double *v, size_t n)
 {
-    const double *a = column[0], *b = column[1], *c = column[2], *d = column[3];
-    double s = 0, t = 0, u = 0, w = 0;
-    for (size_t i = 0; i < n; i++) {
-        s += v[i] * a[i];
-        t += v[i] * b[i];
-        u += v[i] * c[i];
-        w += v[i] * d[i];
-    }
-    sum[0] = s, sum[1] = t, sum[2] = u, sum[3] = w;
+    double length;
+    s->loops->lengths(&length, &v, 1, n);
+    return length;
 }
 
-/* Whether enorm adds up the squares of v, which make `sum`, as they are: it scales what is much
- * larger or smaller. Bits and no branches, so that compilers take several rows at once. */
-static int is_usual(const double *v, size_t n, double sum)
+/* Measures all columns. `columns` has room for n pointers. */
+static void measure(state *s, double **columns)
 {
-    const double small = 1e-18, large = 1e24;
-    int64_t tiny = 0;
-    for (size_t i = 0; i < n; i++) {
-        double size = fabs(v[i]);
-        tiny |= (int64_t)(size < small) & (int64_t)(size > 0);
-    }
-    return !tiny && sum <= large;
-}
-
-/* The lengths of the columns, as enorm has them. */
-static void measure(state *s)
-{
-    for (size_t first = 0; first < s->n; first += SIDE) {
-        double *column[SIDE], sum[SIDE] = { 0 };
-        size_t count = s->n - first < SIDE ? s->n - first : SIDE;
-        for (size_t c = 0; c < SIDE; c++)
-            column[c] = s->slope + (first + (c < count ? c : 0)) * s->m;
-        for (size_t i = 0; i < s->m; i++)
-            for (size_t c = 0; c < SIDE; c++)
-                sum[c] += column[c][i] * column[c][i];
-        for (size_t c = 0; c < count; c++)
-            s->length[first + c] =
-                is_usual(column[c], s->m, sum[c]) ? sqrt(sum[c]) : enorm((int)s->m, column[c]);
-    }
-}
-
-/* Takes the reflection I - v v'/v[0] to columns[0..count), of n rows each. */
-static void reflect(double *const *columns, size_t count, const double *v, size_t n)
-{
-    for (size_t first = 0; first < count; first += SIDE) {
-        double *side[SIDE], sum[SIDE];
-        for (size_t c = 0; c < SIDE; c++)
-            side[c] = columns[first + c < count ? first + c : first];
-        inner(sum, v, side, n);
-        for (size_t c = 0; c < SIDE && first + c < count; c++) {
-            double part = sum[c] / v[0], *restrict to = side[c];
-            const double *restrict from = v;
-            for (size_t i = 0; i < n; i++)
-                to[i] -= part * from[i];
-        }
-    }
+    for (size_t j = 0; j < s->n; j++)
+        columns[j] = s->slope + j * s->m;
+    s->loops->lengths(s->length, columns, s->n, s->m);
 }
 
 /* Brings the column with the longest rest to place j. */
@@ -141,7 +107,7 @@ static void shorten(state *s, size_t j, size_t k)
     s->rdiag[k] *= sqrt(fmax(0, 1 - share * share));
     lost = s->rdiag[k] / s->rest[k];
     if (.05 * (lost * lost) <= DBL_EPSILON) {
-        s->rdiag[k] = enorm((int)(s->m - j - 1), column + j + 1);
+        s->rdiag[k] = length_of(s, column + j + 1, s->m - j - 1);
         s->rest[k] = s->rdiag[k];
     }
 }
@@ -151,7 +117,7 @@ static void shorten(state *s, size_t j, size_t k)
 static void factorise(state *s, double **columns)
 {
     size_t m = s->m, n = s->n;
-    measure(s);
+    measure(s, columns);
     memcpy(s->rdiag, s->length, n * sizeof *s->rdiag);
     memcpy(s->rest, s->length, n * sizeof *s->rest);
     memcpy(s->target, s->residual, m * sizeof *s->target);
@@ -159,21 +125,19 @@ static void factorise(state *s, double **columns)
         s->pivot[j] = (int)j + 1;
     for (size_t j = 0; j < n; j++) {
         choose(s, j);
-        double *v = s->slope + j * m + j, length = enorm((int)(m - j), v);
-        size_t count = 0;
+        double *v = s->slope + j * m + j;
+        /* The first one is measured already. */
+        double length = j == 0 ? s->length[s->pivot[0] - 1] : length_of(s, v, m - j);
         if (length != 0) {
+            size_t count = 0;
             length = v[0] < 0 ? -length : length;
-            for (size_t i = 0; i < m - j; i++)
-                v[i] /= length;
-            v[0] += 1;
             for (size_t k = j + 1; k < n; k++)
                 columns[count++] = s->slope + k * m + j;
-        }
-        if (v[0] != 0)
             columns[count++] = s->target + j;
-        reflect(columns, count, v, m - j);
-        for (size_t k = j + 1; k < n && length != 0; k++)
-            shorten(s, j, k);
+            s->loops->reflect(columns, count, v, length, m - j);
+            for (size_t k = j + 1; k < n; k++)
+                shorten(s, j, k);
+        }
         s->rdiag[j] = -length;
     }
     for (size_t j = 0; j < n; j++)
@@ -249,7 +213,7 @@ static int take_step(state *s, const regress_descent *d, double steepest, int fi
         if (d->f(d->context, d->m, d->n, s->trial, s->there, s->slope, d->m, 1) < 0)
             return 0;
         ++*calls;
-        double now = enorm(d->m, s->there), part = now / s->norm;
+        double now = length_of(s, s->there, s->m), part = now / s->norm;
         double fall = .1 * now < s->norm ? 1 - part * part : -1;
         double one = linear_length(s) / s->norm, two = sqrt(s->par) * length / s->norm;
         double promise = one * one + two * two / .5, along = -(one * one + two * two);
@@ -273,11 +237,11 @@ static int take_step(state *s, const regress_descent *d, double steepest, int fi
 int regress_descend(const regress_descent *d, double *at, arena *tmp)
 {
     arena_pos mark = arena_mark(tmp);
-    state s = { .m = (size_t)d->m, .n = (size_t)d->n, .at = at };
+    state s = { .loops = columns_best(), .m = (size_t)d->m, .n = (size_t)d->n, .at = at };
     double **columns = arena_array(tmp, s.n + 1, sizeof *columns);
     int good = make(&s, tmp) && columns, calls = 1;
     int go = good && d->f(d->context, d->m, d->n, at, s.residual, s.slope, d->m, 1) >= 0;
-    s.norm = go ? enorm(d->m, s.residual) : 0;
+    s.norm = go ? length_of(&s, s.residual, s.m) : 0;
     for (int turn = 0; go; turn++) {
         if (d->f(d->context, d->m, d->n, at, s.residual, s.slope, d->m, 2) < 0)
             break;

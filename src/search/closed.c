@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/numbers.h"
 #include "search/build.h"
 #include "search/search_int.h"
 #include "search/solve.h"
@@ -40,18 +41,7 @@ static size_t best_columns(size_t *which, size_t most, const search_view *v, siz
             xy += (v->x[k][i] - mx) * (v->y[i] - my);
         }
         double part = xx > 0 ? xy * (xy / xx) : 0;
-        size_t at = n < most ? n++ : most; /* sorted; the least falls out */
-        while (at > 0 && kept[at - 1] < part) {
-            if (at < most) {
-                kept[at] = kept[at - 1];
-                which[at] = which[at - 1];
-            }
-            at--;
-        }
-        if (at < most) {
-            kept[at] = part;
-            which[at] = k;
-        }
+        numbers_keep(kept, which, &n, most, part, k);
     }
     return n;
 }

@@ -103,7 +103,7 @@ static void copy_into(creature *to, expr e, double loss)
 /* Some formula of the island's front: better than all shorter ones. */
 static const creature *elite(const island *is, rng *random)
 {
-    const creature *front[HEAD_NODES_MAX + 1];
+    const creature *front[HEAD_NODES_MAX + 1] = { 0 };
     double least = INFINITY;
     uint32_t n = 0;
     for (size_t size = 1; size <= HEAD_NODES_MAX; size++)

@@ -454,17 +454,17 @@ snip_code search_finish(search_result *out, search *s, arena *a, snip_status *st
     if (!out->front)
         return status_nomem(st);
     out->count = 0;
-    const draft *chosen = NULL, *last = NULL;
+    const draft *chosen = &d[0], *last = NULL; /* the first is always reported */
     for (size_t k = 0, of_size = 0; k < count; k++) {
-        int same = k > 0 && last && d[k].e.count == last->e.count;
+        int same = last && d[k].e.count == last->e.count;
         of_size = same ? of_size + 1 : 0;
         if (last && !(same && of_size < per_size) && !better(&d[k], last))
             continue;
-        if (same && of_size < per_size && expr_same(d[k].e, last->e))
+        if (last && same && of_size < per_size && expr_same(d[k].e, last->e))
             continue;
         if (!report(&out->front[out->count], &d[k], d[k].from, s, a, s->a))
             return status_nomem(st);
-        if (!chosen || d[k].bits < chosen->bits) {
+        if (k == 0 || d[k].bits < chosen->bits) {
             chosen = &d[k];
             out->selected = out->count;
         }

@@ -167,7 +167,7 @@ static size_t plan(const products_work *w, products_task *out, arena *a)
             t.deep = 0;
             out[n++] = t;
             t.deep = 1;
-            if (d->n - out_of[k] >= DEEP_INPUTS && k < 2)
+            if (k < 2 && d->n - out_of[k] >= DEEP_INPUTS)
                 out[n++] = t;
         }
     }

@@ -8,6 +8,7 @@
 
 #define DEPENDENT 1e-11
 
+/* data/laws.c adds the four sums up in another order; each order is part of what a seed gives. */
 double search_dot(const double *a, const double *b, size_t rows)
 {
     double sum[4] = { 0, 0, 0, 0 };

@@ -253,7 +253,7 @@ static size_t pairs(const sparse *s, set *out, search_job *j)
     for (size_t i = 0; i + 1 < n && !(i % 64 == 0 && search_job_over(j)); i++) {
         const double *g = s->g + i * n, *b = s->b;
         double bi = b[i], own = s->weight[i], least = INFINITY;
-        set best[PARTNERS];
+        set best[PARTNERS] = { { 0 } };
         size_t found = 0;
         for (size_t k = i + 1; k < n; k++) {
             double det = 1 - g[k] * g[k];

@@ -43,6 +43,7 @@ static void block(double *value, const search_sample *p, expr e, size_t row, siz
     double slot[DEPTH][BLOCK];
     const double *stack[DEPTH];
     size_t top = 0;
+    stack[0] = value; /* for a linter: a tree has a node */
     for (size_t i = e.count; i-- > 0;) {
         const expr_node *node = &e.node[i];
         double *to = i == 0 ? value : NULL;

@@ -308,12 +308,18 @@ static void on_connection(void *context, struct MHD_Connection *c, void **own,
     pthread_mutex_unlock(&s->links_lock);
 }
 
-/* From now on the connection is expected to send, or, with infinity, is not. */
-static void expect_since(serve *s, struct MHD_Connection *c, double since)
+/* What is known of the connection, or NULL. */
+static struct serve_link *link_of(struct MHD_Connection *c)
 {
     const union MHD_ConnectionInfo *info =
         MHD_get_connection_info(c, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
-    struct serve_link *l = info ? info->socket_context : NULL;
+    return info ? info->socket_context : NULL;
+}
+
+/* From now on the connection is expected to send, or, with infinity, is not. */
+static void expect_since(serve *s, struct MHD_Connection *c, double since)
+{
+    struct serve_link *l = link_of(c);
     pthread_mutex_lock(&s->links_lock);
     if (l)
         l->since = since;
@@ -323,9 +329,7 @@ static void expect_since(serve *s, struct MHD_Connection *c, double since)
 /* Bytes of a body have come: that much more time for the rest. */
 static void expect_more(serve *s, struct MHD_Connection *c, size_t bytes)
 {
-    const union MHD_ConnectionInfo *info =
-        MHD_get_connection_info(c, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
-    struct serve_link *l = info ? info->socket_context : NULL;
+    struct serve_link *l = link_of(c);
     pthread_mutex_lock(&s->links_lock);
     if (l)
         l->since = fmin(l->since + (double)bytes / REQUEST_RATE, clock_now());

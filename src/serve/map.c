@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/half.h"
+#include "base/numbers.h"
 #include "base/text.h"
 #include "data/laws.h"
 #include "model/space.h"
@@ -286,23 +287,12 @@ static json_t *nearest_points(const struct serve_map *m, const float *z, size_t 
     double score[NEAREST];
     for (size_t i = 0; i < m->count; i++) {
         double dot = model_dot(z, m->z + i * m->latent, m->latent);
-        size_t at = n, same = 0;
+        size_t same = 0;
         while (same < n && !(fabs(score[same] - dot) < 1e-6))
             same++;
         if (same < n || m->inputs[i] > inputs)
             continue;
-        while (at > 0 && score[at - 1] < dot) {
-            if (at < NEAREST) {
-                score[at] = score[at - 1];
-                best[at] = best[at - 1];
-            }
-            at--;
-        }
-        if (at < NEAREST) {
-            score[at] = dot;
-            best[at] = i;
-            n += n < NEAREST;
-        }
+        numbers_keep(score, best, &n, NEAREST, dot, i);
     }
     json_t *out = json_array();
     for (size_t k = 0; k < n; k++)

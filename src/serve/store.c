@@ -371,6 +371,8 @@ serve_search *serve_search_start(serve *s, serve_table *t, const search_how *how
     return NULL;
 }
 
+/* As serve_table_find: tables and searches have the same life, but are told apart by the compiler.
+ */
 serve_search *serve_search_find(serve *s, const char *id)
 {
     serve_search *found = NULL;
