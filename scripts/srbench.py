@@ -238,11 +238,17 @@ def as_floats(e):
 def is_constant(e):
     """Whether no input is left, before or after simplification."""
     import sympy
+    from sympy.functions.elementary.trigonometric import TrigonometricFunction
     if not e.free_symbols:
         return e
     exact = e.xreplace({f: sympy.Rational(str(f)) for f in e.atoms(sympy.Float)})
     if not sympy.cancel(exact).free_symbols:
         return sympy.cancel(exact)
+    if exact.has(TrigonometricFunction):
+        # sin(x/2)**2 and (1 - cos(x))/2: seen with exact numbers, and some as exponentials only.
+        for simpler in (sympy.trigsimp, lambda t: sympy.simplify(sympy.expand(t.rewrite(sympy.exp)))):
+            if not simpler(exact).free_symbols:
+                return simpler(exact)
     for simpler in (sympy.together, sympy.expand, sympy.simplify):
         e = rounded(simpler(e))
         if not e.free_symbols:
