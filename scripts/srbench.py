@@ -327,7 +327,7 @@ def run(p, noise, seed, o):
                    str(o.threads), "--seed", str(seed), *o.extra.split()]
         begun, before = time.monotonic(), cpu_of_children()
         try:
-            done = subprocess.run(command, capture_output=True, text=True, timeout=2 * o.time + 30)
+            done = subprocess.run(command, capture_output=True, text=True, timeout=9 * o.time + 30)
             out["time_time"] = time.monotonic() - begun
             answer = json.loads(done.stdout) if done.returncode == 0 else None
             failed = None if answer else f"exit {done.returncode}: {done.stderr.strip()[-300:]}"

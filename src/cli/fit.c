@@ -21,7 +21,7 @@ typedef struct request {
     const char *time, *memory, *operators, *guess, *library, *trace, *out;
     uint64_t evals, max_size, per_size;
     unsigned without;
-    int no_space, format, seeds;
+    int no_space, format, seeds, cpu;
     search_how how;
     double begun; /* when the command was: reading a long table takes a part of the time */
     FILE *trace_to;
@@ -216,6 +216,7 @@ static int read_operators(const request *q, const char *text, uint64_t *out)
 static int plan(request *q)
 {
     q->how = (search_how){ .evaluations = q->evals,
+                           .processor = q->cpu,
                            .seed = q->task.seed,
                            .threads = cli_threads(q->task.threads),
                            .max_size = q->max_size,
@@ -309,7 +310,9 @@ static int search(request *q, const char *path)
     q->how.model = q->task.t;
     q->how.cancel = cli_stop_on_signals();
     if (q->how.seconds > 0)
-        q->how.seconds = fmax(q->how.seconds - (clock_now() - q->begun), LEAST * q->how.seconds);
+        q->how.seconds =
+            fmax(q->how.seconds - (q->cpu ? clock_processor() : clock_now() - q->begun),
+                 LEAST * q->how.seconds);
     snip_code code = search_run(&r, &t, &q->how, q->task.a, &st);
     if (q->shown)
         fputs("\r\033[K", stderr);
@@ -329,6 +332,8 @@ static int command(const cli_command *self, int argc, char **argv)
     const cli_option options[] = {
         CLI_OPTION(TEXT, "time", &q.time, "SECONDS",
                    "stop after so long; default: 60, or no limit with --evals"),
+        CLI_SWITCH("cpu", &q.cpu,
+                   "--time counts processor seconds of a thread, not those of the clock"),
         CLI_OPTION(
             COUNT, "evals", &q.evals, "N",
             "stop after N evaluations of formulas: the same answer on every run and with any "

@@ -41,21 +41,22 @@ typedef struct draft {
 
 /* How long formulas may be improved. A formula as the archive has it is an answer, too. */
 typedef struct patience {
+    const search *s;
     double until;
     const volatile sig_atomic_t *cancel; /* NULL: the search itself was cancelled */
 } patience;
 
 static patience patience_of(const search *s)
 {
-    double now = clock_now();
+    double now = search_now(s);
     int cancelled = s->how->cancel && *s->how->cancel;
-    return cancelled ? (patience){ now + GRACE, NULL }
-                     : (patience){ fmax(s->finish_by, now + GRACE), s->how->cancel };
+    return cancelled ? (patience){ s, now + GRACE, NULL }
+                     : (patience){ s, fmax(s->finish_by, now + GRACE), s->how->cancel };
 }
 
 static int late(const patience *p)
 {
-    return (p->cancel && *p->cancel) || (isfinite(p->until) && clock_now() >= p->until);
+    return (p->cancel && *p->cancel) || (isfinite(p->until) && search_now(p->s) >= p->until);
 }
 
 static size_t all_rows(const search *s)

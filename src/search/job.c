@@ -21,12 +21,17 @@
 #define STARTS_BETTER 0.8   /* of the loss known for a form: another start that is worth a fit */
 #define NEGLIGIBLE    1e-10 /* a shift or a factor's distance from 1, relative to y or to 1 */
 
+double search_now(const search *s)
+{
+    return s->how->processor ? clock_processor() / s->how->threads : clock_now();
+}
+
 double search_spent(const search *s)
 {
     const search_how *how = s->how;
     if (how->evaluations > 0 && how->seconds <= 0)
         return fmin(1, (double)s->evaluations / (double)how->evaluations);
-    double time = (clock_now() - s->begun) / (how->seconds > 0 ? how->seconds : 60);
+    double time = (search_now(s) - s->begun) / (how->seconds > 0 ? how->seconds : 60);
     double work = how->evaluations > 0 ? (double)s->evaluations / (double)how->evaluations : 0;
     return fmin(1, fmax(time, work));
 }
@@ -38,7 +43,7 @@ static int out_of_time(const search *s)
         return 1;
     if (how->evaluations > 0 && how->seconds <= 0)
         return 0;
-    return clock_now() - s->begun >= (how->seconds > 0 ? how->seconds : 60);
+    return search_now(s) - s->begun >= (how->seconds > 0 ? how->seconds : 60);
 }
 
 int search_over(const search *s)

@@ -74,7 +74,7 @@ static void tell(search *s, const search_entry *front, size_t count, size_t sele
         if (!now[k].e.node)
             now = NULL;
     if (now)
-        s->how->report(s->how->context, &(search_progress){ .seconds = clock_now() - s->begun,
+        s->how->report(s->how->context, &(search_progress){ .seconds = search_now(s) - s->begun,
                                                             .spent = search_spent(s),
                                                             .evaluations = s->evaluations,
                                                             .stage = s->stage,
@@ -200,8 +200,8 @@ snip_code search_run(search_result *out, const regress_table *t, const search_ho
     search s = { .how = &own,
                  .operators = how->operators ? how->operators : search_operators_default(),
                  .max_size = how->max_size ? how->max_size : 30,
-                 .begun = clock_now(),
                  .finish_by = INFINITY };
+    s.begun = search_now(&s);
     if (own.seconds <= 0 && own.evaluations == 0)
         own.seconds = 60;
     if (own.seconds > 0) {
@@ -239,7 +239,7 @@ snip_code search_run(search_result *out, const regress_table *t, const search_ho
         code = fill_similarities(out, &s, a, st);
     if (code == SNIP_OK && s.note && !out->note)
         out->note = arena_text(a, s.note, strlen(s.note));
-    out->seconds = clock_now() - s.begun;
+    out->seconds = search_now(&s) - s.begun;
     out->evaluations = s.evaluations;
     out->rows[0] = s.rows[0];
     out->rows[1] = s.rows[1];

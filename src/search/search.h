@@ -83,6 +83,7 @@ typedef struct search_progress {
 
 typedef struct search_how {
     double seconds;       /* 0: 60, or no limit where there is one of evaluations */
+    int processor;        /* seconds are those of the processor, per thread, not of the clock */
     uint64_t evaluations; /* 0: no limit */
     uint64_t seed;
     int threads;

@@ -90,6 +90,9 @@ snip_code search_leave_out(search *s, regress_table *out, const regress_table *t
 /* A copy of e, which is in the search's inputs, in those of the user. */
 expr search_for_user(const search *s, expr e, arena *a);
 
+/* The time by which the budget counts. */
+double search_now(const search *s);
+
 /* Share of the budget that is used, 0 .. 1: of the evaluations if they are limited, else of the
  * time. Stages plan by this alone. */
 double search_spent(const search *s);
