@@ -18,9 +18,9 @@
 typedef struct request {
     const cli_command *self;
     cli_task task;
-    const char *time, *memory, *operators, *guess, *library, *trace, *out;
+    const char *time, *memory, *operators, *guess, *library, *except, *trace, *out;
     uint64_t evals, max_size, per_size;
-    unsigned without;
+    unsigned without, unused;
     int no_space, format, seeds, cpu;
     search_how how;
     double begun; /* when the command was: reading a long table takes a part of the time */
@@ -224,6 +224,7 @@ static int plan(request *q)
                            .without = q->without | (q->no_space ? 1u << SEARCH_SPACE : 0),
                            .library = q->library,
                            .seeds = (search_seeds)q->seeds,
+                           .unused = q->unused,
                            .report = on_progress,
                            .context = q };
     if ((q->time && !read_seconds(q, q->time, &q->how.seconds)) ||
@@ -260,10 +261,11 @@ static int read_table(request *q, const char *path, regress_table *out)
     return 1;
 }
 
-static int read_guesses(request *q)
+/* The formulas of a file, in the table's inputs. */
+static int read_formulas(request *q, const char *path, const expr **out, size_t *count)
 {
     regress_formula *line = NULL;
-    size_t n = cli_lines(q->self, &line, q->guess, &q->task.p.names, 0, q->task.quiet, q->task.a);
+    size_t n = cli_lines(q->self, &line, path, &q->task.p.names, 0, q->task.quiet, q->task.a);
     if (n == (size_t)-1)
         return 0;
     expr *e = arena_array(q->task.a, n + 1, sizeof *e);
@@ -271,8 +273,8 @@ static int read_guesses(request *q)
         return cli_fail(q->self, 0, "out of memory");
     for (size_t i = 0; i < n; i++)
         e[i] = line[i].e;
-    q->how.guess = e;
-    q->how.guesses = n;
+    *out = e;
+    *count = n;
     return 1;
 }
 
@@ -302,7 +304,9 @@ static int search(request *q, const char *path)
     snip_status st;
     search_result r;
     regress_table t;
-    if (!read_table(q, path, &t) || (q->guess && !read_guesses(q)))
+    if (!read_table(q, path, &t) ||
+        (q->guess && !read_formulas(q, q->guess, &q->how.guess, &q->how.guesses)) ||
+        (q->except && !read_formulas(q, q->except, &q->how.except, &q->how.excepts)))
         return CLI_FAILED;
     const char *model = q->no_space ? NULL : cli_model_path(q->task.model, q->task.a);
     if (model && model_open(&q->task.t, model, &st) != SNIP_OK)
@@ -357,6 +361,13 @@ static int command(const cli_command *self, int argc, char **argv)
         CLI_OPTION(CHOICE, "seeds", &q.seeds, "HOW",
                    "which of the library: nearest (by vectors), values (by errors), random",
                    .choices = search_seeds_names),
+        CLI_OPTION(CHOICES, "unused", &q.unused, "USE",
+                   "what the library is not used for: seeds, parts, prior, promise; may be given "
+                   "many times",
+                   .choices = search_use_names),
+        CLI_OPTION(
+            TEXT, "except", &q.except, "FILE",
+            "forms that are not taken from the library, one a line: to measure without them"),
         CLI_OPTION(TEXT, "trace", &q.trace, "FILE",
                    "write a line of JSON whenever the front changes"),
         CLI_SWITCH("json", &q.format, "the same as --format json; the last of both counts",

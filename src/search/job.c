@@ -372,17 +372,62 @@ static int starts_better(search_job *j, expr core, double known)
            scale(g, s->y, rows, &shift, &factor) / s->variance[0] < STARTS_BETTER * known;
 }
 
+/* The canonical form of a family a + b*e, e in the user's inputs. Returns 0 if there is none. */
+static int family(expr_form *out, expr e, arena *a)
+{
+    if (!e.node || e.count > 4 * SEARCH_SIZE_MAX)
+        return 0;
+    e = affine(0.5, 2, e, a); /* any numbers: both are free */
+    return e.node && expr_canonical(out, e, a, NULL) == SNIP_OK && out->core.count;
+}
+
+/* Copies the part of e at i without numbers that are factors, and without signs. */
+static size_t copy_bare(expr_node *out, size_t n, expr e, size_t i)
+{
+    int op = e.node[i].op, arity = expr_ops[op].arity;
+    size_t right = arity == 2 ? expr_child(e, i, 1) : i;
+    if (op == EXPR_NEG || (op == EXPR_MUL && e.node[right].op == EXPR_NUMBER) ||
+        (op == EXPR_DIV && e.node[right].op == EXPR_NUMBER))
+        return copy_bare(out, n, e, i + 1);
+    if (op == EXPR_MUL && e.node[i + 1].op == EXPR_NUMBER)
+        return copy_bare(out, n, e, right);
+    out[n++] = e.node[i];
+    for (int k = 0; k < arity; k++)
+        n = copy_bare(out, n, e, expr_child(e, i, k));
+    return n;
+}
+
+/* The form of e with factors aside: cos(x) and 3*cos(-x/2) are one. */
+static int bare_form(expr_form *out, expr e, arena *a)
+{
+    expr bare = { e.node ? arena_array(a, e.count, sizeof *bare.node) : NULL, 0 };
+    if (!bare.node)
+        return 0;
+    bare.count = copy_bare(bare.node, 0, e, 0);
+    expr_measure(bare);
+    return family(out, bare, a);
+}
+
+int search_is_excepted(search_job *j, const search_view *v, expr e)
+{
+    const search_how *how = j->s->how;
+    arena_pos mark = arena_mark(j->tmp);
+    expr_form own, other;
+    int same = 0;
+    if (how->excepts && bare_form(&own, lift(j->s, v, e, j->tmp), j->tmp))
+        for (size_t k = 0; k < how->excepts && !same; k++)
+            same = bare_form(&other, how->except[k], j->tmp) && other.hash == own.hash;
+    arena_reset(j->tmp, mark);
+    return same;
+}
+
 /* See search_offer; everything but the result goes into j->tmp. */
 static double judge(search_job *j, const search_view *v, expr e, int starts)
 {
     const search *s = j->s;
     expr_form form;
     double known;
-    expr whole = lift(s, v, e, j->tmp);
-    if (!whole.node || whole.count > 4 * SEARCH_SIZE_MAX)
-        return INFINITY;
-    whole = affine(0.5, 2, whole, j->tmp); /* any numbers: both are free */
-    if (!whole.node || expr_canonical(&form, whole, j->tmp, NULL) != SNIP_OK || !form.core.count)
+    if (!family(&form, lift(s, v, e, j->tmp), j->tmp))
         return INFINITY;
     size_t *node = arena_array(j->tmp, form.core.count, sizeof *node);
     if (!node)

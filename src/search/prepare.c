@@ -197,6 +197,22 @@ static int says_nothing(const regress_table *t, size_t j, size_t *like)
     return 0;
 }
 
+/* Replaces formulas in the user's inputs by the same in what is left of them. */
+static snip_code in_useful(const expr **list, size_t n, const expr *by, size_t dim, arena *a,
+                           snip_status *st)
+{
+    expr *out = arena_array(a, n + 1, sizeof *out);
+    if (!out)
+        return status_nomem(st);
+    for (size_t k = 0; k < n; k++) {
+        out[k] = expr_substitute((*list)[k], by, dim, a);
+        if (!out[k].node)
+            return status_nomem(st);
+    }
+    *list = out;
+    return SNIP_OK;
+}
+
 snip_code search_leave_out(search *s, regress_table *out, const regress_table *t, search_how *how,
                            snip_status *st)
 {
@@ -206,7 +222,7 @@ snip_code search_leave_out(search *s, regress_table *out, const regress_table *t
     size_t *place = arena_array(s->a, t->dim + 1, sizeof *place), n = 0;
     const double **x = arena_array(s->a, t->dim + 1, sizeof *x);
     const char **name = arena_array(s->a, t->dim + 1, sizeof *name);
-    expr *by = arena_zero(s->a, (t->dim + 1) * sizeof *by), *guess;
+    expr *by = arena_zero(s->a, (t->dim + 1) * sizeof *by);
     if (!place || !x || !name || !by)
         return status_nomem(st);
     for (size_t j = 0; j < t->dim; j++) {
@@ -231,15 +247,9 @@ snip_code search_leave_out(search *s, regress_table *out, const regress_table *t
     out->dim = n;
     out->x = x;
     out->names = t->names ? name : NULL;
-    if (!(guess = arena_array(s->a, how->guesses + 1, sizeof *guess)))
-        return status_nomem(st);
-    for (size_t k = 0; k < how->guesses; k++) {
-        guess[k] = expr_substitute(how->guess[k], by, t->dim, s->a);
-        if (!guess[k].node)
-            return status_nomem(st);
-    }
-    how->guess = guess;
-    return SNIP_OK;
+    return in_useful(&how->guess, how->guesses, by, t->dim, s->a, st) == SNIP_OK
+               ? in_useful(&how->except, how->excepts, by, t->dim, s->a, st)
+               : SNIP_NOMEM;
 }
 
 expr search_for_user(const search *s, expr e, arena *a)

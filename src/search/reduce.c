@@ -471,7 +471,8 @@ static int supposed(search_view *out, const search *s, const search_view *v, con
 typedef struct walk {
     search_stage_run *const *stages; /* what is done with each */
     size_t count;
-    double until; /* share of the budget */
+    int smallest_first; /* the smallest problems cost least, and are solved most often */
+    double until;       /* share of the budget */
 } walk;
 
 static snip_code explore(search *s, const search_view *v, const walk *w, snip_status *st);
@@ -479,9 +480,11 @@ static snip_code explore(search *s, const search_view *v, const walk *w, snip_st
 static snip_code apply_stages(search *s, const search_view *v, const walk *w, snip_status *st)
 {
     snip_code code = SNIP_OK;
+    if (w->smallest_first && search_spent(s) < w->until)
+        code = explore(s, v, w, st);
     for (size_t k = 0; k < w->count && code == SNIP_OK && !search_over(s); k++)
         code = w->stages[k](s, v, st);
-    if (code == SNIP_OK && !search_over(s) && search_spent(s) < w->until)
+    if (!w->smallest_first && code == SNIP_OK && !search_over(s) && search_spent(s) < w->until)
         code = explore(s, v, w, st);
     return code;
 }
@@ -520,11 +523,11 @@ static snip_code explore(search *s, const search_view *v, const walk *w, snip_st
 snip_code search_reduce_quickly(search *s, const search_view *v, snip_status *st)
 {
     static search_stage_run *const stages[] = { search_closed, search_relations };
-    return explore(s, v, &(walk){ stages, 2, fmin(1, search_spent(s) + SHARE_QUICK) }, st);
+    return explore(s, v, &(walk){ stages, 2, 0, fmin(1, search_spent(s) + SHARE_QUICK) }, st);
 }
 
 snip_code search_reduce(search *s, const search_view *v, snip_status *st)
 {
     static search_stage_run *const stages[] = { search_products, search_enumerate };
-    return explore(s, v, &(walk){ stages, 2, fmin(1, search_spent(s) + SHARE) }, st);
+    return explore(s, v, &(walk){ stages, 2, 1, fmin(1, search_spent(s) + SHARE) }, st);
 }

@@ -8,6 +8,7 @@
 #include "search/archive.h"
 #include "search/bits.h"
 #include "search/finish.h"
+#include "search/near.h"
 #include "search/prepare.h"
 
 #define EXACT           1e-18     /* 1 - r^2 on fitted and held-out rows that ends a search */
@@ -15,6 +16,7 @@
 #define NEARLY          1e-12     /* the same after a while without a shorter formula */
 #define PATIENCE        (1.0 / 6) /* that while, and how long a noisy best must last: of the budget */
 #define NEARLY_PATIENCE 0.05      /* the same for nearly exact formulas */
+#define SERIES_PATIENCE 0.4       /* and for long ones of these: a series is as good for a while */
 #define REPORT_EVERY    0.1       /* seconds */
 
 enum { LONG_NODES = 5, LONG_EACH = 3 }; /* an exact formula of more nodes is a long one */
@@ -31,6 +33,12 @@ const char *const search_stage_names[SEARCH_STAGE_COUNT + 1] = {
 const char *const search_seeds_names[SEARCH_SEEDS_COUNT + 1] = {
 #define X(constant, name) name,
     SEARCH_SEEDS(X)
+#undef X
+};
+
+const char *const search_use_names[SEARCH_USE_COUNT + 1] = {
+#define X(constant, name) name,
+    SEARCH_USES(X)
 #undef X
 };
 
@@ -110,7 +118,7 @@ void search_tell(search *s)
         s->best_since = spent;
     }
     double patience = rest < EXACT    ? (is_long(best->e) ? EXACT_PATIENCE : 0)
-                      : rest < NEARLY ? NEARLY_PATIENCE
+                      : rest < NEARLY ? (is_long(best->e) ? SERIES_PATIENCE : NEARLY_PATIENCE)
                                       : PATIENCE;
     if ((rest < NEARLY || s->last_stage) && spent - s->best_since >= patience)
         s->solved = 1;
@@ -221,7 +229,7 @@ snip_code search_run(search_result *out, const regress_table *t, const search_ho
     if (code == SNIP_OK)
         code = search_prepare(&s, &useful, st);
     if (code == SNIP_OK && how->library && !(how->without >> SEARCH_SPACE & 1))
-        code = search_space_check(&own, s.dim, st);
+        code = search_space_open(&s, st);
     if (code == SNIP_OK)
         code = begin_with_mean(&s, st);
     for (size_t k = 0; k < sizeof plan / sizeof *plan && code == SNIP_OK && !search_over(&s); k++) {
@@ -244,6 +252,7 @@ snip_code search_run(search_result *out, const regress_table *t, const search_ho
     out->rows[0] = s.rows[0];
     out->rows[1] = s.rows[1];
     out->cancelled = how->cancel && *how->cancel;
+    search_near_close(s.near);
     search_archive_free(s.archive);
     arena_free(s.a);
     return code;

@@ -57,6 +57,21 @@ typedef enum search_seeds {
 } search_seeds;
 extern const char *const search_seeds_names[SEARCH_SEEDS_COUNT + 1];
 
+/* What the nearest forms of a library are used for. */
+#define SEARCH_USES(X)                                                                             \
+    X(SEEDS, "seeds")     /* formulas to begin with */                                             \
+    X(PARTS, "parts")     /* what a place in a formula wants, on formulas without progress */      \
+    X(PRIOR, "prior")     /* operators and pairs of inputs to expect */                            \
+    X(PROMISE, "promise") /* which of many forms are fitted */
+
+typedef enum search_use {
+#define X(constant, name) SEARCH_USE_##constant,
+    SEARCH_USES(X)
+#undef X
+        SEARCH_USE_COUNT
+} search_use;
+extern const char *const search_use_names[SEARCH_USE_COUNT + 1];
+
 /* One formula of the answer, in the user's inputs and units. */
 typedef struct search_formula {
     expr e;             /* constants fitted to all rows, clean values where the data allow them */
@@ -97,6 +112,9 @@ typedef struct search_how {
     const model_opened *model;           /* for similarities and the stage `space`; may be NULL */
     const char *library;                 /* formulas for the stage `space`; NULL: it has none */
     search_seeds seeds;                  /* how they are chosen */
+    unsigned unused;                     /* bit i: leave search_use i out */
+    const expr *except;                  /* forms that the space must not offer, in the */
+    size_t excepts;                      /* user's inputs: to measure without them */
     const volatile sig_atomic_t *cancel; /* not 0: end with the front so far; may be NULL */
     void (*report)(void *context,
                    const search_progress *now); /* some ten times a second, or NULL */

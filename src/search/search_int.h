@@ -73,12 +73,14 @@ struct search {
     uint64_t rounds; /* so far: part of every job's random numbers */
     search_stage stage;
     int solved; /* nothing is left to do: an exact formula, or no better one for a long time */
-    double best_bits;  /* of the formula that would be selected now */
-    double best_since; /* the share of the budget at which it was found */
-    int last_stage;    /* the stage for the rest of the time is at work */
-    double reported;   /* when how->report was called last */
-    int changed;       /* the front since then */
-    const char *note;  /* a sentence for the user, from a stage, in s->a; or NULL */
+    double best_bits;                 /* of the formula that would be selected now */
+    double best_since;                /* the share of the budget at which it was found */
+    int last_stage;                   /* the stage for the rest of the time is at work */
+    double reported;                  /* when how->report was called last */
+    int changed;                      /* the front since then */
+    const char *note;                 /* a sentence for the user, from a stage, in s->a; or NULL */
+    struct search_near *near;         /* look-ups in the library; NULL: there are none */
+    const struct search_prior *prior; /* what forms near to the table are made of; or NULL */
 };
 
 /* Leaves out inputs that say nothing: those that never change, and those that equal an earlier one.
@@ -151,6 +153,10 @@ double search_offer(search_job *j, const search_view *v, expr e);
  * functions. */
 double search_offer_hard(search_job *j, const search_view *v, expr e, int starts);
 
+/* Whether a formula of the view is equal in form to one of how->except, factors aside: cos(x) and
+ * 3*cos(-x/2) are one form here. */
+int search_is_excepted(search_job *j, const search_view *v, expr e);
+
 /* ---- the archive: read by stages between and during rounds, written between them only ---- */
 
 /* The best formulas so far, simplest first, each better on the training rows than all simpler ones.
@@ -172,9 +178,10 @@ double search_best_loss(const search *s, size_t size);
 int search_view_derive(search_view *out, const search *s, const search_view *v,
                        const search_view *own, arena *a);
 
-/* Whether the library that was asked for can be used with this model and so many inputs; if not,
- * why. Asked before the search begins: what a user asked for is never left out in silence. */
-snip_code search_space_check(const search_how *how, size_t dim, snip_status *st);
+/* Opens the library that was asked for, for look-ups (s->near) if it is chosen from by vectors.
+ * Fails with the reason where it cannot be used with this model or so many inputs: before the
+ * search begins, for what a user asked for is never left out in silence. */
+snip_code search_space_open(search *s, snip_status *st);
 
 /* ---- the stages, one file each ---- */
 
