@@ -325,6 +325,10 @@ def run(p, noise, seed, o):
         write_table(table, p.names, train, y)
         command = [snip, "fit", table, "--json", "--quiet", "--time", str(o.time), "--threads",
                    str(o.threads), "--seed", str(seed), *o.extra.split()]
+        if o.hide:
+            truth = pathlib.Path(folder) / "truth.txt"
+            truth.write_text(p.formula + "\n")
+            command += ["--except", truth]
         begun, before = time.monotonic(), cpu_of_children()
         try:
             done = subprocess.run(command, capture_output=True, text=True, timeout=9 * o.time + 30)
@@ -387,7 +391,7 @@ def run(p, noise, seed, o):
 
 
 def settings(o):
-    return {"time": o.time, "threads": o.threads, "rows": o.rows, "extra": o.extra}
+    return {"time": o.time, "threads": o.threads, "rows": o.rows, "extra": o.extra, "hide": o.hide}
 
 
 def file_of(p, noise, seed, o):
@@ -516,6 +520,8 @@ def main():
     a.add_argument("--count", type=int, metavar="N", help="only N of these problems, spread evenly")
     a.add_argument("--only", metavar="IDS", help="only these, as I.6.2,vdp1")
     a.add_argument("--extra", default="", metavar="OPTIONS", help="for snip fit, as --extra='--max-size 20'")
+    a.add_argument("--hide", action="store_true",
+                   help="the truth's form is not taken from a library (snip fit --except)")
     a.add_argument("--judge-time", type=float, default=20, metavar="SECONDS",
                    help="that SymPy has for a formula (20)")
     a.add_argument("--out", required=True, metavar="FOLDER", help="of the results")

@@ -250,14 +250,16 @@ static int read_table(request *q, const char *path, regress_table *out)
         return cli_fail(q->self, 0, "out of memory");
     if (table_read(&t, path, &task->table, task->a, &st) != SNIP_OK)
         return cli_fail(q->self, 0, "%s", st.msg);
-    if (t.columns < 2)
-        return cli_fail(q->self, 0, "%s: has one column; inputs and a target are needed", path);
+    if (t.inputs == 0)
+        return cli_fail(q->self, 0, "%s: has %s; inputs and a target are needed", path,
+                        t.columns == 1 ? "one column" : "target and weights only");
     if (!table_inputs(&t, &names, &x, task->a))
         return cli_fail(q->self, 0, "out of memory");
     if (!task->quiet)
         cli_table_notes(q->self, &t, &task->table, task->a);
     task->p.names = (expr_names){ names, t.inputs };
     *out = (regress_table){ t.inputs, t.rows, names, x, t.column[t.target] };
+    q->how.weight = t.weights == TABLE_NO_TARGET ? NULL : t.column[t.weights];
     return 1;
 }
 
@@ -368,6 +370,8 @@ static int command(const cli_command *self, int argc, char **argv)
         CLI_OPTION(
             TEXT, "except", &q.except, "FILE",
             "forms that are not taken from the library, one a line: to measure without them"),
+        CLI_OPTION(TEXT, "weights", &q.task.table.weights, "NAME",
+                   "column of the rows' weights, of which only the ratios count"),
         CLI_OPTION(TEXT, "trace", &q.trace, "FILE",
                    "write a line of JSON whenever the front changes"),
         CLI_SWITCH("json", &q.format, "the same as --format json; the last of both counts",

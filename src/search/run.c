@@ -135,8 +135,9 @@ static snip_code begin_with_mean(search *s, snip_status *st)
 {
     double sum = 0;
     for (size_t i = 0; i < s->rows[0]; i++)
-        sum += s->y[i];
-    expr_node node = { .op = EXPR_NUMBER, .value = sum / (double)s->rows[0], .len = 1 };
+        sum += search_weight(s, i) * s->y[i];
+    sum /= search_weights(s, 0, s->rows[0]);
+    expr_node node = { .op = EXPR_NUMBER, .value = sum, .len = 1 };
     search_entry mean = {
         .e = { &node, 1 }, .size = 1, .constants = 1, .loss = { 1, 1 }, .stage = SEARCH_CLOSED
     };
@@ -219,13 +220,14 @@ snip_code search_run(search_result *out, const regress_table *t, const search_ho
     if (s.max_size > SEARCH_SIZE_MAX)
         s.max_size = SEARCH_SIZE_MAX;
     *out = (search_result){ .seed = how->seed };
-    if (target_is_constant(t))
-        return answer_constant(out, t, a, st);
+    regress_table weighed;
+    snip_code code = search_leave_out_rows(&weighed, t, &own, a, st);
+    if (code != SNIP_OK || target_is_constant(&weighed))
+        return code == SNIP_OK ? answer_constant(out, &weighed, a, st) : code;
     s.a = arena_new(0);
     s.archive = search_archive_new((how->memory ? how->memory : (size_t)1 << 30) / 8);
     regress_table useful;
-    snip_code code =
-        s.a && s.archive ? search_leave_out(&s, &useful, t, &own, st) : status_nomem(st);
+    code = s.a && s.archive ? search_leave_out(&s, &useful, &weighed, &own, st) : status_nomem(st);
     if (code == SNIP_OK)
         code = search_prepare(&s, &useful, st);
     if (code == SNIP_OK && how->library && !(how->without >> SEARCH_SPACE & 1))

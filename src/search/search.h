@@ -102,12 +102,15 @@ typedef struct search_how {
     uint64_t evaluations; /* 0: no limit */
     uint64_t seed;
     int threads;
-    size_t max_size;    /* nodes of a formula; 0: 30 */
-    size_t memory;      /* bytes that tables of the search may take; 0: 1 GB */
-    uint64_t operators; /* bit i: expr_op i may be used; 0: search_operators_default() */
-    unsigned without;   /* bit i: leave search_stage i out */
-    size_t per_size;    /* formulas of a size on the front; 0: 1 */
-    const expr *guess;  /* formulas to begin with, in the user's inputs */
+    size_t max_size;      /* nodes of a formula; 0: 30 */
+    size_t memory;        /* bytes that tables of the search may take; 0: 1 GB */
+    uint64_t operators;   /* bit i: expr_op i may be used; 0: search_operators_default() */
+    unsigned without;     /* bit i: leave search_stage i out */
+    size_t per_size;      /* formulas of a size on the front; 0: 1 */
+    const double *weight; /* of the rows, 0 or more, of which only the ratios count; NULL: alike.
+                             Fits, errors and the choice go by them; rows of weight 0 are left out.
+                             What stages look at to propose formulas are the other rows alike. */
+    const expr *guess;    /* formulas to begin with, in the user's inputs */
     size_t guesses;
     const model_opened *model;           /* for similarities and the stage `space`; may be NULL */
     const char *library;                 /* formulas for the stage `space`; NULL: it has none */

@@ -55,12 +55,13 @@ typedef struct search_job search_job;
 
 struct search {
     const search_how *how;
-    size_t dim;          /* the user's inputs, less those that say nothing */
-    const size_t *place; /* of each among all that the user has; NULL: they are the same */
-    size_t rows[2];      /* training rows, rows held out */
-    const double **x;    /* all rows used, training first, in the user's units */
-    const double *y;     /* the same */
-    double variance[2];  /* of y over training rows, and over those held out about their own mean */
+    size_t dim;           /* the user's inputs, less those that say nothing */
+    const size_t *place;  /* of each among all that the user has; NULL: they are the same */
+    size_t rows[2];       /* training rows, rows held out */
+    const double **x;     /* all rows used, training first, in the user's units */
+    const double *y;      /* the same */
+    const double *weight; /* of the rows, of mean 1; NULL: all count alike */
+    double variance[2]; /* of y over training rows, and over those held out about their own mean */
     const regress_problem *problem; /* the same rows for rank, find and the shared space */
     search_view root;
     uint64_t operators; /* bit i: expr_op i may be used */
@@ -82,6 +83,11 @@ struct search {
     struct search_near *near;         /* look-ups in the library; NULL: there are none */
     const struct search_prior *prior; /* what forms near to the table are made of; or NULL */
 };
+
+/* Leaves out rows of weight 0, and how->weight is of the others then. SNIP_FORMAT for a weight that
+ * is none. */
+snip_code search_leave_out_rows(regress_table *out, const regress_table *t, search_how *how,
+                                arena *a, snip_status *st);
 
 /* Leaves out inputs that say nothing: those that never change, and those that equal an earlier one.
  * *out is the rest of *t (at least one input), s->place says which they are, and *how gets guesses
@@ -106,6 +112,17 @@ int search_over(const search *s);
 static inline int search_may(const search *s, expr_op op)
 {
     return s->operators >> op & 1;
+}
+
+/* The weight of a row, and of rows [from, to) together. */
+static inline double search_weight(const search *s, size_t i)
+{
+    return s->weight ? s->weight[i] : 1;
+}
+
+static inline double search_weights(const search *s, size_t from, size_t to)
+{
+    return regress_weight(s->problem, from, to);
 }
 
 /* Called between rounds: sees whether the search is at its end, and tells how->report. */
