@@ -73,7 +73,11 @@ says 2 'not a number of seconds' law.csv --time soon
 says 2 'not a number of seconds' law.csv --time -1
 says 2 'there is no operator' law.csv --operators +,foo
 says 1 'No such file' law.csv --library missing.db --seeds values
-says 1 'a model that reads forms' law.csv --library missing.db
+says 1 'missing.db: No such file' law.csv --library missing.db
+# A cache that cannot be written is said in one line, and the search goes on.
+XDG_CACHE_HOME=/dev/null says 0 'no library in /dev/null/snip .*searching without it' law.csv \
+    --evals 3000 --threads 1 --space
+grep -q '^> .*0.5\*m\*v^2$' out && good || bad "without a cache: $(cat out)"
 says 2 'not a size' law.csv --memory 3
 says 2 'wants a table' --time 1
 

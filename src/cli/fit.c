@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "base/file.h"
+#include "cli/cached.h"
 #include "cli/ranking.h"
 #include "cli/task.h"
 #include "search/search.h"
@@ -21,7 +22,7 @@ typedef struct request {
     const char *time, *memory, *operators, *guess, *library, *except, *trace, *out;
     uint64_t evals, max_size, per_size;
     unsigned without, unused;
-    int no_space, format, seeds, cpu;
+    int space, no_space, format, seeds, cpu;
     search_how how;
     double begun; /* when the command was: reading a long table takes a part of the time */
     FILE *trace_to;
@@ -315,6 +316,12 @@ static int search(request *q, const char *path)
         return cli_fail_status(q->self, &st);
     q->how.model = q->task.t;
     q->how.cancel = cli_stop_on_signals();
+    if (q->space && model && !q->library) { /* its time is not the search's */
+        double before = clock_now();
+        q->how.library =
+            cli_cached_library(q->self, q->task.t, q->how.threads, q->task.quiet, q->task.a);
+        q->begun += clock_now() - before;
+    }
     if (q->how.seconds > 0)
         q->how.seconds =
             fmax(q->how.seconds - (q->cpu ? clock_processor() : clock_now() - q->begun),
@@ -356,6 +363,10 @@ static int command(const cli_command *self, int argc, char **argv)
                    "what the search's own tables may take, as 500M; default: 1G"),
         CLI_OPTION(CHOICES, "without", &q.without, "STAGE",
                    "leave a stage out; may be given many times", .choices = search_stage_names),
+        CLI_SWITCH(
+            "space", &q.space,
+            "begin with formulas near to the table, of a library in your cache folder that is "
+            "made on first use"),
         CLI_SWITCH("no-space", &q.no_space,
                    "search without the model: the same as --without space"),
         CLI_OPTION(TEXT, "library", &q.library, "FILE",
