@@ -135,19 +135,23 @@ done
 { [ $code -eq 0 ] && grep -q '^> ' out; } && good || bad "Ctrl-C gives $code: $(cat out)"
 [ $took -le 500 ] && good || bad "Ctrl-C took $took ms"
 
-# Killed at any moment, --out is whole or absent.
+# Killed at any moment, --out is whole or absent. It is first written after a second.
 head=$(head -n 1 threads1)
+files=0
 for k in $(seq 20); do
     rm -f front.csv
     "$snip" fit wave.csv --time 3 --threads 1 --no-space --out front.csv -q 2>/dev/null &
     pid=$!
-    sleep 0.$((RANDOM % 90 + 10))
+    sleep $((RANDOM % 3)).$((RANDOM % 90 + 10))
     kill -KILL $pid 2>/dev/null
     wait $pid 2>/dev/null
     [ -e front.csv ] || { good; continue; }
+    files=$((files + 1))
     { [ "$(head -n 1 front.csv)" = "$head" ] && [ "$(tail -c 1 front.csv | od -An -c | tr -d ' ')" = '\n' ] &&
         [ "$(awk -F, 'NF < 11' front.csv | wc -l)" -eq 0 ]; } && good || bad "killed: $(cat front.csv)"
 done
+
+[ $files -gt 0 ] && good || bad "killed 20 times, and never a file was there"
 
 echo "$passed passed, $failed failed"
 [ $failed -eq 0 ]

@@ -1,9 +1,5 @@
 /* near.h - forms of a library whose vectors are near to a table's.
  *
- *     near_form form[NEAR_FORMS];
- *     size_t n;
- *     search_near_find(s->near, &p, form, &n, a, &st);     // p: a regress_problem
- *
  * A library holds forms in inputs of mean 0 and deviation 1: x0*x1 is (c + x0)*(c + x1) there. For
  * a search, what is added to a single input goes, and inputs stand for the table's own, each over
  * its deviation; constants are fitted later. A model that reads formulas with their constants only
@@ -22,7 +18,7 @@ typedef struct search_near {
     library_file *library;
     model_space *vectors;
     int forms;    /* the model reads forms, and the library holds them */
-    double spent; /* share of the budget that look-ups took, all together */
+    double spent; /* share of the budget that grafts (graft.h) took, all together */
 } search_near;
 
 /* A form of the library. */
@@ -37,9 +33,8 @@ snip_code search_near_open(search_near **out, search *s, snip_status *st);
 void search_near_close(search_near *n);
 
 /* The nearest forms of a table, best first, as it is and turned upside down, with its inputs as p
- * has them in order; rows live in `a`. Counts as LOOKUP_COST evaluations for each of both. Fails
- * only when memory is out or the library is damaged: a table that the model cannot read has no
- * forms. */
+ * has them in order; rows live in `a`. Counts as 500 evaluations for each of both. Fails only when
+ * memory is out or the library is damaged: a table that the model cannot read has no forms. */
 snip_code search_near_find(search_near *n, const regress_problem *p, regress_inputs set,
                            near_form *out, size_t *count, arena *a, snip_status *st);
 
