@@ -235,6 +235,18 @@ def as_floats(e):
                      lambda n: n.evalf())
 
 
+def with_pi(e):
+    """Floats that are small multiples of pi as such: their rounding breaks sin(2*x) = 2*sin(x)*cos(x)."""
+    import sympy
+    known = {}
+    for f in e.atoms(sympy.Float):
+        for q in (1, 2, 3, 4):
+            p = round(float(f) * q / math.pi)
+            if p and abs(p) <= 100 and abs(float(f) - p * math.pi / q) < 1e-12 * abs(float(f)):
+                known.setdefault(f, sympy.Rational(p, q) * sympy.pi)
+    return rounded(e.xreplace(known))
+
+
 def is_constant(e):
     """Whether no input is left, before or after simplification."""
     import sympy
@@ -262,9 +274,12 @@ def judge(text, p, answer):
     try:
         truth, found = to_sympy(p.formula, p), to_sympy(text, p)
         answer.send((model_size(found), model_size(truth), str(found)))
+        exact = with_pi(found)
         found = as_floats(rounded(found))
+        solved = exact.has(sympy.pi) and exact.has(sympy.sin) and \
+            not sympy.trigsimp(exact - truth).free_symbols
         truth = as_floats(truth)
-        solved = is_constant(rounded(found - truth)) is not None
+        solved = solved or is_constant(rounded(found - truth)) is not None
         if not solved:
             ratio = is_constant(rounded(found / truth))
             solved = ratio is not None and ratio.is_finite is not False and ratio != 0 and \
