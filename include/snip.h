@@ -241,6 +241,9 @@ typedef struct snip_fit_options {
      * is not 0, ends the search with the front so far. May be NULL. */
     int (*progress)(void *context, const snip_fit_progress *now);
     void *context;
+    /* One for each row, 0 or more, of which only the ratios count; NULL: all count alike. Fits,
+     * errors and the choice are by weighted squares; rows of weight 0 are left out. */
+    const double *weight;
 } snip_fit_options;
 
 /* A formula of a front. Its constants come from all rows; they are clean numbers (2, 1/3, pi/4)

@@ -138,7 +138,8 @@ class _FitOptions(ctypes.Structure):
                 ("memory", ctypes.c_size_t), ("per_size", ctypes.c_size_t),
                 ("operators", ctypes.c_char_p), ("guesses", ctypes.c_void_p),
                 ("guess_count", ctypes.c_size_t), ("model", ctypes.c_void_p),
-                ("progress", _ON_PROGRESS), ("context", ctypes.c_void_p)]
+                ("progress", _ON_PROGRESS), ("context", ctypes.c_void_p),
+                ("weight", ctypes.c_void_p)]
 
 
 class _Fitted(ctypes.Structure):
@@ -1371,8 +1372,8 @@ class Regressor(_Estimator):
     or None), n_features_in_, and feature_names_in_ if X has names.
 
     It passes scikit-learn's check_estimator (of 1.2.1) and works with clone, pipelines,
-    cross-validation and grid search. What it does not do: fit takes no sample_weight (a TypeError),
-    score does; y is one target; missing values and sparse matrices are refused; a table has 8 rows
+    cross-validation and grid search. With sample_weight all fits, errors and the choice are by weighted
+    squares, rows of weight 0 are left out; only the ratios count. What it does not do: y is one target; missing values and sparse matrices are refused; a table has 8 rows
     or more and at most 64 columns.
     """
 
@@ -1394,13 +1395,14 @@ class Regressor(_Estimator):
         self.threads = threads
         self.verbose = verbose
 
-    def fit(self, X, y):
+    def fit(self, X, y, sample_weight=None):
         """Searches for formulas; returns the regressor itself."""
         x, y = self._table(X, y)
+        weight = _weights(sample_weight, y.size, "sample_weight")
         columns = _names(_columns_of(X))[0]
         names = columns or [f"x{j}" for j in range(x.shape[1])]
         data = _Data(x, y, names, _seed(self.random_state))
-        front = self._search(data, _formulas(self.guesses, names))
+        front = self._search(data, _formulas(self.guesses, names), weight)
         about = _ask("front_of", front).contents
         self.front_ = front.list(names)
         self.best_index_ = _ask("front_selected", front)
@@ -1415,7 +1417,7 @@ class Regressor(_Estimator):
         self._remember(X, x)
         return self
 
-    def _options(self, guesses, model, progress):
+    def _options(self, guesses, model, progress, weight):
         """The library's options; guesses is the address of an array of handles, or None."""
         time = 0.0 if self.max_time is None else self.max_time
         if isinstance(time, bool) or not isinstance(time, (int, float, np.number)) or \
@@ -1431,9 +1433,10 @@ class Regressor(_Estimator):
         return _FitOptions(time, evals, _cores(self.threads), size,
                            _count(self.memory, "memory", 2**63), _count(self.per_size, "per_size"),
                            None if operators is None else _bytes(operators, "operators"),
-                           guesses, 0, model, progress, None)
+                           guesses, 0, model, progress, None,
+                           None if weight is None else weight.ctypes.data)
 
-    def _search(self, data, guesses):
+    def _search(self, data, guesses, weight):
         model = self.model
         if model is not None and not isinstance(model, Model):
             model = Model(model)
@@ -1458,7 +1461,7 @@ class Regressor(_Estimator):
             handle = model._hold(held) if model is not None else None
             front = _Front()
             options = self._options(ctypes.cast(array, ctypes.c_void_p) if guesses else None,
-                                    handle, progress)
+                                    handle, progress, weight)
             options.guess_count = len(guesses)
             with _Interrupts(stopped):
                 _call("fit", ctypes.byref(front._pointer), ctypes.byref(data.c),

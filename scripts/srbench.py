@@ -235,14 +235,32 @@ def as_floats(e):
                      lambda n: n.evalf())
 
 
+def with_pi(e):
+    """Floats that are small multiples of pi as such: their rounding breaks sin(2*x) = 2*sin(x)*cos(x)."""
+    import sympy
+    known = {}
+    for f in e.atoms(sympy.Float):
+        for q in (1, 2, 3, 4):
+            p = round(float(f) * q / math.pi)
+            if p and abs(p) <= 100 and abs(float(f) - p * math.pi / q) < 1e-12 * abs(float(f)):
+                known.setdefault(f, sympy.Rational(p, q) * sympy.pi)
+    return rounded(e.xreplace(known))
+
+
 def is_constant(e):
     """Whether no input is left, before or after simplification."""
     import sympy
+    from sympy.functions.elementary.trigonometric import TrigonometricFunction
     if not e.free_symbols:
         return e
     exact = e.xreplace({f: sympy.Rational(str(f)) for f in e.atoms(sympy.Float)})
     if not sympy.cancel(exact).free_symbols:
         return sympy.cancel(exact)
+    if exact.has(TrigonometricFunction):
+        # sin(x/2)**2 and (1 - cos(x))/2: seen with exact numbers, and some as exponentials only.
+        for simpler in (sympy.trigsimp, lambda t: sympy.simplify(sympy.expand(t.rewrite(sympy.exp)))):
+            if not simpler(exact).free_symbols:
+                return simpler(exact)
     for simpler in (sympy.together, sympy.expand, sympy.simplify):
         e = rounded(simpler(e))
         if not e.free_symbols:
@@ -256,9 +274,12 @@ def judge(text, p, answer):
     try:
         truth, found = to_sympy(p.formula, p), to_sympy(text, p)
         answer.send((model_size(found), model_size(truth), str(found)))
+        exact = with_pi(found)
         found = as_floats(rounded(found))
+        solved = exact.has(sympy.pi) and exact.has(sympy.sin) and \
+            not sympy.trigsimp(exact - truth).free_symbols
         truth = as_floats(truth)
-        solved = is_constant(rounded(found - truth)) is not None
+        solved = solved or is_constant(rounded(found - truth)) is not None
         if not solved:
             ratio = is_constant(rounded(found / truth))
             solved = ratio is not None and ratio.is_finite is not False and ratio != 0 and \
@@ -319,9 +340,13 @@ def run(p, noise, seed, o):
         write_table(table, p.names, train, y)
         command = [snip, "fit", table, "--json", "--quiet", "--time", str(o.time), "--threads",
                    str(o.threads), "--seed", str(seed), *o.extra.split()]
+        if o.hide:
+            truth = pathlib.Path(folder) / "truth.txt"
+            truth.write_text(p.formula + "\n")
+            command += ["--except", truth]
         begun, before = time.monotonic(), cpu_of_children()
         try:
-            done = subprocess.run(command, capture_output=True, text=True, timeout=2 * o.time + 30)
+            done = subprocess.run(command, capture_output=True, text=True, timeout=9 * o.time + 30)
             out["time_time"] = time.monotonic() - begun
             answer = json.loads(done.stdout) if done.returncode == 0 else None
             failed = None if answer else f"exit {done.returncode}: {done.stderr.strip()[-300:]}"
@@ -381,7 +406,7 @@ def run(p, noise, seed, o):
 
 
 def settings(o):
-    return {"time": o.time, "threads": o.threads, "rows": o.rows, "extra": o.extra}
+    return {"time": o.time, "threads": o.threads, "rows": o.rows, "extra": o.extra, "hide": o.hide}
 
 
 def file_of(p, noise, seed, o):
@@ -510,6 +535,8 @@ def main():
     a.add_argument("--count", type=int, metavar="N", help="only N of these problems, spread evenly")
     a.add_argument("--only", metavar="IDS", help="only these, as I.6.2,vdp1")
     a.add_argument("--extra", default="", metavar="OPTIONS", help="for snip fit, as --extra='--max-size 20'")
+    a.add_argument("--hide", action="store_true",
+                   help="the truth's form is not taken from a library (snip fit --except)")
     a.add_argument("--judge-time", type=float, default=20, metavar="SECONDS",
                    help="that SymPy has for a formula (20)")
     a.add_argument("--out", required=True, metavar="FOLDER", help="of the results")

@@ -182,8 +182,15 @@ class Tests(unittest.TestCase):
         self.assertGreater(pipe.score(X, self.y), 0.999)
         again = pickle.loads(pickle.dumps(pipe))
         np.testing.assert_array_equal(again.predict(X), pipe.predict(X))
-        with self.assertRaisesRegex(TypeError, "sample_weight"):
-            one.fit(X, y, sample_weight=np.ones(60))
+        alike = regressor().fit(X, y, sample_weight=np.ones(60))
+        self.assertEqual(alike.sympy(), regressor().fit(X, y).sympy())
+        wrong = y.copy()
+        wrong[::3] += 100  # rows that are of no weight are as good as not there
+        weight = np.where(np.arange(60) % 3, 1.0, 0.0)
+        self.assertGreater(regressor().fit(X, wrong, sample_weight=weight).score(
+            X, wrong, sample_weight=weight), 1 - 1e-9)
+        with self.assertRaisesRegex(ValueError, "sample_weight must be 60"):
+            one.fit(X, y, sample_weight=-np.ones(60))
         with self.assertRaises(NotFittedError):
             regressor().sympy()
 

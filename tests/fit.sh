@@ -73,7 +73,11 @@ says 2 'not a number of seconds' law.csv --time soon
 says 2 'not a number of seconds' law.csv --time -1
 says 2 'there is no operator' law.csv --operators +,foo
 says 1 'No such file' law.csv --library missing.db --seeds values
-says 1 'a model that reads forms' law.csv --library missing.db
+says 1 'missing.db: No such file' law.csv --library missing.db
+# A cache that cannot be written is said in one line, and the search goes on.
+XDG_CACHE_HOME=/dev/null says 0 'no library in /dev/null/snip .*searching without it' law.csv \
+    --evals 3000 --threads 1 --space
+grep -q '^> .*0.5\*m\*v^2$' out && good || bad "without a cache: $(cat out)"
 says 2 'not a size' law.csv --memory 3
 says 2 'wants a table' --time 1
 
@@ -131,19 +135,23 @@ done
 { [ $code -eq 0 ] && grep -q '^> ' out; } && good || bad "Ctrl-C gives $code: $(cat out)"
 [ $took -le 500 ] && good || bad "Ctrl-C took $took ms"
 
-# Killed at any moment, --out is whole or absent.
+# Killed at any moment, --out is whole or absent. It is first written after a second.
 head=$(head -n 1 threads1)
+files=0
 for k in $(seq 20); do
     rm -f front.csv
     "$snip" fit wave.csv --time 3 --threads 1 --no-space --out front.csv -q 2>/dev/null &
     pid=$!
-    sleep 0.$((RANDOM % 90 + 10))
+    sleep $((RANDOM % 3)).$((RANDOM % 90 + 10))
     kill -KILL $pid 2>/dev/null
     wait $pid 2>/dev/null
     [ -e front.csv ] || { good; continue; }
+    files=$((files + 1))
     { [ "$(head -n 1 front.csv)" = "$head" ] && [ "$(tail -c 1 front.csv | od -An -c | tr -d ' ')" = '\n' ] &&
         [ "$(awk -F, 'NF < 11' front.csv | wc -l)" -eq 0 ]; } && good || bad "killed: $(cat front.csv)"
 done
+
+[ $files -gt 0 ] && good || bad "killed 20 times, and never a file was there"
 
 echo "$passed passed, $failed failed"
 [ $failed -eq 0 ]

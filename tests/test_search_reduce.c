@@ -67,11 +67,13 @@ static void relations_are_found(void **state)
 static void smaller_problems_are_found(void **state)
 {
     static const law laws[] = {
-        { "x0*sqrt(x1/x2)*(sqrt(2*x3/(x2 + x3)) - 1)", 1, 3 }, /* factors, then a scaled pair */
-        { "x0*tanh(x1*x2^2)/x1", 0.5, 1.2 },                   /* a power in a pair */
-        { "x0 + x1*exp(-x2*x3)", 0.5, 2 },                     /* a term */
-        { "x0*cos(sqrt(x1^2 + x2^2))", 0.5, 1.5 },             /* squares that add up */
-        { "exp(-x2/(1/x0 + 1/x1))", 1, 2 },                    /* reciprocals that do */
+        { "x0*sqrt(x1/x2)*(sqrt(2*x3/(x2 + x3)) - 1)", 1, 3 },  /* factors, then a scaled pair */
+        { "x0*tanh(x1*x2^2)/x1", 0.5, 1.2 },                    /* a power in a pair */
+        { "x0 + x1*exp(-x2*x3)", 0.5, 2 },                      /* a term */
+        { "x0*cos(sqrt(x1^2 + x2^2))", 0.5, 1.5 },              /* squares that add up */
+        { "exp(-x2/(1/x0 + 1/x1))", 1, 2 },                     /* reciprocals that do */
+        { "x0*cos(x1)*(x2^2 - x3*(x0 - 1)/(x0 + 2))", 0.5, 6 }, /* a wave over a whole turn */
+        { "x0*log(x1)*exp(-x2*x3)", 0.5, 2 },                   /* a logarithm that changes sign */
     };
     laws_are_found(laws, COUNT(laws), REDUCE_ALONE, SEARCH_REDUCE, *state);
 }

@@ -9,6 +9,7 @@
 #include "library/file.h"
 #include "model/file.h"
 #include "regress/rank.h"
+#include "search/graft.h"
 #include "search/search.h"
 
 enum { ROWS = 200, COLUMNS = 3, FORMULAS = 120 };
@@ -108,6 +109,104 @@ static void the_law_is_found_in_the_library(void **state)
         fail_msg("%s", expr_print(f->e, SNIP_INFIX, NULL, 5, b->a));
 }
 
+/* What is measured must not be in the library: the same search without the law's form. */
+static void an_excepted_form_is_not_taken(void **state)
+{
+    bench *b = *state;
+    expr law = parsed("3*x2*exp(-x0)*cos(x1)", NULL, b->a);
+    const search_how how = { .evaluations = 3000000,
+                             .threads = 1,
+                             .without = only_space,
+                             .model = b->m,
+                             .library = b->library,
+                             .seeds = SEARCH_SEEDS_VALUES,
+                             .except = &law,
+                             .excepts = 1 };
+    search_result r = searched(b, &how);
+    assert_true(r.front[r.count - 1].r2[1] < 1 - 1e-6);
+}
+
+/* Parts, prior and promise in evolution: the same answer with any number of threads. */
+static void evolution_with_the_space_is_reproducible(void **state)
+{
+    bench *b = *state;
+    search_result r[2];
+    for (int k = 0; k < 2; k++) {
+        const search_how how = { .evaluations = 400000,
+                                 .threads = k + 1,
+                                 .without = ~(1u << SEARCH_SPACE | 1u << SEARCH_EVOLVE),
+                                 .max_size = 12,
+                                 .model = b->m,
+                                 .library = b->library };
+        r[k] = searched(b, &how);
+    }
+    assert_int_equal(r[0].evaluations, r[1].evaluations);
+    assert_int_equal(r[0].count, r[1].count);
+    for (size_t k = 0; k < r[0].count; k++)
+        assert_true(expr_same(r[0].front[k].e, r[1].front[k].e));
+}
+
+/* What the forms have is likelier, what they lack still comes. */
+static void a_prior_weighs_choices(void **state)
+{
+    bench *b = *state;
+    static const expr_op ops[] = { EXPR_SIN, EXPR_EXP, EXPR_LOG, EXPR_TANH };
+    search_prior p = { { 0 }, { { 0 } } };
+    size_t count[EXPR_OP_COUNT] = { 0 }, with[COLUMNS] = { 0 };
+    expr x0 = parsed("x0", NULL, b->a);
+    rng r;
+    rng_init(&r, 5, RNG_BENCH, 0);
+    search_prior_add(&p, parsed("exp(x0/x2)", NULL, b->a), 1);
+    for (int k = 0; k < 4000; k++) {
+        count[search_prior_op(&p, ops, COUNT(ops), &r)]++;
+        with[search_prior_partner(&p, x0, COLUMNS, &r)]++;
+    }
+    assert_in_range(count[EXPR_EXP], 2300, 2700); /* 1/2 + 1/8 of all */
+    assert_in_range(count[EXPR_SIN], 400, 600);
+    assert_in_range(with[2], 2500, 2850); /* 1/2 + 1/6 */
+    assert_in_range(with[1], 550, 780);
+}
+
+/* The wanted values at a place are a table, and what comes of it are formulas in its columns. */
+static void grafts_are_formulas_of_the_columns(void **state)
+{
+    bench *b = *state;
+    snip_status st = { 0 };
+    const search_how how = { .threads = 1, .model = b->m, .library = b->library };
+    regress_problem p;
+    assert_int_equal(regress_problem_make(&p, &b->t, 1, b->a, &st), SNIP_OK);
+    search s = { .how = &how,
+                 .dim = COLUMNS,
+                 .rows = { p.train, p.rows - p.train },
+                 .x = p.x,
+                 .y = p.y,
+                 .problem = &p,
+                 .operators = search_operators_default(),
+                 .max_size = 30,
+                 .a = b->a };
+    s.root = (search_view){ .dim = COLUMNS, .rows = p.train, .x = p.x, .y = p.y };
+    target aim[TARGETS_MAX];
+    size_t aims, count = 0, made = 0;
+    assert_int_equal(search_near_open(&s.near, &s, &st), SNIP_OK);
+    assert_true(search_targets_make(aim, &aims, &s, &s.root, b->a));
+    const graft_from from = { s.near, &s.root, &aim[0],
+                              parsed("x2*exp(-x0/4)*sin(x1)", NULL, b->a) };
+    for (uint64_t k = 0; k < 8; k++) {
+        expr out[GRAFTS_MAX];
+        rng r;
+        rng_init(&r, k, RNG_BENCH, 0);
+        assert_int_equal(search_graft(out, &count, &from, &r, b->a, &st), SNIP_OK);
+        for (size_t i = 0; i < count; i++) {
+            assert_true(expr_inputs(out[i]) <= COLUMNS);
+            assert_false(expr_same(out[i], from.e));
+        }
+        made += count;
+    }
+    search_near_close(s.near);
+    assert_true(made > 0);
+    assert_true(s.evaluations > 0); /* it is counted */
+}
+
 static void every_way_of_choosing_works(void **state)
 {
     bench *b = *state;
@@ -180,6 +279,10 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_law_is_found_in_the_library),
+        cmocka_unit_test(an_excepted_form_is_not_taken),
+        cmocka_unit_test(evolution_with_the_space_is_reproducible),
+        cmocka_unit_test(a_prior_weighs_choices),
+        cmocka_unit_test(grafts_are_formulas_of_the_columns),
         cmocka_unit_test(every_way_of_choosing_works),
         cmocka_unit_test(a_library_that_is_none_is_an_error),
         cmocka_unit_test(similarities_are_those_of_rank),

@@ -61,6 +61,7 @@ static snip_code plan(search_how *how, const snip_fit_options *o, const snip_tab
                          .memory = o->memory,
                          .per_size = o->per_size,
                          .guesses = o->guess_count,
+                         .weight = o->weight,
                          .model = o->model ? o->model->t : NULL,
                          .cancel = &l->cancel,
                          .report = o->progress ? on_report : NULL,

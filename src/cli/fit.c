@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "base/file.h"
+#include "cli/cached.h"
 #include "cli/ranking.h"
 #include "cli/task.h"
 #include "search/search.h"
@@ -18,10 +19,10 @@
 typedef struct request {
     const cli_command *self;
     cli_task task;
-    const char *time, *memory, *operators, *guess, *library, *trace, *out;
+    const char *time, *memory, *operators, *guess, *library, *except, *trace, *out;
     uint64_t evals, max_size, per_size;
-    unsigned without;
-    int no_space, format, seeds;
+    unsigned without, unused;
+    int space, no_space, format, seeds, cpu;
     search_how how;
     double begun; /* when the command was: reading a long table takes a part of the time */
     FILE *trace_to;
@@ -216,6 +217,7 @@ static int read_operators(const request *q, const char *text, uint64_t *out)
 static int plan(request *q)
 {
     q->how = (search_how){ .evaluations = q->evals,
+                           .processor = q->cpu,
                            .seed = q->task.seed,
                            .threads = cli_threads(q->task.threads),
                            .max_size = q->max_size,
@@ -223,6 +225,7 @@ static int plan(request *q)
                            .without = q->without | (q->no_space ? 1u << SEARCH_SPACE : 0),
                            .library = q->library,
                            .seeds = (search_seeds)q->seeds,
+                           .unused = q->unused,
                            .report = on_progress,
                            .context = q };
     if ((q->time && !read_seconds(q, q->time, &q->how.seconds)) ||
@@ -248,21 +251,24 @@ static int read_table(request *q, const char *path, regress_table *out)
         return cli_fail(q->self, 0, "out of memory");
     if (table_read(&t, path, &task->table, task->a, &st) != SNIP_OK)
         return cli_fail(q->self, 0, "%s", st.msg);
-    if (t.columns < 2)
-        return cli_fail(q->self, 0, "%s: has one column; inputs and a target are needed", path);
+    if (t.inputs == 0)
+        return cli_fail(q->self, 0, "%s: has %s; inputs and a target are needed", path,
+                        t.columns == 1 ? "one column" : "target and weights only");
     if (!table_inputs(&t, &names, &x, task->a))
         return cli_fail(q->self, 0, "out of memory");
     if (!task->quiet)
         cli_table_notes(q->self, &t, &task->table, task->a);
     task->p.names = (expr_names){ names, t.inputs };
     *out = (regress_table){ t.inputs, t.rows, names, x, t.column[t.target] };
+    q->how.weight = t.weights == TABLE_NO_TARGET ? NULL : t.column[t.weights];
     return 1;
 }
 
-static int read_guesses(request *q)
+/* The formulas of a file, in the table's inputs. */
+static int read_formulas(request *q, const char *path, const expr **out, size_t *count)
 {
     regress_formula *line = NULL;
-    size_t n = cli_lines(q->self, &line, q->guess, &q->task.p.names, 0, q->task.quiet, q->task.a);
+    size_t n = cli_lines(q->self, &line, path, &q->task.p.names, 0, q->task.quiet, q->task.a);
     if (n == (size_t)-1)
         return 0;
     expr *e = arena_array(q->task.a, n + 1, sizeof *e);
@@ -270,8 +276,8 @@ static int read_guesses(request *q)
         return cli_fail(q->self, 0, "out of memory");
     for (size_t i = 0; i < n; i++)
         e[i] = line[i].e;
-    q->how.guess = e;
-    q->how.guesses = n;
+    *out = e;
+    *count = n;
     return 1;
 }
 
@@ -301,15 +307,25 @@ static int search(request *q, const char *path)
     snip_status st;
     search_result r;
     regress_table t;
-    if (!read_table(q, path, &t) || (q->guess && !read_guesses(q)))
+    if (!read_table(q, path, &t) ||
+        (q->guess && !read_formulas(q, q->guess, &q->how.guess, &q->how.guesses)) ||
+        (q->except && !read_formulas(q, q->except, &q->how.except, &q->how.excepts)))
         return CLI_FAILED;
     const char *model = q->no_space ? NULL : cli_model_path(q->task.model, q->task.a);
     if (model && model_open(&q->task.t, model, &st) != SNIP_OK)
         return cli_fail_status(q->self, &st);
     q->how.model = q->task.t;
     q->how.cancel = cli_stop_on_signals();
+    if (q->space && model && !q->library) { /* its time is not the search's */
+        double before = clock_now();
+        q->how.library =
+            cli_cached_library(q->self, q->task.t, q->how.threads, q->task.quiet, q->task.a);
+        q->begun += clock_now() - before;
+    }
     if (q->how.seconds > 0)
-        q->how.seconds = fmax(q->how.seconds - (clock_now() - q->begun), LEAST * q->how.seconds);
+        q->how.seconds =
+            fmax(q->how.seconds - (q->cpu ? clock_processor() : clock_now() - q->begun),
+                 LEAST * q->how.seconds);
     snip_code code = search_run(&r, &t, &q->how, q->task.a, &st);
     if (q->shown)
         fputs("\r\033[K", stderr);
@@ -329,6 +345,8 @@ static int command(const cli_command *self, int argc, char **argv)
     const cli_option options[] = {
         CLI_OPTION(TEXT, "time", &q.time, "SECONDS",
                    "stop after so long; default: 60, or no limit with --evals"),
+        CLI_SWITCH("cpu", &q.cpu,
+                   "--time counts processor seconds of a thread, not those of the clock"),
         CLI_OPTION(
             COUNT, "evals", &q.evals, "N",
             "stop after N evaluations of formulas: the same answer on every run and with any "
@@ -345,6 +363,10 @@ static int command(const cli_command *self, int argc, char **argv)
                    "what the search's own tables may take, as 500M; default: 1G"),
         CLI_OPTION(CHOICES, "without", &q.without, "STAGE",
                    "leave a stage out; may be given many times", .choices = search_stage_names),
+        CLI_SWITCH(
+            "space", &q.space,
+            "begin with formulas near to the table, of a library in your cache folder that is "
+            "made on first use"),
         CLI_SWITCH("no-space", &q.no_space,
                    "search without the model: the same as --without space"),
         CLI_OPTION(TEXT, "library", &q.library, "FILE",
@@ -352,6 +374,15 @@ static int command(const cli_command *self, int argc, char **argv)
         CLI_OPTION(CHOICE, "seeds", &q.seeds, "HOW",
                    "which of the library: nearest (by vectors), values (by errors), random",
                    .choices = search_seeds_names),
+        CLI_OPTION(CHOICES, "unused", &q.unused, "USE",
+                   "what the library is not used for: seeds, parts, prior, promise; may be given "
+                   "many times",
+                   .choices = search_use_names),
+        CLI_OPTION(
+            TEXT, "except", &q.except, "FILE",
+            "forms that are not taken from the library, one a line: to measure without them"),
+        CLI_OPTION(TEXT, "weights", &q.task.table.weights, "NAME",
+                   "column of the rows' weights, of which only the ratios count"),
         CLI_OPTION(TEXT, "trace", &q.trace, "FILE",
                    "write a line of JSON whenever the front changes"),
         CLI_SWITCH("json", &q.format, "the same as --format json; the last of both counts",

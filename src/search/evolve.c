@@ -11,9 +11,11 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/streams.h"
+
 #include "search/target.h"
 #include "search/build.h"
-#include "search/vary.h"
+#include "search/graft.h"
 
 enum {
     ISLANDS = 8,
@@ -25,6 +27,7 @@ enum {
     SEEN_SLOTS = 1 << 14,
     VISITS_MAX = 4, /* of a form with numbers */
     PATIENCE = 60,  /* rounds without progress before an island begins anew */
+    STAGNANT = 8,   /* and before it gets formulas from the space */
     KEPT_SEEDS = 24 /* formulas of the archive that a new island gets, at most */
 };
 
@@ -33,6 +36,8 @@ enum {
 #define GAIN_LEAST -0.2 /* in the logarithm of a loss, against the archive: worth an offer */
 #define SPREAD_MAX 30.0 /* of a column that is taken as it is, and its reciprocal */
 #define LOSS_LEAST 1e-28
+
+#define GRAFT_SHARE 0.03 /* of the budget: what is left of the space's tenth */
 
 typedef struct creature {
     expr e; /* in room of its own */
@@ -53,7 +58,10 @@ typedef struct island {
     creature best[HEAD_NODES_MAX + 1]; /* of each size; count 0: none */
     size_t of_size[HEAD_NODES_MAX + 1];
     seen *seen;
-    int idle; /* rounds without progress */
+    int idle;               /* rounds without progress */
+    int grafted;            /* since the last progress */
+    expr graft[GRAFTS_MAX]; /* formulas from the space that it gets in this round */
+    size_t grafts;
 } island;
 
 typedef struct world {
@@ -129,14 +137,14 @@ static void take(island *is, expr e, double loss)
     if (best->e.count && best->loss <= loss)
         return;
     if (!best->e.count || loss < 0.99 * best->loss)
-        is->idle = 0;
+        is->idle = is->grafted = 0;
     copy_into(best, e, loss);
 }
 
 static void clear(island *is)
 {
     is->count = is->next = 0;
-    is->idle = 0;
+    is->idle = is->grafted = 0;
     memset(is->of_size, 0, sizeof is->of_size);
     memset(is->seen, 0, SEEN_SLOTS * sizeof *is->seen);
     for (size_t k = 0; k <= HEAD_NODES_MAX; k++) {
@@ -369,11 +377,14 @@ static void run(search_job *j, void *context)
     k.vary = (vary){ .rows = is->t ? &is->t->rows : NULL,
                      .pool = &w->pool,
                      .ops = &w->ops,
+                     .prior = w->s->prior,
                      .random = &j->random,
                      .a = j->tmp };
     is->idle++;
     if (!is->t || is->count == 0 || is->idle > PATIENCE)
         populate(&k);
+    for (size_t i = 0; i < is->grafts && !search_job_over(j); i++)
+        bring(&k, is->graft[i], INFINITY);
     while (is->count > 0 && j->evaluations < ROUND && !search_job_over(j)) {
         arena_pos mark = arena_mark(j->tmp);
         step(&k);
@@ -455,6 +466,30 @@ static snip_code take_seeds(world *w, arena *a, snip_status *st)
     return SNIP_OK;
 }
 
+/* The island that has been without progress for longest gets formulas from the space, in `a`. */
+static snip_code take_grafts(world *w, arena *a, snip_status *st)
+{
+    search *s = w->s;
+    island *is = NULL;
+    rng random;
+    for (size_t i = 0; i < ISLANDS; i++) {
+        island *one = &w->island[i];
+        one->grafts = 0;
+        if (one->t && one->count && !one->grafted && one->idle >= STAGNANT &&
+            (!is || one->idle > is->idle))
+            is = one;
+    }
+    if (!s->near || !is || s->how->unused >> SEARCH_USE_PARTS & 1 || s->near->spent >= GRAFT_SHARE)
+        return SNIP_OK;
+    streams_rng(&random, s->how->seed, STREAMS_SEARCH_JOBS, s->rounds << 16 | 0xffff);
+    const creature *best = elite(is, &random);
+    is->grafted = 1;
+    if (!best)
+        return SNIP_OK;
+    const graft_from from = { s->near, w->v, is->t, best->e };
+    return search_graft(is->graft, &is->grafts, &from, &random, a, st);
+}
+
 static int make_world(world *w)
 {
     w->ops = search_pool_ops_of(w->s);
@@ -489,6 +524,8 @@ snip_code search_evolve(search *s, const search_view *v, snip_status *st)
     while (code == SNIP_OK && w->pool.count > 0 && !search_over(s)) {
         arena_pos mark = arena_mark(a);
         code = take_seeds(w, a, st);
+        if (code == SNIP_OK)
+            code = take_grafts(w, a, st);
         if (code == SNIP_OK)
             code = search_round(s, ISLANDS, UINT64_MAX, run, w, st);
         arena_reset(a, mark);

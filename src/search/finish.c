@@ -41,21 +41,22 @@ typedef struct draft {
 
 /* How long formulas may be improved. A formula as the archive has it is an answer, too. */
 typedef struct patience {
+    const search *s;
     double until;
     const volatile sig_atomic_t *cancel; /* NULL: the search itself was cancelled */
 } patience;
 
 static patience patience_of(const search *s)
 {
-    double now = clock_now();
+    double now = search_now(s);
     int cancelled = s->how->cancel && *s->how->cancel;
-    return cancelled ? (patience){ now + GRACE, NULL }
-                     : (patience){ fmax(s->finish_by, now + GRACE), s->how->cancel };
+    return cancelled ? (patience){ s, now + GRACE, NULL }
+                     : (patience){ s, fmax(s->finish_by, now + GRACE), s->how->cancel };
 }
 
 static int late(const patience *p)
 {
-    return (p->cancel && *p->cancel) || (isfinite(p->until) && clock_now() >= p->until);
+    return (p->cancel && *p->cancel) || (isfinite(p->until) && search_now(p->s) >= p->until);
 }
 
 static size_t all_rows(const search *s)
@@ -72,13 +73,14 @@ static int measure(draft *d, const search *s, arena *a)
     int good = value && expr_eval(d->e, (const double *const *)s->x, rows, value, a) == rows;
     for (size_t i = 0; good && i < rows; i++) {
         double r = value[i] - s->y[i];
-        sum[i >= s->rows[0]] += r * r;
+        sum[i >= s->rows[0]] += search_weight(s, i) * r * r;
     }
     arena_reset(a, mark);
     if (!good)
         return 0;
-    d->loss[0] = sum[0] / ((double)s->rows[0] * s->variance[0]);
-    d->loss[1] = s->rows[1] ? sum[1] / ((double)s->rows[1] * s->variance[1]) : d->loss[0];
+    d->loss[0] = sum[0] / (search_weights(s, 0, s->rows[0]) * s->variance[0]);
+    d->loss[1] =
+        s->rows[1] ? sum[1] / (search_weights(s, s->rows[0], rows) * s->variance[1]) : d->loss[0];
     d->all = (sum[0] + sum[1]) / ((double)rows * s->variance[0]);
     d->bits = search_bits(d->e, d->all, s->dim, rows);
     return isfinite(d->all);
@@ -99,8 +101,8 @@ static int refit(draft *d, const search *s, arena *a)
     for (size_t k = 0; k <= all.count; k++)
         first[k] = k;
     if (all.count > 0) {
-        if (regress_fit_values(&fitted, &r, d->e, &all, NULL, (const double *const *)s->x, s->y,
-                               all_rows(s), 1, s->how->seed, a, NULL) != SNIP_OK)
+        if (regress_fit_values(&fitted, &r, d->e, &all, s->weight, (const double *const *)s->x,
+                               s->y, all_rows(s), 1, s->how->seed, a, NULL) != SNIP_OK)
             return 0;
         d->e = fitted;
     }
@@ -286,7 +288,7 @@ static double *errors_of(const draft *d, const search *s, size_t *count, arena *
     for (size_t j = 0; j < n; j++) {
         double sum = 0;
         for (size_t i = 0; i < rows; i++)
-            sum += jac[j * rows + i] * jac[j * rows + i];
+            sum += search_weight(s, i) * jac[j * rows + i] * jac[j * rows + i];
         length[j] = sqrt(sum);
     }
     /* Gauss-Jordan on [J'J | I]; n is small. */
@@ -295,7 +297,7 @@ static double *errors_of(const draft *d, const search *s, size_t *count, arena *
         for (size_t k = 0; k < n; k++) {
             double sum = 0;
             for (size_t i = 0; i < rows; i++)
-                sum += jac[j * rows + i] * jac[k * rows + i];
+                sum += search_weight(s, i) * jac[j * rows + i] * jac[k * rows + i];
             m[j * w + k] = sum / (length[j] * length[k]);
         }
         m[j * w + n + j] = 1;

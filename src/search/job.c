@@ -21,12 +21,17 @@
 #define STARTS_BETTER 0.8   /* of the loss known for a form: another start that is worth a fit */
 #define NEGLIGIBLE    1e-10 /* a shift or a factor's distance from 1, relative to y or to 1 */
 
+double search_now(const search *s)
+{
+    return s->how->processor ? clock_processor() / s->how->threads : clock_now();
+}
+
 double search_spent(const search *s)
 {
     const search_how *how = s->how;
     if (how->evaluations > 0 && how->seconds <= 0)
         return fmin(1, (double)s->evaluations / (double)how->evaluations);
-    double time = (clock_now() - s->begun) / (how->seconds > 0 ? how->seconds : 60);
+    double time = (search_now(s) - s->begun) / (how->seconds > 0 ? how->seconds : 60);
     double work = how->evaluations > 0 ? (double)s->evaluations / (double)how->evaluations : 0;
     return fmin(1, fmax(time, work));
 }
@@ -38,7 +43,7 @@ static int out_of_time(const search *s)
         return 1;
     if (how->evaluations > 0 && how->seconds <= 0)
         return 0;
-    return clock_now() - s->begun >= (how->seconds > 0 ? how->seconds : 60);
+    return search_now(s) - s->begun >= (how->seconds > 0 ? how->seconds : 60);
 }
 
 int search_over(const search *s)
@@ -219,37 +224,41 @@ static int may_use(const search *s, expr e)
     return 1;
 }
 
-/* 1 - r^2 of the values against y over `rows` rows, with the mean square about their mean given. */
-static double relative_loss(const double *value, const double *y, size_t rows, double variance)
+/* 1 - r^2 of the values against y over rows [from, to), with the mean square about their mean
+ * given. */
+static double relative_loss(const search *s, const double *value, size_t from, size_t to,
+                            double variance)
 {
     double sum = 0;
-    for (size_t i = 0; i < rows; i++)
-        sum += (value[i] - y[i]) * (value[i] - y[i]);
-    sum /= (double)rows * variance;
+    for (size_t i = from; i < to; i++)
+        sum += search_weight(s, i) * (value[i] - s->y[i]) * (value[i] - s->y[i]);
+    sum /= search_weights(s, from, to) * variance;
     return isfinite(sum) ? sum : INFINITY;
 }
 
-/* Least squares of y on [1, g]; or on g alone. Returns the residual's mean square. */
-static double scale(const double *g, const double *y, size_t rows, double *shift, double *factor)
+/* Least squares of y on [1, g] over the first rows; or on g alone. Returns the residual's mean
+ * square. */
+static double scale(const search *s, const double *g, size_t rows, double *shift, double *factor)
 {
-    double mg = 0, my = 0, gg = 0, gy = 0, rest = 0;
+    const double *y = s->y;
+    double mg = 0, my = 0, gg = 0, gy = 0, rest = 0, all = search_weights(s, 0, rows);
     for (size_t i = 0; i < rows; i++) {
-        mg += g[i];
-        my += y[i];
+        mg += search_weight(s, i) * g[i];
+        my += search_weight(s, i) * y[i];
     }
-    mg /= (double)rows;
-    my /= (double)rows;
+    mg /= all;
+    my /= all;
     for (size_t i = 0; i < rows; i++) {
-        gg += (g[i] - mg) * (g[i] - mg);
-        gy += (g[i] - mg) * (y[i] - my);
+        gg += search_weight(s, i) * (g[i] - mg) * (g[i] - mg);
+        gy += search_weight(s, i) * (g[i] - mg) * (y[i] - my);
     }
     *factor = gg > 0 ? gy / gg : 0;
     *shift = my - *factor * mg;
     for (size_t i = 0; i < rows; i++) {
         double d = y[i] - *shift - *factor * g[i];
-        rest += d * d;
+        rest += search_weight(s, i) * d * d;
     }
-    return rest / (double)rows;
+    return rest / all;
 }
 
 /* What is being judged. */
@@ -274,17 +283,18 @@ static double fit(judged *q, size_t rows)
         if (!g || expr_eval(q->core, (const double *const *)s->x, rows, g, a) != rows)
             return INFINITY;
         if (q->with_shift)
-            return scale(g, s->y, rows, &q->shift, &q->factor) / s->variance[0];
+            return scale(s, g, rows, &q->shift, &q->factor) / s->variance[0];
         double gg = 0, gy = 0, rest = 0;
         for (size_t i = 0; i < rows; i++) {
-            gg += g[i] * g[i];
-            gy += g[i] * s->y[i];
+            gg += search_weight(s, i) * g[i] * g[i];
+            gy += search_weight(s, i) * g[i] * s->y[i];
         }
         q->factor = gg > 0 ? gy / gg : 0;
         q->shift = 0;
         for (size_t i = 0; i < rows; i++)
-            rest += (s->y[i] - q->factor * g[i]) * (s->y[i] - q->factor * g[i]);
-        return rest / (double)rows / s->variance[0];
+            rest +=
+                search_weight(s, i) * (s->y[i] - q->factor * g[i]) * (s->y[i] - q->factor * g[i]);
+        return rest / search_weights(s, 0, rows) / s->variance[0];
     }
     /* shift + factor * core as nodes, so that the fit knows both as numbers. */
     expr e = { arena_array(a, q->core.count + 4, sizeof *e.node), 0 }, fitted;
@@ -311,7 +321,7 @@ static double fit(judged *q, size_t rows)
         first[k] = k;
     regress_fit r;
     if (all.count >= rows ||
-        regress_fit_values(&fitted, &r, e, &all, NULL, (const double *const *)s->x, s->y, rows,
+        regress_fit_values(&fitted, &r, e, &all, s->weight, (const double *const *)s->x, s->y, rows,
                            q->starts, s->how->seed, a, NULL) != SNIP_OK)
         return INFINITY;
     search_count(j, (uint64_t)r.evaluations * (1 + rows / SEARCH_SOME));
@@ -319,6 +329,7 @@ static double fit(judged *q, size_t rows)
         q->shift = fitted.node[1].value;
     q->factor = fitted.node[before - 1].value;
     q->core = (expr){ fitted.node + before, q->core.count };
+    r.loss *= (double)rows / search_weights(s, 0, rows);
     return isfinite(r.loss) ? r.loss / s->variance[0] : INFINITY;
 }
 
@@ -347,10 +358,9 @@ static int enter(judged *q, search_entry *out)
     out->size = form.e.count;
     size_t *node = arena_array(a, form.e.count, sizeof *node);
     out->constants = node ? expr_constants(form.e, node) : 0;
-    out->loss[0] = relative_loss(value, s->y, s->rows[0], s->variance[0]);
-    out->loss[1] = s->rows[1] ? relative_loss(value + s->rows[0], s->y + s->rows[0], s->rows[1],
-                                              s->variance[1])
-                              : out->loss[0];
+    out->loss[0] = relative_loss(s, value, 0, s->rows[0], s->variance[0]);
+    out->loss[1] =
+        s->rows[1] ? relative_loss(s, value, s->rows[0], rows, s->variance[1]) : out->loss[0];
     out->bits = search_bits(form.e, out->loss[0], s->dim, s->rows[0]);
     return out->loss[0] < INFINITY;
 }
@@ -364,7 +374,56 @@ static int starts_better(search_job *j, expr core, double known)
     double *g = arena_array(j->tmp, rows, sizeof *g), shift, factor;
     search_count(j, 1);
     return g && expr_eval(core, (const double *const *)s->x, rows, g, j->tmp) == rows &&
-           scale(g, s->y, rows, &shift, &factor) / s->variance[0] < STARTS_BETTER * known;
+           scale(s, g, rows, &shift, &factor) / s->variance[0] < STARTS_BETTER * known;
+}
+
+/* The canonical form of a family a + b*e, e in the user's inputs. Returns 0 if there is none. */
+static int family(expr_form *out, expr e, arena *a)
+{
+    if (!e.node || e.count > 4 * SEARCH_SIZE_MAX)
+        return 0;
+    e = affine(0.5, 2, e, a); /* any numbers: both are free */
+    return e.node && expr_canonical(out, e, a, NULL) == SNIP_OK && out->core.count;
+}
+
+/* Copies the part of e at i without numbers that are factors, and without signs. */
+static size_t copy_bare(expr_node *out, size_t n, expr e, size_t i)
+{
+    int op = e.node[i].op, arity = expr_ops[op].arity;
+    size_t right = arity == 2 ? expr_child(e, i, 1) : i;
+    if (op == EXPR_NEG || (op == EXPR_MUL && e.node[right].op == EXPR_NUMBER) ||
+        (op == EXPR_DIV && e.node[right].op == EXPR_NUMBER))
+        return copy_bare(out, n, e, i + 1);
+    if (op == EXPR_MUL && e.node[i + 1].op == EXPR_NUMBER)
+        return copy_bare(out, n, e, right);
+    out[n++] = e.node[i];
+    for (int k = 0; k < arity; k++)
+        n = copy_bare(out, n, e, expr_child(e, i, k));
+    return n;
+}
+
+/* The form of e with factors aside: cos(x) and 3*cos(-x/2) are one. */
+static int bare_form(expr_form *out, expr e, arena *a)
+{
+    expr bare = { e.node ? arena_array(a, e.count, sizeof *bare.node) : NULL, 0 };
+    if (!bare.node)
+        return 0;
+    bare.count = copy_bare(bare.node, 0, e, 0);
+    expr_measure(bare);
+    return family(out, bare, a);
+}
+
+int search_is_excepted(search_job *j, const search_view *v, expr e)
+{
+    const search_how *how = j->s->how;
+    arena_pos mark = arena_mark(j->tmp);
+    expr_form own, other;
+    int same = 0;
+    if (how->excepts && bare_form(&own, lift(j->s, v, e, j->tmp), j->tmp))
+        for (size_t k = 0; k < how->excepts && !same; k++)
+            same = bare_form(&other, how->except[k], j->tmp) && other.hash == own.hash;
+    arena_reset(j->tmp, mark);
+    return same;
 }
 
 /* See search_offer; everything but the result goes into j->tmp. */
@@ -373,11 +432,7 @@ static double judge(search_job *j, const search_view *v, expr e, int starts)
     const search *s = j->s;
     expr_form form;
     double known;
-    expr whole = lift(s, v, e, j->tmp);
-    if (!whole.node || whole.count > 4 * SEARCH_SIZE_MAX)
-        return INFINITY;
-    whole = affine(0.5, 2, whole, j->tmp); /* any numbers: both are free */
-    if (!whole.node || expr_canonical(&form, whole, j->tmp, NULL) != SNIP_OK || !form.core.count)
+    if (!family(&form, lift(s, v, e, j->tmp), j->tmp))
         return INFINITY;
     size_t *node = arena_array(j->tmp, form.core.count, sizeof *node);
     if (!node)

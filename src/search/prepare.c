@@ -11,9 +11,55 @@
     2.0 /* columns whose sizes differ by less, in powers of ten, are scaled alike                  \
          */
 
+/* Some rows of a table, and of their weights if *weight is not NULL. Returns 0 when memory is out.
+ */
+static int take_rows(regress_table *out, const double **weight, const regress_table *t,
+                     const size_t *row, size_t rows, arena *a)
+{
+    double **x = arena_array(a, t->dim + 1, sizeof *x), *y = arena_array(a, rows + 1, sizeof *y);
+    double *w = arena_array(a, rows + 1, sizeof *w);
+    *out = *t;
+    if (!x || !y || !w)
+        return 0;
+    for (size_t j = 0; j < t->dim; j++) {
+        x[j] = arena_array(a, rows + 1, sizeof *x[j]);
+        if (!x[j])
+            return 0;
+        for (size_t i = 0; i < rows; i++)
+            x[j][i] = t->x[j][row[i]];
+    }
+    for (size_t i = 0; i < rows; i++) {
+        y[i] = t->y[row[i]];
+        w[i] = *weight ? (*weight)[row[i]] : 1;
+    }
+    *weight = *weight ? w : NULL;
+    out->x = (const double *const *)x;
+    out->y = y;
+    out->rows = rows;
+    return 1;
+}
+
+snip_code search_leave_out_rows(regress_table *out, const regress_table *t, search_how *how,
+                                arena *a, snip_status *st)
+{
+    size_t *row = how->weight ? arena_array(a, t->rows + 1, sizeof *row) : NULL, n = 0;
+    *out = *t;
+    if (!how->weight)
+        return SNIP_OK;
+    for (size_t i = 0; i < t->rows && row; i++) {
+        if (!isfinite(how->weight[i]) || how->weight[i] < 0)
+            return status_fail(st, SNIP_FORMAT, i,
+                               "the weight of row %zu is %g; it must be 0 or more", i + 1,
+                               how->weight[i]);
+        if (how->weight[i] > 0)
+            row[n++] = i;
+    }
+    return row && take_rows(out, &how->weight, t, row, n, a) ? SNIP_OK : status_nomem(st);
+}
+
 /* A sample of the rows, drawn from the seed, as a table. */
-static snip_code sample(regress_table *out, const regress_table *t, uint64_t seed, arena *a,
-                        snip_status *st)
+static snip_code sample(regress_table *out, const double **weight, const regress_table *t,
+                        uint64_t seed, arena *a, snip_status *st)
 {
     rng r;
     size_t rows = t->rows < SEARCH_ROWS_MAX ? t->rows : SEARCH_ROWS_MAX;
@@ -21,8 +67,7 @@ static snip_code sample(regress_table *out, const regress_table *t, uint64_t see
     if (rows == t->rows)
         return SNIP_OK;
     size_t *row = arena_array(a, t->rows, sizeof *row);
-    double **x = arena_array(a, t->dim, sizeof *x), *y = arena_array(a, rows, sizeof *y);
-    if (!row || !x || !y)
+    if (!row)
         return status_nomem(st);
     for (size_t i = 0; i < t->rows; i++)
         row[i] = i;
@@ -32,19 +77,7 @@ static snip_code sample(regress_table *out, const regress_table *t, uint64_t see
         row[k] = row[i];
         row[i] = other;
     }
-    for (size_t j = 0; j < t->dim; j++) {
-        x[j] = arena_array(a, rows, sizeof *x[j]);
-        if (!x[j])
-            return status_nomem(st);
-        for (size_t i = 0; i < rows; i++)
-            x[j][i] = t->x[j][row[i]];
-    }
-    for (size_t i = 0; i < rows; i++)
-        y[i] = t->y[row[i]];
-    out->x = (const double *const *)x;
-    out->y = y;
-    out->rows = rows;
-    return SNIP_OK;
+    return take_rows(out, weight, t, row, rows, a) ? SNIP_OK : status_nomem(st);
 }
 
 static int by_value(const void *a, const void *b)
@@ -197,6 +230,22 @@ static int says_nothing(const regress_table *t, size_t j, size_t *like)
     return 0;
 }
 
+/* Replaces formulas in the user's inputs by the same in what is left of them. */
+static snip_code in_useful(const expr **list, size_t n, const expr *by, size_t dim, arena *a,
+                           snip_status *st)
+{
+    expr *out = arena_array(a, n + 1, sizeof *out);
+    if (!out)
+        return status_nomem(st);
+    for (size_t k = 0; k < n; k++) {
+        out[k] = expr_substitute((*list)[k], by, dim, a);
+        if (!out[k].node)
+            return status_nomem(st);
+    }
+    *list = out;
+    return SNIP_OK;
+}
+
 snip_code search_leave_out(search *s, regress_table *out, const regress_table *t, search_how *how,
                            snip_status *st)
 {
@@ -206,7 +255,7 @@ snip_code search_leave_out(search *s, regress_table *out, const regress_table *t
     size_t *place = arena_array(s->a, t->dim + 1, sizeof *place), n = 0;
     const double **x = arena_array(s->a, t->dim + 1, sizeof *x);
     const char **name = arena_array(s->a, t->dim + 1, sizeof *name);
-    expr *by = arena_zero(s->a, (t->dim + 1) * sizeof *by), *guess;
+    expr *by = arena_zero(s->a, (t->dim + 1) * sizeof *by);
     if (!place || !x || !name || !by)
         return status_nomem(st);
     for (size_t j = 0; j < t->dim; j++) {
@@ -231,15 +280,9 @@ snip_code search_leave_out(search *s, regress_table *out, const regress_table *t
     out->dim = n;
     out->x = x;
     out->names = t->names ? name : NULL;
-    if (!(guess = arena_array(s->a, how->guesses + 1, sizeof *guess)))
-        return status_nomem(st);
-    for (size_t k = 0; k < how->guesses; k++) {
-        guess[k] = expr_substitute(how->guess[k], by, t->dim, s->a);
-        if (!guess[k].node)
-            return status_nomem(st);
-    }
-    how->guess = guess;
-    return SNIP_OK;
+    return in_useful(&how->guess, how->guesses, by, t->dim, s->a, st) == SNIP_OK
+               ? in_useful(&how->except, how->excepts, by, t->dim, s->a, st)
+               : SNIP_NOMEM;
 }
 
 expr search_for_user(const search *s, expr e, arena *a)
@@ -261,9 +304,11 @@ snip_code search_prepare(search *s, const regress_table *t, snip_status *st)
     if (t->dim > SEARCH_INPUTS_MAX)
         return status_fail(st, SNIP_FORMAT, 0, "%zu inputs, the most are %d: choose some of them",
                            t->dim, SEARCH_INPUTS_MAX);
-    snip_code code = sample(&part, t, s->how->seed, s->a, st);
+    const double *weight = s->how->weight;
+    snip_code code = sample(&part, &weight, t, s->how->seed, s->a, st);
     if (code == SNIP_OK)
-        code = regress_problem_make(&p, &part, s->how->seed, s->a, st);
+        code = weight ? regress_problem_weighted(&p, &part, weight, s->how->seed, s->a, st)
+                      : regress_problem_make(&p, &part, s->how->seed, s->a, st);
     if (code != SNIP_OK)
         return code;
     s->dim = p.dim;
@@ -271,6 +316,7 @@ snip_code search_prepare(search *s, const regress_table *t, snip_status *st)
     s->rows[1] = p.rows - p.train;
     s->x = p.x;
     s->y = p.y;
+    s->weight = p.weight;
     s->variance[0] = p.variance[0];
     s->variance[1] = s->rows[1] ? p.variance[1] : p.variance[0];
     if (!(s->variance[1] > 0)) /* the rows held out are all alike */

@@ -11,7 +11,8 @@
  *   y_j = k*(y_i - p), of log|y|         y = x_i^p * f(x_i * x_j^k, others)
  *
  * with c(x) one of x, x^2, 1/x and log x: so x_1 - x_2, x^2 + y^2, 1/a + 1/b and m*r^2 are seen, in
- * whatever they are wrapped; the last line is what dimensional analysis does. Each hypothesis is a
+ * whatever they are wrapped; the last line is what dimensional analysis does. Factors are also
+ * looked for by trial (factors.h), functions among them. Each hypothesis is a
  * view with fewer columns, to which the other stages are applied, this one included. A wrong
  * hypothesis costs time and nothing else: what is found is judged on the user's own table. */
 #include <math.h>
@@ -19,10 +20,17 @@
 #include <string.h>
 
 #include "search/build.h"
-#include "search/search_int.h"
+#include "search/factors.h"
 #include "search/surrogate.h"
 
-enum { PROBES = 200, TRIED = 6, TRIED_DEEP = 2, DEPTH_MAX = 5, FOUND_MAX = 400 };
+enum {
+    PROBES = 200,
+    TRIED = 6,
+    TRIED_DEEP = 2,
+    DEPTH_MAX = 5,
+    FOUND_MAX = 400,
+    DEGREE = SEARCH_SURROGATE_DEGREE_MAX
+};
 
 #define GOOD_SURROGATE 0.2  /* 1 - r^2 above which derivatives mean nothing */
 #define SPREAD_MAX     0.15 /* deviation of a power that still looks constant */
@@ -37,13 +45,14 @@ enum { PROBES = 200, TRIED = 6, TRIED_DEEP = 2, DEPTH_MAX = 5, FOUND_MAX = 400 }
 typedef enum coordinate { PLAIN, SQUARE, RECIPROCAL, LOGARITHM, COORDINATES } coordinate;
 
 /* What an input, or two of them, may be to y. */
-typedef enum kind { TERM, DIFFERENCE, SUM, POWERS, SCALED } kind;
+typedef enum kind { TERM, FACTOR, DIFFERENCE, SUM, POWERS, SCALED } kind;
 
 typedef struct hypothesis {
     kind kind;
     coordinate c;
-    size_t i, j;  /* of a pair; i alone for a term */
-    double k, p;  /* of a term its factor k; of powers x_i * x_j^k, beside x_i^p */
+    size_t i, j;  /* of a pair; i alone for a term or a factor */
+    double k, p;  /* of a term its factor k; of powers x_i * x_j^k, beside x_i^p; of h(x_i)^p p */
+    expr_op h;    /* of a factor */
     double score; /* small: likely */
 } hypothesis;
 
@@ -113,7 +122,7 @@ static void suppose(sight *out, hypothesis h)
         return;
     for (size_t k = 0; k < out->count; k++) {
         hypothesis *o = &out->found[k];
-        if (o->kind == h.kind && o->c == h.c && o->i == h.i && o->j == h.j &&
+        if (o->kind == h.kind && o->c == h.c && o->i == h.i && o->j == h.j && o->h == h.h &&
             (h.kind < POWERS || (o->k == h.k && o->p == h.p))) {
             if (h.score < o->score)
                 *o = h;
@@ -152,8 +161,8 @@ static void suppose_pair(sight *out, coordinate c, size_t i, size_t j, const dou
                          const double *b, size_t n)
 {
     if (c != LOGARITHM) {
-        suppose(out, (hypothesis){ DIFFERENCE, c, i, j, -1, 0, pair_score(a, b, n, -1) });
-        suppose(out, (hypothesis){ SUM, c, i, j, 1, 0, pair_score(a, b, n, 1) });
+        suppose(out, (hypothesis){ DIFFERENCE, c, i, j, -1, 0, 0, pair_score(a, b, n, -1) });
+        suppose(out, (hypothesis){ SUM, c, i, j, 1, 0, 0, pair_score(a, b, n, 1) });
         return;
     }
     double ab = 0, aa = 0;
@@ -163,7 +172,7 @@ static void suppose_pair(sight *out, coordinate c, size_t i, size_t j, const dou
     }
     double k = exponent_near(ab / aa);
     if (k != 0 && fabs(k) <= EXPONENT_MAX)
-        suppose(out, (hypothesis){ POWERS, c, i, j, k, 0, pair_score(a, b, n, k) });
+        suppose(out, (hypothesis){ POWERS, c, i, j, k, 0, 0, pair_score(a, b, n, k) });
 }
 
 /* x_i^p * f(x_i * x_j^k): then b = k*(a - p*t) of the derivatives a, b by log x_i, log x_j, with t
@@ -189,7 +198,7 @@ static void suppose_scaled(sight *out, size_t i, size_t j, const double *a, cons
         return;
     for (size_t r = 0; r < n; r++)
         rest += (b[r] - k * (a[r] - p * t[r])) * (b[r] - k * (a[r] - p * t[r]));
-    suppose(out, (hypothesis){ SCALED, LOGARITHM, i, j, k, p,
+    suppose(out, (hypothesis){ SCALED, LOGARITHM, i, j, k, p, 0,
                                SCALED_COST * rest / (other + k * k * own) });
 }
 
@@ -206,7 +215,7 @@ static void suppose_term(sight *out, coordinate c, size_t i, const double *g, si
     double near = exponent_near(mean);
     if (near != 0 && fabs(near - mean) < 0.1 * fabs(mean))
         mean = near;
-    suppose(out, (hypothesis){ TERM, c, i, i, mean, 0, whole > 0 ? rest / whole : INFINITY });
+    suppose(out, (hypothesis){ TERM, c, i, i, mean, 0, 0, whole > 0 ? rest / whole : INFINITY });
 }
 
 /* The powers that inputs are in y, from the gradient of y where it has no logarithm:
@@ -263,9 +272,30 @@ static int by_score(const void *a, const void *b)
     const hypothesis *p = a, *q = b;
     if (p->score != q->score)
         return p->score < q->score ? -1 : 1;
+    if (p->h != q->h)
+        return (int)p->h - (int)q->h;
     if (p->kind != q->kind || p->c != q->c)
         return p->kind != q->kind ? (int)p->kind - (int)q->kind : (int)p->c - (int)q->c;
     return (int)(p->i * 256 + p->j) - (int)(q->i * 256 + q->j);
+}
+
+/* Factors by trial: powers are as good as seen, functions are hypotheses. */
+static void suppose_factors(sight *out, search *s, const search_view *v, arena *a)
+{
+    search_factor f[SEARCH_INPUTS_MAX];
+    size_t n = search_factors_find(f, SEARCH_INPUTS_MAX, s, v, out->power, a);
+    for (size_t k = 0; k < n; k++)
+        if (f[k].h == EXPR_VARIABLE) {
+            out->power[f[k].i] = f[k].p;
+            out->spread[f[k].i] = 0;
+        } else {
+            suppose(out, (hypothesis){ .kind = FACTOR,
+                                       .i = f[k].i,
+                                       .j = f[k].i,
+                                       .p = f[k].p,
+                                       .h = f[k].h,
+                                       .score = SCORE_MAX / 2 * f[k].score });
+        }
 }
 
 /* Looks at the derivatives of a view. Returns 0 when memory is out. */
@@ -286,7 +316,7 @@ static int look(sight *out, search *s, const search_view *v, arena *a)
         out->power[j] = out->spread[j] = NAN;
     s->evaluations += 2 * rows; /* what it costs, roughly */
     out->logs = in_logs(lx, &ly, v, rows, out->positive, a);
-    if (out->logs && search_surrogate_fit(&sur, lx, v->dim, ly, rows, a) &&
+    if (out->logs && search_surrogate_fit(&sur, lx, v->dim, ly, rows, DEGREE, a) &&
         sur.error < GOOD_SURROGATE) {
         if (!search_surrogate_gradient(&sur, lx, n, g, a))
             return 0;
@@ -305,12 +335,14 @@ static int look(sight *out, search *s, const search_view *v, arena *a)
         if (!suppose_all(out, g, v, n, 0, a))
             return 0;
     }
-    if (search_surrogate_fit(&sur, v->x, v->dim, v->y, rows, a) && sur.error < GOOD_SURROGATE) {
+    if (search_surrogate_fit(&sur, v->x, v->dim, v->y, rows, DEGREE, a) &&
+        sur.error < GOOD_SURROGATE) {
         if (!search_surrogate_gradient(&sur, v->x, n, g, a) || !suppose_all(out, g, v, n, 1, a))
             return 0;
         if (!out->logs)
             see_powers(out, g, v, n);
     }
+    suppose_factors(out, s, v, a);
     qsort(out->found, out->count, sizeof *out->found, by_score);
     return 1;
 }
@@ -371,9 +403,24 @@ static expr pair_formula(const hypothesis *h, arena *a)
                          coordinate_formula(h->c, q, a), a);
 }
 
-/* The view of a hypothesis: without the input of a term, the target less the term; or with one
- * column in place of two, the target without the power that is beside it. Returns 1, 0 if it has no
- * values, -1 when memory is out. */
+/* What stands beside the rest of y by a hypothesis, as a factor: its value at a row, and as a
+ * formula; 1 and none where there is no such factor. */
+static double beside(const hypothesis *h, double x)
+{
+    return h->kind == SCALED   ? pow(x, h->p)
+           : h->kind == FACTOR ? pow(search_factor_value(h->h, x), h->p)
+                               : 1;
+}
+
+static expr beside_formula(const hypothesis *h, arena *a)
+{
+    expr x = search_variable(h->i, a);
+    return search_power(h->kind == FACTOR ? search_unary(h->h, x, a) : x, h->p, a);
+}
+
+/* The view of a hypothesis: without the input of a term or factor, the target without it; or with
+ * one column in place of two, the target without the power that is beside it. Returns 1, 0 if it
+ * has no values, -1 when memory is out. */
 static int supposed(search_view *out, const search *s, const search_view *v, const hypothesis *h,
                     arena *a)
 {
@@ -387,7 +434,7 @@ static int supposed(search_view *out, const search *s, const search_view *v, con
     for (size_t r = 0; r < v->rows; r++) {
         new[r] = h->kind == TERM ? v->y[r] - h->k *coordinate_value(h->c, v->x[h->i][r])
                                  : pair_value(h, v->x[h->i][r], v->x[h->j][r]);
-        less[r] = h->kind == SCALED ? v->y[r] / pow(v->x[h->i][r], h->p) : v->y[r];
+        less[r] = v->y[r] / beside(h, v->x[h->i][r]);
         if (!isfinite(new[r]) || !isfinite(less[r]))
             return 0;
     }
@@ -397,12 +444,13 @@ static int supposed(search_view *out, const search *s, const search_view *v, con
         outer = search_binary(EXPR_ADD, outer,
                               search_binary(EXPR_MUL, search_number(h->k, a), c, a), a);
     } else {
-        x[left] = new;
-        by[left++] = pair_formula(h, a);
+        if (h->kind != FACTOR) {
+            x[left] = new;
+            by[left++] = pair_formula(h, a);
+        }
         y = less;
-        if (h->kind == SCALED)
-            outer =
-                search_binary(EXPR_MUL, search_power(search_variable(h->i, a), h->p, a), outer, a);
+        if (h->kind == SCALED || h->kind == FACTOR)
+            outer = search_binary(EXPR_MUL, beside_formula(h, a), outer, a);
     }
     for (size_t k = 0; k < v->dim; k++)
         if (k != h->i && k != h->j) {
@@ -423,7 +471,8 @@ static int supposed(search_view *out, const search *s, const search_view *v, con
 typedef struct walk {
     search_stage_run *const *stages; /* what is done with each */
     size_t count;
-    double until; /* share of the budget */
+    int smallest_first; /* the smallest problems cost least, and are solved most often */
+    double until;       /* share of the budget */
 } walk;
 
 static snip_code explore(search *s, const search_view *v, const walk *w, snip_status *st);
@@ -431,9 +480,11 @@ static snip_code explore(search *s, const search_view *v, const walk *w, snip_st
 static snip_code apply_stages(search *s, const search_view *v, const walk *w, snip_status *st)
 {
     snip_code code = SNIP_OK;
+    if (w->smallest_first && search_spent(s) < w->until)
+        code = explore(s, v, w, st);
     for (size_t k = 0; k < w->count && code == SNIP_OK && !search_over(s); k++)
         code = w->stages[k](s, v, st);
-    if (code == SNIP_OK && !search_over(s) && search_spent(s) < w->until)
+    if (!w->smallest_first && code == SNIP_OK && !search_over(s) && search_spent(s) < w->until)
         code = explore(s, v, w, st);
     return code;
 }
@@ -472,11 +523,11 @@ static snip_code explore(search *s, const search_view *v, const walk *w, snip_st
 snip_code search_reduce_quickly(search *s, const search_view *v, snip_status *st)
 {
     static search_stage_run *const stages[] = { search_closed, search_relations };
-    return explore(s, v, &(walk){ stages, 2, fmin(1, search_spent(s) + SHARE_QUICK) }, st);
+    return explore(s, v, &(walk){ stages, 2, 0, fmin(1, search_spent(s) + SHARE_QUICK) }, st);
 }
 
 snip_code search_reduce(search *s, const search_view *v, snip_status *st)
 {
     static search_stage_run *const stages[] = { search_products, search_enumerate };
-    return explore(s, v, &(walk){ stages, 2, fmin(1, search_spent(s) + SHARE) }, st);
+    return explore(s, v, &(walk){ stages, 2, 1, fmin(1, search_spent(s) + SHARE) }, st);
 }

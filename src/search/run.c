@@ -8,6 +8,7 @@
 #include "search/archive.h"
 #include "search/bits.h"
 #include "search/finish.h"
+#include "search/near.h"
 #include "search/prepare.h"
 
 #define EXACT           1e-18     /* 1 - r^2 on fitted and held-out rows that ends a search */
@@ -15,6 +16,7 @@
 #define NEARLY          1e-12     /* the same after a while without a shorter formula */
 #define PATIENCE        (1.0 / 6) /* that while, and how long a noisy best must last: of the budget */
 #define NEARLY_PATIENCE 0.05      /* the same for nearly exact formulas */
+#define SERIES_PATIENCE 0.4       /* and for long ones of these: a series is as good for a while */
 #define REPORT_EVERY    0.1       /* seconds */
 
 enum { LONG_NODES = 5, LONG_EACH = 3 }; /* an exact formula of more nodes is a long one */
@@ -31,6 +33,12 @@ const char *const search_stage_names[SEARCH_STAGE_COUNT + 1] = {
 const char *const search_seeds_names[SEARCH_SEEDS_COUNT + 1] = {
 #define X(constant, name) name,
     SEARCH_SEEDS(X)
+#undef X
+};
+
+const char *const search_use_names[SEARCH_USE_COUNT + 1] = {
+#define X(constant, name) name,
+    SEARCH_USES(X)
 #undef X
 };
 
@@ -74,7 +82,7 @@ static void tell(search *s, const search_entry *front, size_t count, size_t sele
         if (!now[k].e.node)
             now = NULL;
     if (now)
-        s->how->report(s->how->context, &(search_progress){ .seconds = clock_now() - s->begun,
+        s->how->report(s->how->context, &(search_progress){ .seconds = search_now(s) - s->begun,
                                                             .spent = search_spent(s),
                                                             .evaluations = s->evaluations,
                                                             .stage = s->stage,
@@ -110,7 +118,7 @@ void search_tell(search *s)
         s->best_since = spent;
     }
     double patience = rest < EXACT    ? (is_long(best->e) ? EXACT_PATIENCE : 0)
-                      : rest < NEARLY ? NEARLY_PATIENCE
+                      : rest < NEARLY ? (is_long(best->e) ? SERIES_PATIENCE : NEARLY_PATIENCE)
                                       : PATIENCE;
     if ((rest < NEARLY || s->last_stage) && spent - s->best_since >= patience)
         s->solved = 1;
@@ -127,8 +135,9 @@ static snip_code begin_with_mean(search *s, snip_status *st)
 {
     double sum = 0;
     for (size_t i = 0; i < s->rows[0]; i++)
-        sum += s->y[i];
-    expr_node node = { .op = EXPR_NUMBER, .value = sum / (double)s->rows[0], .len = 1 };
+        sum += search_weight(s, i) * s->y[i];
+    sum /= search_weights(s, 0, s->rows[0]);
+    expr_node node = { .op = EXPR_NUMBER, .value = sum, .len = 1 };
     search_entry mean = {
         .e = { &node, 1 }, .size = 1, .constants = 1, .loss = { 1, 1 }, .stage = SEARCH_CLOSED
     };
@@ -200,8 +209,8 @@ snip_code search_run(search_result *out, const regress_table *t, const search_ho
     search s = { .how = &own,
                  .operators = how->operators ? how->operators : search_operators_default(),
                  .max_size = how->max_size ? how->max_size : 30,
-                 .begun = clock_now(),
                  .finish_by = INFINITY };
+    s.begun = search_now(&s);
     if (own.seconds <= 0 && own.evaluations == 0)
         own.seconds = 60;
     if (own.seconds > 0) {
@@ -211,17 +220,18 @@ snip_code search_run(search_result *out, const regress_table *t, const search_ho
     if (s.max_size > SEARCH_SIZE_MAX)
         s.max_size = SEARCH_SIZE_MAX;
     *out = (search_result){ .seed = how->seed };
-    if (target_is_constant(t))
-        return answer_constant(out, t, a, st);
+    regress_table weighed;
+    snip_code code = search_leave_out_rows(&weighed, t, &own, a, st);
+    if (code != SNIP_OK || target_is_constant(&weighed))
+        return code == SNIP_OK ? answer_constant(out, &weighed, a, st) : code;
     s.a = arena_new(0);
     s.archive = search_archive_new((how->memory ? how->memory : (size_t)1 << 30) / 8);
     regress_table useful;
-    snip_code code =
-        s.a && s.archive ? search_leave_out(&s, &useful, t, &own, st) : status_nomem(st);
+    code = s.a && s.archive ? search_leave_out(&s, &useful, &weighed, &own, st) : status_nomem(st);
     if (code == SNIP_OK)
         code = search_prepare(&s, &useful, st);
     if (code == SNIP_OK && how->library && !(how->without >> SEARCH_SPACE & 1))
-        code = search_space_check(&own, s.dim, st);
+        code = search_space_open(&s, st);
     if (code == SNIP_OK)
         code = begin_with_mean(&s, st);
     for (size_t k = 0; k < sizeof plan / sizeof *plan && code == SNIP_OK && !search_over(&s); k++) {
@@ -239,11 +249,12 @@ snip_code search_run(search_result *out, const regress_table *t, const search_ho
         code = fill_similarities(out, &s, a, st);
     if (code == SNIP_OK && s.note && !out->note)
         out->note = arena_text(a, s.note, strlen(s.note));
-    out->seconds = clock_now() - s.begun;
+    out->seconds = search_now(&s) - s.begun;
     out->evaluations = s.evaluations;
     out->rows[0] = s.rows[0];
     out->rows[1] = s.rows[1];
     out->cancelled = how->cancel && *how->cancel;
+    search_near_close(s.near);
     search_archive_free(s.archive);
     arena_free(s.a);
     return code;

@@ -57,6 +57,21 @@ typedef enum search_seeds {
 } search_seeds;
 extern const char *const search_seeds_names[SEARCH_SEEDS_COUNT + 1];
 
+/* What the nearest forms of a library are used for. */
+#define SEARCH_USES(X)                                                                             \
+    X(SEEDS, "seeds")     /* formulas to begin with */                                             \
+    X(PARTS, "parts")     /* what a place in a formula wants, on formulas without progress */      \
+    X(PRIOR, "prior")     /* operators and pairs of inputs to expect */                            \
+    X(PROMISE, "promise") /* which of many forms are fitted */
+
+typedef enum search_use {
+#define X(constant, name) SEARCH_USE_##constant,
+    SEARCH_USES(X)
+#undef X
+        SEARCH_USE_COUNT
+} search_use;
+extern const char *const search_use_names[SEARCH_USE_COUNT + 1];
+
 /* One formula of the answer, in the user's inputs and units. */
 typedef struct search_formula {
     expr e;             /* constants fitted to all rows, clean values where the data allow them */
@@ -83,19 +98,26 @@ typedef struct search_progress {
 
 typedef struct search_how {
     double seconds;       /* 0: 60, or no limit where there is one of evaluations */
+    int processor;        /* seconds are those of the processor, per thread, not of the clock */
     uint64_t evaluations; /* 0: no limit */
     uint64_t seed;
     int threads;
-    size_t max_size;    /* nodes of a formula; 0: 30 */
-    size_t memory;      /* bytes that tables of the search may take; 0: 1 GB */
-    uint64_t operators; /* bit i: expr_op i may be used; 0: search_operators_default() */
-    unsigned without;   /* bit i: leave search_stage i out */
-    size_t per_size;    /* formulas of a size on the front; 0: 1 */
-    const expr *guess;  /* formulas to begin with, in the user's inputs */
+    size_t max_size;      /* nodes of a formula; 0: 30 */
+    size_t memory;        /* bytes that tables of the search may take; 0: 1 GB */
+    uint64_t operators;   /* bit i: expr_op i may be used; 0: search_operators_default() */
+    unsigned without;     /* bit i: leave search_stage i out */
+    size_t per_size;      /* formulas of a size on the front; 0: 1 */
+    const double *weight; /* of the rows, 0 or more, of which only the ratios count; NULL: alike.
+                             Fits, errors and the choice go by them; rows of weight 0 are left out.
+                             What stages look at to propose formulas are the other rows alike. */
+    const expr *guess;    /* formulas to begin with, in the user's inputs */
     size_t guesses;
     const model_opened *model;           /* for similarities and the stage `space`; may be NULL */
     const char *library;                 /* formulas for the stage `space`; NULL: it has none */
     search_seeds seeds;                  /* how they are chosen */
+    unsigned unused;                     /* bit i: leave search_use i out */
+    const expr *except;                  /* forms that the space must not offer, in the */
+    size_t excepts;                      /* user's inputs: to measure without them */
     const volatile sig_atomic_t *cancel; /* not 0: end with the front so far; may be NULL */
     void (*report)(void *context,
                    const search_progress *now); /* some ten times a second, or NULL */

@@ -55,12 +55,13 @@ typedef struct search_job search_job;
 
 struct search {
     const search_how *how;
-    size_t dim;          /* the user's inputs, less those that say nothing */
-    const size_t *place; /* of each among all that the user has; NULL: they are the same */
-    size_t rows[2];      /* training rows, rows held out */
-    const double **x;    /* all rows used, training first, in the user's units */
-    const double *y;     /* the same */
-    double variance[2];  /* of y over training rows, and over those held out about their own mean */
+    size_t dim;           /* the user's inputs, less those that say nothing */
+    const size_t *place;  /* of each among all that the user has; NULL: they are the same */
+    size_t rows[2];       /* training rows, rows held out */
+    const double **x;     /* all rows used, training first, in the user's units */
+    const double *y;      /* the same */
+    const double *weight; /* of the rows, of mean 1; NULL: all count alike */
+    double variance[2]; /* of y over training rows, and over those held out about their own mean */
     const regress_problem *problem; /* the same rows for rank, find and the shared space */
     search_view root;
     uint64_t operators; /* bit i: expr_op i may be used */
@@ -73,13 +74,20 @@ struct search {
     uint64_t rounds; /* so far: part of every job's random numbers */
     search_stage stage;
     int solved; /* nothing is left to do: an exact formula, or no better one for a long time */
-    double best_bits;  /* of the formula that would be selected now */
-    double best_since; /* the share of the budget at which it was found */
-    int last_stage;    /* the stage for the rest of the time is at work */
-    double reported;   /* when how->report was called last */
-    int changed;       /* the front since then */
-    const char *note;  /* a sentence for the user, from a stage, in s->a; or NULL */
+    double best_bits;                 /* of the formula that would be selected now */
+    double best_since;                /* the share of the budget at which it was found */
+    int last_stage;                   /* the stage for the rest of the time is at work */
+    double reported;                  /* when how->report was called last */
+    int changed;                      /* the front since then */
+    const char *note;                 /* a sentence for the user, from a stage, in s->a; or NULL */
+    struct search_near *near;         /* look-ups in the library; NULL: there are none */
+    const struct search_prior *prior; /* what forms near to the table are made of; or NULL */
 };
+
+/* Leaves out rows of weight 0, and how->weight is of the others then. SNIP_FORMAT for a weight that
+ * is none. */
+snip_code search_leave_out_rows(regress_table *out, const regress_table *t, search_how *how,
+                                arena *a, snip_status *st);
 
 /* Leaves out inputs that say nothing: those that never change, and those that equal an earlier one.
  * *out is the rest of *t (at least one input), s->place says which they are, and *how gets guesses
@@ -89,6 +97,9 @@ snip_code search_leave_out(search *s, regress_table *out, const regress_table *t
 
 /* A copy of e, which is in the search's inputs, in those of the user. */
 expr search_for_user(const search *s, expr e, arena *a);
+
+/* The time by which the budget counts. */
+double search_now(const search *s);
 
 /* Share of the budget that is used, 0 .. 1: of the evaluations if they are limited, else of the
  * time. Stages plan by this alone. */
@@ -101,6 +112,17 @@ int search_over(const search *s);
 static inline int search_may(const search *s, expr_op op)
 {
     return s->operators >> op & 1;
+}
+
+/* The weight of a row, and of rows [from, to) together. */
+static inline double search_weight(const search *s, size_t i)
+{
+    return s->weight ? s->weight[i] : 1;
+}
+
+static inline double search_weights(const search *s, size_t from, size_t to)
+{
+    return regress_weight(s->problem, from, to);
 }
 
 /* Called between rounds: sees whether the search is at its end, and tells how->report. */
@@ -148,6 +170,10 @@ double search_offer(search_job *j, const search_view *v, expr e);
  * functions. */
 double search_offer_hard(search_job *j, const search_view *v, expr e, int starts);
 
+/* Whether a formula of the view is equal in form to one of how->except, factors aside: cos(x) and
+ * 3*cos(-x/2) are one form here. */
+int search_is_excepted(search_job *j, const search_view *v, expr e);
+
 /* ---- the archive: read by stages between and during rounds, written between them only ---- */
 
 /* The best formulas so far, simplest first, each better on the training rows than all simpler ones.
@@ -169,9 +195,10 @@ double search_best_loss(const search *s, size_t size);
 int search_view_derive(search_view *out, const search *s, const search_view *v,
                        const search_view *own, arena *a);
 
-/* Whether the library that was asked for can be used with this model and so many inputs; if not,
- * why. Asked before the search begins: what a user asked for is never left out in silence. */
-snip_code search_space_check(const search_how *how, size_t dim, snip_status *st);
+/* Opens the library that was asked for, for look-ups (s->near) if it is chosen from by vectors.
+ * Fails with the reason where it cannot be used with this model or so many inputs: before the
+ * search begins, for what a user asked for is never left out in silence. */
+snip_code search_space_open(search *s, snip_status *st);
 
 /* ---- the stages, one file each ---- */
 

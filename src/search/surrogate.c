@@ -4,7 +4,12 @@
 #include <math.h>
 #include <string.h>
 
-enum { ROWS_MAX = 2000, TERMS_MAX = 330, DEGREE_MAX = 6, ROWS_PER_TERM = 3 };
+enum {
+    ROWS_MAX = 2000,
+    TERMS_MAX = 330,
+    DEGREE_MAX = SEARCH_SURROGATE_DEGREE_MAX,
+    ROWS_PER_TERM = 3
+};
 
 #define RIDGE 1e-10 /* of the largest diagonal element */
 
@@ -133,7 +138,7 @@ static int fit(search_surrogate *s, const double *value, const double *y, size_t
 }
 
 int search_surrogate_fit(search_surrogate *out, const double *const *x, size_t dim, const double *y,
-                         size_t rows, arena *a)
+                         size_t rows, int degree, arena *a)
 {
     size_t all = rows < ROWS_MAX ? rows : ROWS_MAX, train = all - all / 4;
     search_surrogate best = { .error = INFINITY };
@@ -148,9 +153,9 @@ int search_surrogate_fit(search_surrogate *out, const double *const *x, size_t d
             high[j] = fmax(high[j], x[j][i]);
         }
     }
-    for (int degree = 2; degree <= DEGREE_MAX; degree++) {
-        search_surrogate s = { .dim = dim, .degree = degree, .low = low, .high = high };
-        s.terms = count_terms(dim, degree);
+    for (int of = 2; of <= degree && of <= DEGREE_MAX; of++) {
+        search_surrogate s = { .dim = dim, .degree = of, .low = low, .high = high };
+        s.terms = count_terms(dim, of);
         if (s.terms > TERMS_MAX || s.terms * ROWS_PER_TERM > train)
             break;
         s.exponent = arena_alloc(a, s.terms * dim);
@@ -159,7 +164,7 @@ int search_surrogate_fit(search_surrogate *out, const double *const *x, size_t d
         double *value = arena_array(a, all * s.terms, sizeof *value);
         if (!s.exponent || !s.c || !value)
             return 0;
-        list_terms(s.exponent, dim, degree);
+        list_terms(s.exponent, dim, of);
         for (size_t i = 0; i < all; i++) {
             for (size_t j = 0; j < dim; j++)
                 legendre(mapped(&s, j, x[j][i]), p + j * (DEGREE_MAX + 1), d);

@@ -8,6 +8,8 @@
 
 #include "base/arena.h"
 
+enum { SEARCH_SURROGATE_DEGREE_MAX = 6 };
+
 typedef struct search_surrogate {
     size_t dim, terms;
     int degree;
@@ -17,10 +19,10 @@ typedef struct search_surrogate {
     double error;            /* 1 - r^2 on rows left out */
 } search_surrogate;
 
-/* Fits y by the columns on up to 2,000 rows. Returns 0 when memory is out or there are too few rows
- * for a polynomial of degree 2. Everything lives in `a`. */
+/* Fits y by the columns on up to 2,000 rows, by polynomials up to `degree`. Returns 0 when memory
+ * is out or there are too few rows for a polynomial of degree 2. Everything lives in `a`. */
 int search_surrogate_fit(search_surrogate *out, const double *const *x, size_t dim, const double *y,
-                         size_t rows, arena *a);
+                         size_t rows, int degree, arena *a);
 
 /* The derivatives by every column at the first `rows` rows: g[j * rows + i]. Returns 0 when memory
  * is out. */

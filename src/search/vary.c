@@ -40,7 +40,25 @@ static expr any_leaf(vary *q)
 
 static expr_op any_binary(vary *q)
 {
-    return q->ops->binaries ? q->ops->binary[below(q, q->ops->binaries)] : EXPR_ADD;
+    if (!q->ops->binaries)
+        return EXPR_ADD;
+    return q->prior ? search_prior_op(q->prior, q->ops->binary, q->ops->binaries, q->random)
+                    : q->ops->binary[below(q, q->ops->binaries)];
+}
+
+/* There is one. */
+static expr_op any_unary(vary *q)
+{
+    return q->prior ? search_prior_op(q->prior, q->ops->unary, q->ops->unaries, q->random)
+                    : q->ops->unary[below(q, q->ops->unaries)];
+}
+
+/* A leaf to stand beside a part. */
+static expr any_leaf_beside(vary *q, expr part)
+{
+    if (!q->prior || below(q, 8) == 0)
+        return any_leaf(q);
+    return search_variable(search_prior_partner(q->prior, part, q->rows->dim, q->random), q->a);
 }
 
 /* Puts op over two operands in a random order; a power gets a number as its exponent, mostly. */
@@ -81,7 +99,7 @@ static expr change_node(vary *q, expr e)
     case 1:
         if (q->ops->unaries == 0)
             return none;
-        n->op = (uint8_t)q->ops->unary[below(q, q->ops->unaries)];
+        n->op = (uint8_t)any_unary(q);
         break;
     default:
         n->op = (uint8_t)any_binary(q);
@@ -95,11 +113,11 @@ static expr insert_node(vary *q, expr e)
     expr sub = expr_sub(e, i), new = none;
     size_t kind = below(q, 4);
     if (kind == 0 && q->ops->unaries)
-        new = search_unary(q->ops->unary[below(q, q->ops->unaries)], sub, q->a);
+        new = search_unary(any_unary(q), sub, q->a);
     else if (kind == 1) /* a number inside */
         new = search_binary(below(q, 2) ? EXPR_MUL : EXPR_ADD, any_number(q), sub, q->a);
     else
-        new = joined(q, any_binary(q), sub, below(q, 2) ? any_leaf(q) : any_part(q)->e);
+        new = joined(q, any_binary(q), sub, below(q, 2) ? any_leaf_beside(q, sub) : any_part(q)->e);
     return expr_splice(e, i, new, q->a);
 }
 
@@ -119,7 +137,7 @@ expr search_vary_fresh(vary *q)
     if (below(q, 3) == 0)
         e = joined(q, any_binary(q), e, any_part(q)->e);
     if (below(q, 4) == 0 && q->ops->unaries)
-        e = search_unary(q->ops->unary[below(q, q->ops->unaries)], e, q->a);
+        e = search_unary(any_unary(q), e, q->a);
     return e;
 }
 

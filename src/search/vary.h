@@ -2,7 +2,7 @@
 #ifndef SEARCH_VARY_H
 #define SEARCH_VARY_H
 
-#include "search/pool.h"
+#include "search/prior.h"
 
 /* A formula as the moves see it. */
 typedef struct vary_parent {
@@ -15,6 +15,7 @@ typedef struct vary {
     const head_rows *rows;
     const pool *pool;
     const pool_ops *ops;
+    const search_prior *prior; /* what to expect; NULL: everything alike */
     rng *random;
     arena *a;             /* where new formulas go */
     uint64_t evaluations; /* made by moves that look at values */
