@@ -177,10 +177,10 @@ def forms(folder):
     print("""
 ## Forms
 
-Does the space tell which form of a law suits a table before its constants are fitted? Candidates are
-the true law, six other laws and up to 30 edits of the truth. Their constants are drawn at random for
-the correlation, and hidden from the space. "Without" is the best sum of correlation and size, "with"
-that of all three; weights are chosen on generated laws of another stream.
+Does the space tell which form of a law suits a table before its constants are fitted? Candidates
+are the true law, six other laws and up to 30 edits of the truth. Their constants are drawn at
+random for the correlation, and hidden from the space. "Without" is the best sum of correlation and
+size, "with" that of all three; weights are chosen on generated laws of another stream.
 
 | | similarity | correlation | size | without | with the space |
 | --- | ---: | ---: | ---: | ---: | ---: |""")
@@ -241,8 +241,8 @@ def main():
 `make reproduce` makes this page from the weights in `models/`. What the models are and how they
 were trained: [models/README.md](../models/README.md). Pages with all figures: [default and the one
 before](report/report.html), [among 100,000](report/large/report.html),
-[forms](report/forms/report.html), [ladder](report/ladder/report.html), [among 100,000](report/ladder/large/report.html), and
-[learning curves](report/curves.html).
+[forms](report/forms/report.html), [ladder](report/ladder/report.html),
+[among 100,000](report/ladder/large/report.html), and [learning curves](report/curves.html).
 
 Brackets hold 95 % intervals (1,000 bootstrap resamples). Retrieval is in %. Edits, subtrees,
 corpora and rewritings are percentile ranks of the true counterpart; chance is .5.
