@@ -132,6 +132,32 @@ static void quick_fits_find_planted_constants(void **state)
         }
 }
 
+/* Starts race on some of many rows; nothing of that is left in the fit to all of them. */
+static void quick_fits_take_many_rows(void **state)
+{
+    enum { MANY = 3000 };
+    arena *a = *state;
+    double *x = arena_array(a, MANY, sizeof *x), *y = arena_array(a, MANY, sizeof *y);
+    const double *columns[] = { x };
+    assert_non_null(x);
+    assert_non_null(y);
+    for (int i = 0; i < MANY; i++) /* the last rows are of a wider range */
+        x[i] = (i < MANY / 2 ? 1 : 3) * sin(1.7 * i);
+    expr truth = parsed("1.7*sin(3.1*x0 + 0.4) + 0.2*exp(0.6*x0)", NULL, a);
+    assert_int_equal(expr_eval(truth, columns, MANY, y, a), MANY);
+    for (int pace = REGRESS_FIT_QUICK; pace <= REGRESS_FIT_ROUGH; pace++) {
+        const regress_fit_how how = { .starts = STARTS, .seed = 7, .pace = (regress_fit_pace)pace };
+        expr start = parsed("1.0*sin(2.9*x0 + 0.1) + 0.5*exp(0.3*x0)", NULL, a), out;
+        regress_fit r;
+        assert_int_equal(
+            regress_fit_weighted(&out, &r, start, NULL, columns, y, MANY, &how, a, NULL), SNIP_OK);
+        for (size_t i = 0; i < out.count; i++)
+            if (out.node[i].op == EXPR_NUMBER)
+                assert_true(fabs(out.node[i].value - truth.node[i].value) < 1e-4);
+        assert_true(r.loss < 1e-8);
+    }
+}
+
 /* A hopeless formula with many constants: the more costly an evaluation, the fewer are made. */
 static void quick_fits_are_bounded(void **state)
 {
@@ -629,6 +655,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         ARENA_TEST(planted_constants_are_found),
         ARENA_TEST(quick_fits_find_planted_constants),
+        ARENA_TEST(quick_fits_take_many_rows),
         ARENA_TEST(quick_fits_are_bounded),
         ARENA_TEST(few_starts_are_enough),
         ARENA_TEST(the_loss_is_the_mean_square),

@@ -469,7 +469,7 @@ static double run(problem *p, runners *r, int k, uint64_t seed)
     return p->no_memory ? INFINITY : descend(p, &r->w);
 }
 
-/* Sets the rows that residuals are of: the first so many. */
+/* Sets the rows that residuals are of: the first so many. p->sweep has to be of as many. */
 static void take_rows(problem *p, size_t rows)
 {
     p->rows = rows;
@@ -485,7 +485,10 @@ static int race(problem *p, runners *r, int starts, uint64_t seed)
     some = some > RACE_ROWS ? some : RACE_ROWS;
     double tolerance = p->tolerance;
     int evaluations = p->evaluations;
+    expr_sweep *whole = p->sweep; /* of all rows */
+    arena_pos mark = arena_mark(p->tmp);
     take_rows(p, some < all ? some : all);
+    p->no_memory |= p->rows < all && !sweep(p);
     p->race = 1;
     p->tolerance = ROUGH;
     for (int k = 0; k < starts && !p->no_memory; k++) {
@@ -499,6 +502,8 @@ static int race(problem *p, runners *r, int starts, uint64_t seed)
     double share = all ? (double)p->rows / (double)all : 1;
     p->evaluations = evaluations + (int)ceil(share * (p->evaluations - evaluations));
     take_rows(p, all);
+    p->sweep = whole;
+    arena_reset(p->tmp, mark);
     p->race = 0;
     p->tolerance = tolerance;
     return ran;
