@@ -365,8 +365,8 @@ static int command(const cli_command *self, int argc, char **argv)
                    "leave a stage out; may be given many times", .choices = search_stage_names),
         CLI_SWITCH(
             "space", &q.space,
-            "begin with formulas near to the table, of a library in your cache folder that is "
-            "made on first use"),
+            "start from library formulas that lie near the table; the library is built in your "
+            "cache folder on first use"),
         CLI_SWITCH("no-space", &q.no_space,
                    "search without the model: the same as --without space"),
         CLI_OPTION(TEXT, "library", &q.library, "FILE",
