@@ -192,13 +192,23 @@ static int choose(lookup *u, double *const score[WAYS], const size_t *form, size
     return o != NULL;
 }
 
+/* Nodes of the largest form. */
+static size_t longest(const library *l)
+{
+    size_t most = 1;
+    for (size_t i = 0; i < l->n; i++)
+        most = l->core[i].count > most ? l->core[i].count : most;
+    return most;
+}
+
 /* Scores of the library's forms for a table. Returns 0 when memory is out. */
-static int score_forms(lookup *u, const library *l, const forms_weights *w, size_t index,
+static int score_forms(lookup *u, const library *l, const model_promise *w, size_t index,
                        const forms_context *c, arena *tmp)
 {
     size_t n = 0, width = c->s->latent;
     size_t *form = arena_array(tmp, l->n + 1, sizeof *form);
     int *order = arena_array(tmp, l->n + 1, sizeof *order);
+    size_t *node = arena_array(tmp, longest(l), sizeof *node);
     double *score[WAYS];
     for (size_t i = 0; i < l->n && form; i++)
         if (l->dim[i] == u->p.dim)
@@ -206,16 +216,26 @@ static int score_forms(lookup *u, const library *l, const forms_weights *w, size
     for (int way = 0; way < WAYS; way++)
         if (!(score[way] = arena_array(tmp, n + 1, sizeof *score[way])))
             return 0;
-    if (!form || !order)
+    if (!form || !order || !node)
         return 0;
     for (size_t k = 0; k < n; k++) {
         expr core = l->core[form[k]];
         const float *z = l->symbols + form[k] * width;
         double s = model_dot(z, u->values, width);
-        score[FORMS_SIMILARITY][k] = c->form ? fmax(s, model_dot(z, u->values + width, width)) : s;
-        score[FORMS_CORRELATION][k] =
-            forms_correlation(core, u->x, u->table.y, u->table.train, tmp);
+        double turned = c->form ? model_dot(z, u->values + width, width) : -INFINITY;
+        const model_promise_facts f = {
+            .similarity = fmax(s, turned),
+            .correlation = forms_correlation(core, u->x, u->table.y, u->table.train, tmp),
+            .nodes = core.count,
+            .constants = expr_constants(core, node),
+            .form = z,
+            .table = u->values + (turned > s ? width : 0),
+        };
+        score[FORMS_SIMILARITY][k] = f.similarity;
+        score[FORMS_CORRELATION][k] = f.correlation;
         score[FORMS_SIZE][k] = -(double)core.count;
+        score[FORMS_WITH][k] = model_promise_value(w, &f);
+        score[FORMS_WITHOUT][k] = model_promise_without_space(w, &f);
         order[k] = (int)k;
         if (score[FORMS_CORRELATION][k] < 0)
             return 0;
@@ -225,7 +245,6 @@ static int score_forms(lookup *u, const library *l, const forms_weights *w, size
     rng_shuffle(&r, order, (int)n);
     for (size_t k = 0; k < n; k++)
         score[SHUFFLED][k] = score[FORMS_SIMILARITY][order[k]];
-    forms_combine(score, n, w);
     return choose(u, score, form, n, tmp);
 }
 
@@ -248,7 +267,7 @@ static double digits_of(lookup *u, const library *l, int way, size_t which, aren
     return isnan(d) ? d : fmax(d, 0);
 }
 
-static int look_up(lookup *u, const library *l, const forms_weights *w, size_t index,
+static int look_up(lookup *u, const library *l, const model_promise *w, size_t index,
                    const forms_context *c, arena *a, arena *tmp)
 {
     arena_pos mark = arena_mark(tmp);
@@ -309,7 +328,7 @@ static void show(const lookup *u, size_t index, const library *l, const forms_co
         }
 }
 
-snip_code forms_library(json_t **out, const forms_set *laws, const forms_weights *w,
+snip_code forms_library(json_t **out, const forms_set *laws, const model_promise *w,
                         forms_context *c, snip_status *st)
 {
     size_t n = laws->count < PROBLEMS ? laws->count : PROBLEMS, usable = 0;

@@ -153,19 +153,18 @@ static snip_code begin_with_mean(search *s, snip_status *st)
 static snip_code fill_similarities(search_result *out, const search *s, arena *a, snip_status *st)
 {
     const model_opened *t = s->how->model;
-    double *value = arena_array(s->a, out->count, sizeof *value);
-    const char **why = arena_zero(s->a, out->count * sizeof *why);
+    regress_nearness *near = arena_array(s->a, out->count, sizeof *near);
     expr *e = arena_array(s->a, out->count, sizeof *e);
-    if (!value || !why || !e)
+    if (!near || !e)
         return status_nomem(st);
     if (s->dim > (size_t)t->m->config.dims)
         return SNIP_OK;
     for (size_t k = 0; k < out->count; k++)
         e[k] = out->front[k].e;
     snip_code code =
-        regress_similarities(value, why, e, out->count, s->problem, t, s->how->threads, a, st);
+        regress_similarities(near, e, out->count, s->problem, t, s->how->threads, a, st);
     for (size_t k = 0; k < out->count && code == SNIP_OK; k++)
-        out->front[k].similarity = value[k];
+        out->front[k].similarity = near[k].similarity;
     return code;
 }
 
