@@ -200,8 +200,8 @@ typedef struct snip_ranked {
     size_t complexity, model_size; /* nodes; as SRBench counts them */
     int pareto;                    /* nothing simpler is better on the rows held out */
     double score;                  /* on the front: fall of log(loss) per node */
-    double promise; /* before any fit, by similarity, correlation and size; NaN where the model's
-                       file has no weights for it (snip pack --promise) */
+    double promise; /* what may be expected before any fit: orders the candidates of one table; NaN
+                       where the model's file has none (snip pack --promise) */
 } snip_ranked;
 
 typedef struct snip_ranking snip_ranking;

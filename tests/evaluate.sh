@@ -152,7 +152,7 @@ fi
 "$snip" train $settings --set forms=yes --set constants=value --set forms_share=0.5 --stage S2 --steps 30 \
     --out forms >/dev/null || exit 1
 "$snip" evaluate --model forms/model.safetensors --suite forms --pairs 20 --problems 2 --library 100 \
-    --out trained --json --quiet >out 2>err && grep -q '"promise":{"laws":[0-9]*,"left_out":1,' out && good ||
+    --out trained --json --quiet >out 2>err && grep -q '"promise":{"tasks":[0-9]*,"left_out":2,' out && good ||
     bad "no promise is trained for a model without: $(cat err)"
 "$snip" pack forms/model.safetensors --out formed.safetensors --promise 8 >/dev/null 2>err || bad "pack fails: $(cat err)"
 "$snip" evaluate --model formed.safetensors --suite forms --pairs 501 --targets 6 --problems 3 --library 400 \

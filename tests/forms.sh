@@ -55,14 +55,14 @@ sed 4d as_is >a; sed 4d other >b; close "other spellings" a b 1e-4
 # The promise: its networks are trained for one model, stored in its file, and shown before any fit.
 "$snip" rank t.csv laws.txt --json --quiet >out 2>err && grep -q '"promise":null' out && good || bad "a promise without weights"
 "$snip" pack "$SNIP_MODEL" --out packed.safetensors --promise 3 --threads 2 >out 2>err &&
-    grep -q '"laws":3,"left_out":0,' out && good || bad "pack --promise says $(cat out err)"
+    grep -q '"tasks":6,"left_out":0,' out && good || bad "pack --promise says $(cat out err)"
 "$snip" rank t.csv laws.txt --as-given --model packed.safetensors --quiet >out 2>err &&
     head -1 out | grep -q ' similarity  promise ' && good || bad "rank shows no promise: $(head -2 out err)"
 "$snip" rank t.csv laws.txt --model packed.safetensors --format csv --quiet >out 2>err && $python - <<'PY' && good || bad "promise in CSV: $(cat err)"
 import csv, json, math, struct
 with open("packed.safetensors", "rb") as f:
     w = json.loads(json.loads(f.read(struct.unpack("<Q", f.read(8))[0]))["__metadata__"]["promise"])
-assert w["laws"] == 3 and w["left_out"] == 0 and w["spearman"] is None and len(w["model"]) == 32
+assert w["tasks"] == 6 and w["left_out"] == 0 and w["spearman"] is None and len(w["model"]) == 32
 rows = list(csv.DictReader(open("out")))
 promises = [float(r["promise"]) for r in rows]
 assert len(rows) == 5 and all(math.isfinite(v) for v in promises)

@@ -339,9 +339,11 @@ static void a_promise_learns_which_directions_tell(void **state)
         plain += task[i].n ? eval_spearman(similarity, task[i].digits, N) / TASKS : 0;
     }
     forms_promise learnt, again;
-    assert_int_equal(forms_promise_learn(&learnt, task, TASKS, LATENT, &how, a, NULL), SNIP_OK);
-    assert_int_equal(forms_promise_learn(&again, task, TASKS, LATENT, &how, a, NULL), SNIP_OK);
-    assert_int_equal(learnt.laws, TASKS * 4 / 5 - 1);
+    assert_int_equal(forms_promise_learn(&learnt, task, TASKS, TASKS, LATENT, &how, a, NULL),
+                     SNIP_OK);
+    assert_int_equal(forms_promise_learn(&again, task, TASKS, TASKS, LATENT, &how, a, NULL),
+                     SNIP_OK);
+    assert_int_equal(learnt.tasks, TASKS * 4 / 5 - 1);
     assert_int_equal(learnt.left_out, TASKS / 5);
     assert_true(learnt.spearman_with > 0.9 && plain < 0.5);
     assert_true(learnt.spearman_without > 0.02 && learnt.spearman_without < 0.5);

@@ -86,8 +86,7 @@ static int judge(double *out, const eval_case *c, size_t index, const model_open
         double similarity[MOST];
         regress_nearness near[MOST];
         size_t n = kind == 0 ? edited(e, c, how->seed, a) : drawn(e, c, how->seed, index, a);
-        good = n > 0 &&
-               regress_similarities(near, e, n, &c->p, m, threads, a, NULL) == SNIP_OK;
+        good = n > 0 && regress_similarities(near, e, n, &c->p, m, threads, a, NULL) == SNIP_OK;
         for (size_t i = 0; i < n && good; i++)
             similarity[i] = near[i].similarity;
         if (good)

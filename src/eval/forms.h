@@ -158,10 +158,10 @@ typedef enum forms_score {
 } forms_score;
 extern const char *const forms_score_names[FORMS_SCORES];
 
-/* A promise that was trained on `laws` tasks, and how well it orders those that were left out. */
+/* A promise that was trained on so many tasks, and how well it orders those that were left out. */
 typedef struct forms_promise {
     model_promise p;
-    size_t laws, left_out;
+    size_t tasks, left_out;
     double spearman_without, spearman_with; /* NaN: none were left out */
 } forms_promise;
 
@@ -179,10 +179,10 @@ typedef struct forms_task {
 snip_code forms_tasks(forms_task **out, const forms_set *set, int conditions, forms_context *c,
                       snip_status *st);
 
-/* Trains both networks, which live in `a`, on n tasks whose vectors have `latent` numbers; tasks
- * without candidates are passed over. */
-snip_code forms_promise_learn(forms_promise *out, const forms_task *task, size_t n, size_t latent,
-                              const eval_how *how, arena *a, snip_status *st);
+/* Trains both networks, which live in `a`, on n tasks whose vectors have `latent` numbers; task i
+ * is of law i modulo `laws`. Tasks without candidates are passed over. */
+snip_code forms_promise_learn(forms_promise *out, const forms_task *task, size_t n, size_t laws,
+                              size_t latent, const eval_how *how, arena *a, snip_status *st);
 
 /* The same on `laws` validation laws. */
 snip_code forms_promise_train(forms_promise *out, size_t laws, forms_context *c, arena *a,
@@ -228,6 +228,12 @@ snip_code forms_stream_next(forms_sample **out, size_t *n, forms_stream *s, size
 /* What the model reads of a sample, in c->keep[0]: its formula or, among forms, its core. */
 snip_code forms_words(const model_words **out, const forms_sample *f, const forms_context *c,
                       snip_status *st);
+
+/* The problems of a set with forms that a library has for them, refitted: out[i] is of problem i,
+ * in condition i modulo 4; n is 0 where it could not be used. Only facts and digits are filled in.
+ */
+snip_code forms_library_tasks(forms_task *out, const forms_set *set, forms_context *c,
+                              snip_status *st);
 
 /* The other parts ----------------------------------------------------------------------------- */
 

@@ -1,6 +1,7 @@
 /* forms_promise.c - the promise of a model (model/promise.h) learns what a fit will say.
  *
- * A task is a table with candidates whose digits after a fit are known. The network's answers q and
+ * A task is a table with candidates whose digits after a fit are known: other laws and edits of the
+ * truth, or forms that a library has for it. The network's answers q and
  * the places y of the digits among the task's candidates (0 the worst, 1 the best), both with the
  * task's mean taken off, are brought together: the loss is the mean of (q - y)^2. Its minimum
  * orders the candidates of a table; how good a table's candidates are altogether does not count.
@@ -16,7 +17,7 @@
 enum {
     TASKS = 16, /* of an update */
     ROWS = TASKS * FORMS_CANDIDATES,
-    UPDATES = 3000,
+    TIMES = 60,   /* that each task is seen, about */
     LEFT_OUT = 5, /* every so many-th task */
     HIDDEN = MODEL_PROMISE_HIDDEN
 };
@@ -129,13 +130,14 @@ static snip_code train(const float **w, const forms_task *const *task, size_t n,
     const nn_adam how = { .beta1 = 0.9f, .beta2 = 0.99f, .eps = 1e-8f };
     rng r;
     forms_rng(&r, options, FORMS_DRAW_PROMISE, latent > 0);
+    const size_t updates = (n * TIMES + TASKS - 1) / TASKS;
     learner *l = learner_new(latent, &r, a);
     progress bar;
     if (!l)
         return status_nomem(st);
-    progress_start(&bar, latent ? "promise" : "without space", UPDATES, options->show);
-    for (uint64_t t = 1; n && t <= UPDATES; t++) {
-        double rate = RATE * (1 - (double)(t - 1) / UPDATES);
+    progress_start(&bar, latent ? "promise" : "without space", updates, options->show);
+    for (uint64_t t = 1; t <= updates; t++) {
+        double rate = RATE * (1 - (double)(t - 1) / (double)updates);
         if (!draw_tasks(l, task, n, &r) || !gradient(l))
             return status_nomem(st);
         for (size_t i = 0; i < l->weights; i++)
@@ -162,21 +164,21 @@ static double quality(const forms_task *const *task, size_t n, const model_promi
     return n ? sum / (double)n : NAN;
 }
 
-snip_code forms_promise_learn(forms_promise *out, const forms_task *task, size_t n, size_t latent,
-                              const eval_how *how, arena *a, snip_status *st)
+snip_code forms_promise_learn(forms_promise *out, const forms_task *task, size_t n, size_t laws,
+                              size_t latent, const eval_how *how, arena *a, snip_status *st)
 {
     const forms_task **seen = arena_array(a, 2 * n + 1, sizeof(*seen)), **rest = seen + n;
     *out = (forms_promise){ .p = { .latent = latent } };
     if (!seen)
         return status_nomem(st);
     for (size_t i = 0; i < n; i++)
-        if (task[i].n && i % LEFT_OUT == LEFT_OUT - 1)
+        if (task[i].n && i % laws % LEFT_OUT == LEFT_OUT - 1)
             rest[out->left_out++] = &task[i];
         else if (task[i].n)
-            seen[out->laws++] = &task[i];
-    snip_code code = train(&out->p.with, seen, out->laws, latent, how, a, st);
+            seen[out->tasks++] = &task[i];
+    snip_code code = train(&out->p.with, seen, out->tasks, latent, how, a, st);
     if (code == SNIP_OK)
-        code = train(&out->p.without, seen, out->laws, 0, how, a, st);
+        code = train(&out->p.without, seen, out->tasks, 0, how, a, st);
     if (code == SNIP_OK) {
         out->spearman_with = quality(rest, out->left_out, &out->p, model_promise_value);
         out->spearman_without = quality(rest, out->left_out, &out->p, model_promise_without_space);
@@ -188,19 +190,26 @@ snip_code forms_promise_train(forms_promise *out, size_t laws, forms_context *c,
                               snip_status *st)
 {
     forms_set validation;
-    forms_task *task;
+    forms_task *edits, *task = NULL;
     snip_code code = forms_set_make(&validation, c, FORMS_DRAW_VALIDATION, laws, st);
+    size_t n = code == SNIP_OK ? validation.count : 0;
     if (code == SNIP_OK)
-        code = forms_tasks(&task, &validation, 1, c, st);
+        code = forms_tasks(&edits, &validation, 1, c, st);
+    if (code == SNIP_OK && !(task = arena_zero(c->a, (2 * n + 1) * sizeof *task)))
+        code = status_nomem(st);
+    if (code == SNIP_OK) {
+        memcpy(task, edits, n * sizeof *task);
+        code = forms_library_tasks(task + n, &validation, c, st);
+    }
     if (code == SNIP_OK)
-        code = forms_promise_learn(out, task, validation.count, c->s->latent, c->how, a, st);
+        code = forms_promise_learn(out, task, 2 * n, n, c->s->latent, c->how, a, st);
     return code;
 }
 
 json_t *forms_promise_json(const forms_promise *p)
 {
     json_t *o =
-        json_pack("{s:I,s:I}", "laws", (json_int_t)p->laws, "left_out", (json_int_t)p->left_out);
+        json_pack("{s:I,s:I}", "tasks", (json_int_t)p->tasks, "left_out", (json_int_t)p->left_out);
     json_object_set_new(o, "spearman", text_json_real(p->spearman_with));
     json_object_set_new(o, "without", text_json_real(p->spearman_without));
     return o;

@@ -61,8 +61,8 @@ static void views(eval_page *g)
         if (json_is_true(json_object_get(p, "own")))
             text_add(&g->t, "the promise is the one in the model's file.</p>\n");
         else
-            text_add(&g->t, "the promise was trained for this page on %.0f validation laws.</p>\n",
-                     eval_json_number(p, "laws"));
+            text_add(&g->t, "the promise was trained for this page on %.0f tables.</p>\n",
+                     eval_json_number(p, "tasks"));
     }
 }
 
