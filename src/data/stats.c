@@ -250,6 +250,7 @@ static json_t *quantiles_json(double *v, size_t n)
     return list;
 }
 
+/* Whole numbers for the most part, whose sum is exact: so it is divided once, at the end. */
 static void mean_json(json_t *o, const double *v, size_t n)
 {
     double sum = 0, square = 0;
