@@ -6,7 +6,7 @@
 #include "cli/cli.h"
 #include "data/gen.h"
 #include "data/laws.h"
-#include "data/stats.h"
+#include "data/gen_stats.h"
 
 enum { CHUNK = 256 }; /* samples made in parallel before they are printed in order */
 
@@ -130,9 +130,9 @@ static json_t *gather(const request *q)
         data_law_stats(&o, &q->gen, q->seed, (rng_stream)q->stream, q->count, &p);
     } else {
         arena *a = arena_new(0);
-        data_stats stats;
-        if (a && data_stats_gather(&stats, &q->gen, q->seed, (rng_stream)q->stream, q->count, &p,
-                                   a) == SNIP_OK)
+        data_gen_stats stats;
+        if (a && data_gen_stats_gather(&stats, &q->gen, q->seed, (rng_stream)q->stream, q->count,
+                                       &p, a) == SNIP_OK)
             o = stats.json;
         arena_free(a);
     }
