@@ -206,13 +206,9 @@ static int command(const cli_command *self, int argc, char **argv)
         CLI_TASK_TABLE(&task),
         CLI_TASK_MODEL(&task),
     };
-    int n = cli_parse(self, options, sizeof options / sizeof *options, argc, argv, &code);
-    if (n < 0)
+    if (!cli_parse_two(self, options, sizeof options / sizeof *options, argc, argv, "table",
+                       "formula", &code))
         return code;
-    if (n != 2)
-        return cli_wants(self, "a table and a formula");
-    if (!cli_one_input(self, argv, "table and formula"))
-        return CLI_MISUSED;
     if (svg && !cli_can_write(self, svg))
         return CLI_FAILED;
 

@@ -479,13 +479,9 @@ static int command(const cli_command *self, int argc, char **argv)
                    .high = UINT64_MAX),
         CLI_SWITCH("quiet", &q.quiet, "no notes on standard error", .short_name = 'q'),
     };
-    int n = cli_parse(self, options, sizeof options / sizeof *options, argc, argv, &code);
-    if (n < 0)
+    if (!cli_parse_two(self, options, sizeof options / sizeof *options, argc, argv, "table",
+                       "formula", &code))
         return code;
-    if (n != 2)
-        return cli_wants(self, "a table and a formula");
-    if (!cli_one_input(self, argv, "table and formula"))
-        return CLI_MISUSED;
     if (!check_options(&q))
         return CLI_MISUSED;
     if (!(q.a = arena_new(0)))

@@ -192,11 +192,8 @@ static int command(const cli_command *self, int argc, char **argv)
                    "an object a line: prefix, infix, dim, x, y; of laws law, mean, deviation"),
         CLI_QUIET(&q.quiet),
     };
-    int n = cli_parse(self, options, sizeof options / sizeof *options, argc, argv, &code);
-    if (n < 0)
+    if (!cli_parse_none(self, options, sizeof options / sizeof *options, argc, argv, &code))
         return code;
-    if (n > 0)
-        return cli_takes_none(self, argv[0]);
     if (stats && q.first)
         return cli_fail(self, CLI_MISUSED, "--stats starts at sample 0, so --first has no use");
     if (stats && q.count > 100000000)

@@ -295,11 +295,8 @@ static int command(const cli_command *self, int argc, char **argv)
         CLI_SWITCH("json", &q.json, "the result as a JSON object"),
         CLI_QUIET(&q.quiet),
     };
-    int n = cli_parse(self, options, sizeof options / sizeof *options, argc, argv, &code);
-    if (n < 0)
+    if (!cli_parse_none(self, options, sizeof options / sizeof *options, argc, argv, &code))
         return code;
-    if (n > 0)
-        return cli_takes_none(self, argv[0]);
     if (!q.out)
         return cli_fail(self, CLI_MISUSED, "needs --out DIR, the folder of the run");
     if (q.overwrite && q.resume)
