@@ -206,12 +206,13 @@ const cli_command cli_gen_command = {
     .name = "gen",
     .summary = "draw expressions and points from the SNIP generator, or laws",
     .arguments = "[options]",
-    .about = "Draws samples as SNIP does: an expression, input points, and its values there. "
-             "Sample i of a stream under a seed is always the same, on any machine and with any "
-             "number of threads. --laws draws short laws as people write and measure them instead: "
-             "raw units, mostly positive ranges, 1 to 6 inputs. Shown is the law itself; its "
-             "sample (--json) is what the model reads of it, in inputs of mean 0 and deviation 1: "
-             "x_raw = mean + deviation * x.",
+    .about =
+        "Draws samples as SNIP does: an expression, input points, and its values there. Sample "
+        "i of a stream under a seed is always the same, on any machine and with any number of "
+        "threads. --laws draws short laws instead, as people write and measure them: raw units, "
+        "mostly positive ranges, 1 to 6 inputs. It shows the law itself; its sample (--json) is "
+        "what the model reads of it, in inputs of mean 0 and deviation 1: x_raw = mean + "
+        "deviation * x.",
     .examples = "snip gen --count 5\n"
                 "snip gen --laws --count 20\n"
                 "snip gen --seed 7 --count 1000 --dims 10 --points 200 --json > samples.jsonl\n"

@@ -80,11 +80,12 @@ const cli_command cli_pack_command = {
     .name = "pack",
     .summary = "store a model's weights at half the size",
     .arguments = "MODEL --out FILE [options]",
-    .about = "Writes the model with float16 numbers, for models that are no longer trained. Every "
-             "command reads such files. --promise N is for models that read forms: it finds how "
-             "similarity, correlation and size are best added up to tell, before any fit, which "
-             "formulas will suit a table; the weights go into the file, for this model only, and "
-             "snip rank then shows the sum as `promise`.",
+    .about =
+        "Writes the model with float16 numbers, for models that are no longer trained. Every "
+        "command reads such files. --promise N is for models that read forms: it chooses "
+        "weights for similarity, correlation and size such that their sum predicts, before any "
+        "fit, which formulas will suit a table. The weights go into the file, for this model "
+        "only, and snip rank then shows the sum as `promise`.",
     .examples = "snip pack runs/tiny/model.safetensors -o tiny.safetensors\n"
                 "snip pack runs/forms/model.safetensors -o forms.safetensors --promise 200\n",
     .run = command,
