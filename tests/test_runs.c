@@ -174,7 +174,7 @@ static void muon_has_the_matrices_of_the_layers(void **state)
     assert_memory_equal(emb[0], emb[1], all * sizeof(float)); /* the same step by Adam */
     double moved = 0, seconds[2] = { 0 };
     model_start(m, muon.seed);
-    const float *start = m->w + model_find(m, "encoder_f.ffns.1.lin1.weight")->offset;
+    const float *start = m->w + find_tensor(m, "encoder_f.ffns.1.lin1.weight")->offset;
     for (size_t i = 0; i < n; i++) {
         moved += pow((double)one[1][i] - (double)start[i], 2) / (double)n;
         for (int j = 0; j < 2; j++)
@@ -198,7 +198,7 @@ static void the_model_is_the_average(void **state)
     assert_int_equal(model_new(&m, &c, a, NULL), SNIP_OK);
     train_config plain = short_run(1), averaged = short_run(30);
     model_start(m, plain.seed);
-    const model_tensor *t = model_find(m, "encoder_y.attentions.0.k_lin.weight");
+    const model_tensor *t = find_tensor(m, "encoder_y.attentions.0.k_lin.weight");
     size_t n = model_tensor_size(t), k;
     double *want = arena_array(a, n, sizeof *want);
     for (size_t i = 0; i < n; i++)
