@@ -17,6 +17,10 @@ grep -nE 'str(n?cmp|str)\((st|why|[a-z]+->st)(\.|->)msg' src/*/*.c bench/*.c | n
 grep -nE '(^|[^a-z_])(printf|puts|putchar|perror)\(|std(out|err)|STD(OUT|ERR)_FILENO' $library |
     grep -v '^src/base/file\.c' | none "prints"
 
+# These keep something in a place that all threads share.
+grep -nE '(^|[^a-z_])(lgamma|strtok|localtime|gmtime|asctime|ctime|rand|drand48)\(' $library |
+    none "not safe with threads"
+
 # CONTRIBUTING.md has the order. Folders on one line do not know each other.
 /usr/bin/python3 - <<'PY' | none "includes a folder that is not to its left"
 import pathlib, re
