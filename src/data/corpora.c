@@ -415,7 +415,7 @@ snip_code data_formula_usable(expr *normal, const data_formula *f, const double 
                            "too large for float tokens at %zu of %zu points", large, rows);
     expr_domain domain = { .low = f->low, .high = f->high, .count = f->names.count };
     snip_code code = expr_normal(normal, f->e, &domain, a, st);
-    data_tokens tokens;
+    data_tokens tokens; /* whether there are any: SNIP's vocabulary decides, not a model's words */
     if (code == SNIP_OK)
         code = data_tokens_make(&tokens, *normal, v, a, st);
     if (code != SNIP_OK)
