@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "base/isa.h"
+#include "base/numbers.h"
 #include "search/values.h"
 
 enum { TREES = 2000, NODES = 12, INPUTS = 3 };
@@ -36,11 +37,10 @@ static void grow(expr_node *node, size_t n, rng *r)
 /* The same loss by the evaluator for whole tables and a plain loop. */
 static double plainly(const search_sample *p, expr e, double *value, arena *a)
 {
-    double mean = 0, vv = 0, vy = 0;
+    double vv = 0, vy = 0;
     if (expr_eval(e, p->x, p->rows, value, a) != p->rows)
         return INFINITY;
-    for (size_t i = 0; i < p->rows; i++)
-        mean += value[i] / (double)p->rows;
+    double mean = numbers_mean(value, p->rows);
     for (size_t i = 0; i < p->rows; i++) {
         vv += (value[i] - mean) * (value[i] - mean);
         vy += (value[i] - mean) * p->y[i];

@@ -143,6 +143,14 @@ golden_array golden_npy(const char *name, arena *a)
     return out;
 }
 
+const model_tensor *find_tensor(const model *m, const char *name)
+{
+    for (size_t k = 0; k < m->tensors; k++)
+        if (strcmp(m->tensor[k].name, name) == 0)
+            return &m->tensor[k];
+    return NULL;
+}
+
 double chi_square_p(double x, double freedom)
 {
     /* The regularised incomplete gamma function Q(freedom/2, x/2): a series below the mean, a

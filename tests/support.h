@@ -55,6 +55,9 @@ model *untrained_model(uint64_t seed, arena *a);
 /* The same with the view of forms. */
 model *untrained_forms_model(uint64_t seed, arena *a);
 
+/* The tensor of that name, or NULL. */
+const model_tensor *find_tensor(const model *m, const char *name);
+
 /* Upper tail of the chi-square distribution. */
 double chi_square_p(double x, double freedom);
 

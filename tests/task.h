@@ -54,6 +54,39 @@ static inline regress_problem problem_of(const char *truth, size_t rows, arena *
     return p;
 }
 
+/* The problem that candidates are ranked for and formulas explained by. */
+static inline regress_problem ranked_problem(arena *a)
+{
+    return problem_of("2.5*x2 + 3*sin(2*a) + 0.5", ROWS, a);
+}
+
+/* A table of a law with normal noise; `size` is its deviation. */
+static inline regress_problem noisy(const char *law, size_t rows, double size, uint64_t draw,
+                                    arena *a)
+{
+    regress_table t = table_of(law, rows, a);
+    double *y = arena_copy(a, t.y, rows * sizeof *y);
+    rng r;
+    rng_init(&r, draw, RNG_BENCH, rows);
+    for (size_t i = 0; i < rows; i++)
+        y[i] += size * sqrt(-2 * log(1 - rng_uniform(&r))) * cos(6.283185307 * rng_uniform(&r));
+    t.y = y;
+    regress_problem p;
+    assert_int_equal(regress_problem_make(&p, &t, draw, a, NULL), SNIP_OK);
+    return p;
+}
+
+/* A sum of n + 1 terms. */
+static inline expr long_sum(const char *first, const char *term, size_t n, const expr_names *known,
+                            arena *a)
+{
+    char *text = arena_alloc(a, strlen(first) + n * (strlen(term) + 1) + 1), *end = text;
+    end += sprintf(end, "%s", first);
+    for (size_t i = 0; i < n; i++)
+        end += sprintf(end, "+%s", term);
+    return parsed(text, known, a);
+}
+
 /* A small model as the tools use it; it lives in `a`, so it is not closed. */
 static inline model_opened *small_model(arena *a)
 {

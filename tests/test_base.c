@@ -331,6 +331,15 @@ static void columns_are_summed_up(void **state)
     assert_true(fabs(numbers_correlation(v, falls, 4) + 1) < 1e-15);
     assert_true(numbers_correlation(v, same, 4) == 0 && numbers_correlation(bad, v, 4) == 0);
     assert_true(isfinite(numbers_mean(huge, 3)));
+    double mean, variance;
+    numbers_moments(v, 4, &mean, &variance);
+    assert_true(mean == 2.5 && variance == 1.25 && numbers_deviation(v, 4) == sqrt(1.25));
+    /* As a user's columns may be: all the same, nearly the largest, far below 1. */
+    const double tenth[] = { 0.1, 0.1, 0.1 }, wide[] = { -1e308, 1e308 }, tiny[] = { 0, 4e-200 };
+    assert_true(numbers_safe_mean(tenth, 3) == 0.1 && numbers_safe_variance(tenth, 3) == 0);
+    assert_true(numbers_safe_deviation(wide, 2) == 1e308 && numbers_safe_mean(wide, 2) == 0);
+    assert_true(numbers_safe_deviation(tiny, 2) == 2e-200);
+    assert_true(numbers_safe_mean(v, 4) == 2.5 && numbers_safe_variance(v, 4) == 1.25);
     const double *at = numbers_at(v, row, 3, *state);
     assert_true(at[0] == 3 && at[1] == 4 && at[2] == 3);
     double kept[3];

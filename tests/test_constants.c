@@ -1,4 +1,4 @@
-/* test_fit.c - constants found again, and what happens where they cannot be. */
+/* test_constants.c - constants found again, and what happens where they cannot be. */
 #include "support.h"
 
 #include <cminpack.h>

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "data/stats.h"
+#include "data/gen_stats.h"
 
 enum { SAMPLES = 30000 };
 static const double least_p = 0.001;
@@ -15,7 +15,7 @@ static const double least_p = 0.001;
 /* Ours and the reference's, gathered once. */
 typedef struct both {
     arena *a;
-    data_stats ours;
+    data_gen_stats ours;
     json_t *theirs;
 } both;
 
@@ -24,7 +24,7 @@ static int gather(void **state)
     both *b = calloc(1, sizeof *b);
     const data_gen gen = { .dims = DATA_DIMS_MAX, .points = DATA_POINTS };
     b->a = arena_new(0);
-    if (data_stats_gather(&b->ours, &gen, 1, RNG_TRAIN, SAMPLES, NULL, b->a) != SNIP_OK)
+    if (data_gen_stats_gather(&b->ours, &gen, 1, RNG_TRAIN, SAMPLES, NULL, b->a) != SNIP_OK)
         return -1;
     b->theirs = golden_json("generator-stats.json");
     *state = b;
@@ -196,7 +196,7 @@ static void values_and_points_are_distributed_alike(void **state)
 {
     const both *b = *state;
     golden_array rows = golden_npy("generator-rows.npy", b->a);
-    assert_int_equal(rows.shape[1], DATA_STATS_ROW);
+    assert_int_equal(rows.shape[1], DATA_GEN_STATS_ROW);
     double *ours = arena_array(b->a, SAMPLES, sizeof *ours);
     double *theirs = arena_array(b->a, rows.shape[0], sizeof *theirs);
     static const struct {
@@ -212,8 +212,8 @@ static void values_and_points_are_distributed_alike(void **state)
             if (cases[c].kind < 0 || (int)b->ours.rows[i][10] == cases[c].kind)
                 ours[n++] = (double)b->ours.rows[i][cases[c].column];
         for (size_t i = 0; i < rows.shape[0]; i++)
-            if (cases[c].kind < 0 || (int)rows.value[i * DATA_STATS_ROW + 10] == cases[c].kind)
-                theirs[m++] = rows.value[i * DATA_STATS_ROW + (size_t)cases[c].column];
+            if (cases[c].kind < 0 || (int)rows.value[i * DATA_GEN_STATS_ROW + 10] == cases[c].kind)
+                theirs[m++] = rows.value[i * DATA_GEN_STATS_ROW + (size_t)cases[c].column];
         double p = kolmogorov_test(ours, n, theirs, m);
         print_message("%-55s p = %.4f\n", cases[c].name, p);
         if (!(p > least_p))
@@ -300,12 +300,12 @@ static void samples_are_pure(void **state)
     (void)state;
     arena *a = arena_new(0);
     const data_gen gen = { .dims = 10, .points = 200 };
-    data_stats one, two;
+    data_gen_stats one, two;
     int threads = omp_get_max_threads();
     omp_set_num_threads(1);
-    assert_int_equal(data_stats_gather(&one, &gen, 5, RNG_HELD_OUT, 500, NULL, a), SNIP_OK);
+    assert_int_equal(data_gen_stats_gather(&one, &gen, 5, RNG_HELD_OUT, 500, NULL, a), SNIP_OK);
     omp_set_num_threads(2);
-    assert_int_equal(data_stats_gather(&two, &gen, 5, RNG_HELD_OUT, 500, NULL, a), SNIP_OK);
+    assert_int_equal(data_gen_stats_gather(&two, &gen, 5, RNG_HELD_OUT, 500, NULL, a), SNIP_OK);
     omp_set_num_threads(threads);
     assert_true(json_equal(one.json, two.json));
     assert_memory_equal(one.rows, two.rows, 500 * sizeof *one.rows);

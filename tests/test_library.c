@@ -1,5 +1,5 @@
-/* test_index.c - libraries: search against brute force, the same bytes however they are built, and
- * every kind of damage refused in one line. */
+/* test_library.c - libraries: search against brute force, the same bytes however they are built,
+ * and every kind of damage refused in one line. */
 #include "support.h"
 
 #include <errno.h>

@@ -55,7 +55,7 @@ static float number_at(const safetensors_entry *e, size_t i)
 static void each_number(const golden *g, const safetensors_file *f, const safetensors_entry *e,
                         void (*each)(void *context, size_t at, float value), void *context)
 {
-    const model_tensor *t = model_find(g->m, e->name);
+    const model_tensor *t = find_tensor(g->m, e->name);
     if (!t)
         fail_msg("no tensor %s", e->name);
     char rows_name[128];

@@ -230,7 +230,7 @@ static void the_paper_s_tensors_are_the_reference_s(void **state)
         if (sscanf(s, "%31s %63s %31s %lu", module, name, shape, &size) == 4 &&
             strcmp(name, "TOTAL") != 0 && strncmp(s, "all", 3) != 0) {
             snprintf(full, sizeof full, "%s.%s", module, name);
-            const model_tensor *t = model_find(m, full);
+            const model_tensor *t = find_tensor(m, full);
             if (!t)
                 fail_msg("no %s", full);
             char ours[48];

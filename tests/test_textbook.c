@@ -1,4 +1,5 @@
-/* The laws of the textbooks: the list itself, their units, and which one a table gets. */
+/* test_textbook.c - the laws of the textbooks: the list itself, their units, and which one a table
+ * gets. */
 #include "support.h"
 
 #include <math.h>

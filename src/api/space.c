@@ -1,4 +1,4 @@
-/* api_space.c - the public face of models: embeddings, ranking, libraries, explanations. */
+/* space.c - the public face of models: embeddings, ranking, libraries, explanations. */
 #include <locale.h>
 #include <math.h>
 #include <omp.h>

@@ -12,12 +12,70 @@ double numbers_mean(const double *v, size_t n)
     return mean;
 }
 
+void numbers_moments(const double *v, size_t n, double *mean, double *variance)
+{
+    *mean = numbers_mean(v, n);
+    *variance = 0;
+    for (size_t i = 0; i < n; i++)
+        *variance += (v[i] - *mean) * (v[i] - *mean) / (double)n;
+}
+
 double numbers_variance(const double *v, size_t n)
 {
-    double mean = numbers_mean(v, n), square = 0;
+    double mean, variance;
+    numbers_moments(v, n, &mean, &variance);
+    return variance;
+}
+
+double numbers_deviation(const double *v, size_t n)
+{
+    return sqrt(numbers_variance(v, n));
+}
+
+static int all_same(const double *v, size_t n)
+{
+    size_t i = 1;
+    while (i < n && v[i] == v[0])
+        i++;
+    return i >= n;
+}
+
+double numbers_safe_mean(const double *v, size_t n)
+{
+    return n > 0 && all_same(v, n) ? v[0] : numbers_mean(v, n);
+}
+
+/* The variance in units of 4^*exponent: a power of two changes no digit, and no square over- or
+ * underflows. */
+static double scaled_variance(const double *v, size_t n, int *exponent)
+{
+    double big = 0, sum = 0;
+    *exponent = 0;
+    if (all_same(v, n))
+        return 0;
     for (size_t i = 0; i < n; i++)
-        square += (v[i] - mean) * (v[i] - mean) / (double)n;
-    return square;
+        big = fmax(big, fabs(v[i]));
+    frexp(big, exponent);
+    double mean = ldexp(numbers_mean(v, n), -*exponent);
+    for (size_t i = 0; i < n; i++) {
+        double d = ldexp(v[i], -*exponent) - mean;
+        sum += d * (d / (double)n);
+    }
+    return sum;
+}
+
+double numbers_safe_variance(const double *v, size_t n)
+{
+    int exponent;
+    double variance = scaled_variance(v, n, &exponent);
+    return ldexp(variance, 2 * exponent);
+}
+
+double numbers_safe_deviation(const double *v, size_t n)
+{
+    int exponent;
+    double variance = scaled_variance(v, n, &exponent);
+    return ldexp(sqrt(variance), exponent);
 }
 
 double numbers_correlation(const double *a, const double *b, size_t n)

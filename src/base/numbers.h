@@ -4,7 +4,9 @@
  *     double mean = numbers_mean(v, 3), middle = numbers_median(v, 3);   // v is sorted now
  *
  * Values are divided before they are summed, so that no sum overflows where the mean does not, and
- * summed in their order: results are the same bits everywhere. */
+ * summed in their order: results are the same bits everywhere. Loops over every generated sample
+ * (data/points.c, data/laws.c) and the search's (search/solve.c) have several running sums instead,
+ * which is quicker; their order is part of what a seed gives. */
 #ifndef BASE_NUMBERS_H
 #define BASE_NUMBERS_H
 
@@ -14,8 +16,17 @@
 
 double numbers_mean(const double *v, size_t n);
 
-/* The mean of the squared distances from the mean. */
+/* The mean, and the mean of the squared distances from it. */
+void numbers_moments(const double *v, size_t n, double *mean, double *variance);
 double numbers_variance(const double *v, size_t n);
+double numbers_deviation(const double *v, size_t n);
+
+/* The same for a user's column, whose values may be as large or small as numbers get: nothing over-
+ * or underflows, and the variance is 0 only where all values are the same, which are then the mean.
+ */
+double numbers_safe_mean(const double *v, size_t n);
+double numbers_safe_variance(const double *v, size_t n);
+double numbers_safe_deviation(const double *v, size_t n);
 
 /* The correlation of a and b; 0 where one does not vary or is not finite. */
 double numbers_correlation(const double *a, const double *b, size_t n);

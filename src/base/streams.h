@@ -51,6 +51,8 @@
     ROW(ROW_DRAWS, RNG_ROWS, RNG_FIRST, STREAMS_BIT(20), STREAMS_BIT(20))                          \
     ROW(FORMS_NOISE, RNG_ROWS, RNG_FIRST, STREAMS_BIT(36), STREAMS_BIT(35))                        \
     ROW(PAIRS_NOISE, RNG_ROWS, RNG_FIRST, STREAMS_BIT(40), STREAMS_BIT(40))                        \
+    /* Libraries. The suite `forms` and the map of `serve` take formulas from here on purpose: */  \
+    /* these are a library, too, of the same formulas as a user's. */                              \
     ROW(LIBRARY, RNG_LIBRARY, RNG_FIRST, 0, STREAMS_BIT(63))                                       \
     ROW(LIBRARY_LAWS, RNG_LIBRARY, RNG_LAW, 0, STREAMS_BIT(63))                                    \
     ROW(BEHAVIOUR_POINTS, RNG_LIBRARY, RNG_FIRST, UINT64_MAX, 1)                                   \

@@ -16,13 +16,9 @@ static int command(const cli_command *self, int argc, char **argv)
         CLI_SWITCH("json", &json,
                    "17 significant digits; NaN and Infinity as Python's json has them"),
     };
-    int n = cli_parse(self, options, sizeof options / sizeof *options, argc, argv, &code);
-    if (n < 0)
+    if (!cli_parse_two(self, options, sizeof options / sizeof *options, argc, argv, "formula",
+                       "table", &code))
         return code;
-    if (n != 2)
-        return cli_wants(self, "a formula and a table");
-    if (!cli_one_input(self, argv, "formula and table"))
-        return CLI_MISUSED;
 
     arena *a = arena_new(0);
     snip_status st;

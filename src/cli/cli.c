@@ -181,6 +181,29 @@ int cli_parse(const cli_command *self, const cli_option *options, size_t count, 
     return kept;
 }
 
+int cli_parse_two(const cli_command *self, const cli_option *options, size_t count, int argc,
+                  char **argv, const char *first, const char *second, int *exit_code)
+{
+    char which[80];
+    int n = cli_parse(self, options, count, argc, argv, exit_code);
+    if (n < 0)
+        return 0;
+    *exit_code = CLI_MISUSED;
+    if (n != 2)
+        cli_wants(self, "a %s and a %s", first, second);
+    snprintf(which, sizeof which, "%s and %s", first, second);
+    return n == 2 && cli_one_input(self, argv, which);
+}
+
+int cli_parse_none(const cli_command *self, const cli_option *options, size_t count, int argc,
+                   char **argv, int *exit_code)
+{
+    int n = cli_parse(self, options, count, argc, argv, exit_code);
+    if (n > 0)
+        *exit_code = cli_takes_none(self, argv[0]);
+    return n == 0;
+}
+
 snip_code cli_formula_text(const char **out, const char *argument, arena *a, snip_status *st)
 {
     *out = argument;

@@ -97,6 +97,14 @@ int cli_parse(const cli_command *self, const cli_option *options, size_t count, 
  * shell can complete). Returns 0, and prints nothing, if it asks for none of them. */
 int cli_show(const cli_command *self, const cli_option *options, size_t count, const char *how);
 
+/* The same for commands of two arguments, `first` and `second` by name, which are then argv[0] and
+ * argv[1], not both of them standard input; and for commands of none. Return 0 when the command is
+ * over. */
+int cli_parse_two(const cli_command *self, const cli_option *options, size_t count, int argc,
+                  char **argv, const char *first, const char *second, int *exit_code);
+int cli_parse_none(const cli_command *self, const cli_option *options, size_t count, int argc,
+                   char **argv, int *exit_code);
+
 /* Prints the manual page of a command or of the program. */
 void cli_show_man(const cli_command *self, const cli_option *options, size_t count);
 

@@ -6,6 +6,11 @@
 #include "data/corpora.h"
 #include "data/tokens.h"
 
+/* The corpora's names, each with what goes between it and the next; a macro, since a command's
+ * arguments are a constant. */
+#define FOLLOWED_BAR(name, label)   #name "|"
+#define FOLLOWED_COMMA(name, label) #name ", "
+
 /* What the command was asked for. */
 typedef struct request {
     int sampling, json;
@@ -175,8 +180,9 @@ static int command(const cli_command *self, int argc, char **argv)
     if (loaded != SNIP_OK)
         code = cli_fail_status(self, &st);
     else if (count == 0)
-        code = cli_fail(self, CLI_MISUSED,
-                        "there is no corpus '%.40s' (feynman, classic, strogatz, all)", name);
+        code =
+            cli_fail(self, CLI_MISUSED,
+                     "there is no corpus '%.40s' (" DATA_CORPUS_LIST(FOLLOWED_COMMA) "all)", name);
     else
         code = q.sample ? show_one(self, corpora, count, &q, a)
                         : show_corpora(self, corpora, count, &q, a);
@@ -187,7 +193,7 @@ static int command(const cli_command *self, int argc, char **argv)
 const cli_command cli_corpora_command = {
     .name = "corpora",
     .summary = "the formulas of Feynman, Classic and Strogatz",
-    .arguments = "[feynman|classic|strogatz|all] [options]",
+    .arguments = "[" DATA_CORPUS_LIST(FOLLOWED_BAR) "all] [options]",
     .about = "Samples points for each formula and says whether the model can use it, and if not "
              "why. With --sample ID it prints that formula's points and values as a CSV table.",
     .examples = "snip corpora\n"

@@ -23,7 +23,8 @@ typedef struct setting {
 /* Root mean square of a - b over the standard deviation of a. */
 static double distance(const double *a, const double *b, size_t n)
 {
-    double mean = numbers_mean(a, n), variance = numbers_variance(a, n), square = 0;
+    double mean, variance, square = 0;
+    numbers_moments(a, n, &mean, &variance);
     for (size_t i = 0; i < n; i++)
         square += (a[i] - b[i]) * (a[i] - b[i]) / (double)n;
     /* a constant varies by rounding only */

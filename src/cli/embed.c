@@ -226,12 +226,12 @@ const cli_command cli_embed_command = {
     .name = "embed",
     .summary = "turn formulas or tables into vectors of the shared space",
     .arguments = "(--formulas FILE | --table FILE ...) --out FILE.npy [options]",
-    .about =
-        "Writes a matrix of floats that NumPy reads, a row of length 1 each, and prints a line for "
-        "every row: row, file, line, name, node (-1: the whole), formula. Formulas are taken as "
-        "functions of inputs of mean 0 and deviation 1, as in training; tables are standardised. "
-        "The inner product of a formula's row and a table's row says how well they agree. With "
-        "--view form a table has two rows, of y and of -y, the larger product counts.",
+    .about = "Writes a matrix of floats that NumPy reads, each row of length 1, and prints a line "
+             "for every row: row, file, line, name, node (-1: the whole), formula. Formulas are "
+             "taken as functions of inputs of mean 0 and deviation 1, as in training; tables are "
+             "standardised. The inner product of a formula's row and a table's row says how well "
+             "they agree. With --view form a table has two rows, for y and for -y; the larger "
+             "product counts.",
     .examples = "snip embed --formulas formulas.txt -o formulas.npy\n"
                 "echo 'sin(x0) + 2.5*x1' | snip embed --formulas - --subtrees -o parts.npy\n"
                 "snip embed --table a.csv b.csv c.csv -o tables.npy\n"

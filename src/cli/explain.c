@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "base/numbers.h"
 #include "cli/task.h"
 #include "regress/results.h"
 
@@ -65,12 +66,7 @@ static void print_node(const regress_explanation *x, const regress_problem *p, s
 /* The share of y's variance that a cross-validated error leaves explained. */
 static double r2_cross(double cross, const regress_problem *p)
 {
-    double mean = 0, variance = 0;
-    for (size_t i = 0; i < p->rows; i++)
-        mean += p->y[i] / (double)p->rows;
-    for (size_t i = 0; i < p->rows; i++)
-        variance += (p->y[i] - mean) * ((p->y[i] - mean) / (double)p->rows);
-    return 1 - cross / variance;
+    return 1 - cross / numbers_safe_variance(p->y, p->rows);
 }
 
 static const char *judged_on(const regress_problem *p)
@@ -210,13 +206,9 @@ static int command(const cli_command *self, int argc, char **argv)
         CLI_TASK_TABLE(&task),
         CLI_TASK_MODEL(&task),
     };
-    int n = cli_parse(self, options, sizeof options / sizeof *options, argc, argv, &code);
-    if (n < 0)
+    if (!cli_parse_two(self, options, sizeof options / sizeof *options, argc, argv, "table",
+                       "formula", &code))
         return code;
-    if (n != 2)
-        return cli_wants(self, "a table and a formula");
-    if (!cli_one_input(self, argv, "table and formula"))
-        return CLI_MISUSED;
     if (svg && !cli_can_write(self, svg))
         return CLI_FAILED;
 

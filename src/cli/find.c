@@ -191,18 +191,17 @@ const cli_command cli_find_command = {
     .summary = "name the law of a table, or find formulas for it in a library",
     .arguments = "TABLE [--index LIBRARY] [options] | --formula F --index LIBRARY [options]",
     .about =
-        "Without --index, fits some 250 laws of the textbooks to the table, each with its inputs "
-        "in every role, and lists the best with name and field, in the table's names and units. "
-        "Laws are ordered by error and size together, so a line that explains the table as well "
-        "comes first. No model is needed; one that reads forms adds similarities. Constants "
-        "printed "
-        "come from all rows; rows held out only judge.\n\n"
-        "With --index, searches a library (snip index) for the formulas whose vectors are nearest "
-        "to the table's, with all its inputs and with some of them left out. With --refit their "
-        "constants are fitted to three quarters of the rows and they are ordered by error on the "
-        "others and by size. With --formula it lists the formulas nearest to one, taken as a "
-        "function of inputs of mean 0 and deviation 1; --format, --out and what concerns the table "
-        "do not go with it.",
+        "Without --index, fits some 250 textbook laws to the table, with its inputs in every "
+        "role, and lists the best with name and field, in the table's names and units. Laws are "
+        "ordered by error and size together, so a straight line that explains the table equally "
+        "well comes first. No model is needed; one that reads forms adds similarities. The "
+        "constants printed are fitted to all rows; rows held out only judge.\n\n"
+        "With --index, searches a library (snip index) for the formulas whose vectors are "
+        "nearest to the table's, with all its inputs and with some of them left out. With "
+        "--refit their constants are fitted to three quarters of the rows, and they are ordered "
+        "by size and by their error on the rest. With --formula it lists the formulas nearest "
+        "to that one, which is taken as a function of inputs of mean 0 and deviation 1; "
+        "--format, --out and the options for tables do not apply then.",
     .examples = "snip find data.csv --top 5\n"
                 "snip find data.csv --index lib.db -k 20 --refit\n"
                 "snip find data.csv --index lib.db --format csv --out found.csv\n"

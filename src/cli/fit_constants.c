@@ -479,13 +479,9 @@ static int command(const cli_command *self, int argc, char **argv)
                    .high = UINT64_MAX),
         CLI_SWITCH("quiet", &q.quiet, "no notes on standard error", .short_name = 'q'),
     };
-    int n = cli_parse(self, options, sizeof options / sizeof *options, argc, argv, &code);
-    if (n < 0)
+    if (!cli_parse_two(self, options, sizeof options / sizeof *options, argc, argv, "table",
+                       "formula", &code))
         return code;
-    if (n != 2)
-        return cli_wants(self, "a table and a formula");
-    if (!cli_one_input(self, argv, "table and formula"))
-        return CLI_MISUSED;
     if (!check_options(&q))
         return CLI_MISUSED;
     if (!(q.a = arena_new(0)))
@@ -508,14 +504,15 @@ const cli_command cli_fit_constants_command = {
     .summary = "fit the parameters of a given law, with their errors",
     .arguments = "TABLE FORMULA [options]",
     .about =
-        "Fits a law to all rows of a table by least squares. Names in FORMULA that are not columns "
-        "are parameters; numbers written with a point (1.0, not 1) are fitted as well, as c1, c2, "
-        "... in order. Prints estimates with standard errors, intervals and correlations, and how "
-        "well the law fits; --out writes residual and intervals of every row, --svg draws them. A "
-        "parameter without --param starts at 1 and at a hundred other points. With --sigma the "
-        "standard errors rest on the sigmas alone, and chi-square tells whether these go with the "
-        "law. Bounds are kept by projected steps; a parameter that ends at one counts as fixed "
-        "there. What the data cannot tell apart has no standard error, and a note says so.",
+        "Fits a law to all rows of a table by least squares. Names in FORMULA that are not "
+        "columns are parameters; numbers written with a point (1.0, not 1) are fitted as well, "
+        "as c1, c2, ... in order. Prints estimates with standard errors, intervals and "
+        "correlations, and how well the law fits; --out writes residual and intervals of every "
+        "row, --svg draws them. A parameter without --param starts at 1 and at a hundred other "
+        "points. With --sigma the standard errors rest on the sigmas alone, and chi-square "
+        "shows whether law and sigmas agree. Bounds are kept by projected steps; a parameter "
+        "that ends at a bound counts as fixed there. Parameters that the data cannot tell apart "
+        "have no standard error, and a note says so.",
     .examples = "snip fit-constants data.csv 'A*(1 - exp(-b*x))' --param A=500,b=1e-4\n"
                 "snip fit-constants data.csv 'A*exp(-b*t) + C' --fix C=0 --bounds b=0: --sigma dy\n"
                 "snip fit-constants data.csv '2.5*x^1.5' --json\n"

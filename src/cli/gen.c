@@ -6,7 +6,7 @@
 #include "cli/cli.h"
 #include "data/gen.h"
 #include "data/laws.h"
-#include "data/stats.h"
+#include "data/gen_stats.h"
 
 enum { CHUNK = 256 }; /* samples made in parallel before they are printed in order */
 
@@ -130,9 +130,9 @@ static json_t *gather(const request *q)
         data_law_stats(&o, &q->gen, q->seed, (rng_stream)q->stream, q->count, &p);
     } else {
         arena *a = arena_new(0);
-        data_stats stats;
-        if (a && data_stats_gather(&stats, &q->gen, q->seed, (rng_stream)q->stream, q->count, &p,
-                                   a) == SNIP_OK)
+        data_gen_stats stats;
+        if (a && data_gen_stats_gather(&stats, &q->gen, q->seed, (rng_stream)q->stream, q->count,
+                                       &p, a) == SNIP_OK)
             o = stats.json;
         arena_free(a);
     }
@@ -192,11 +192,8 @@ static int command(const cli_command *self, int argc, char **argv)
                    "an object a line: prefix, infix, dim, x, y; of laws law, mean, deviation"),
         CLI_QUIET(&q.quiet),
     };
-    int n = cli_parse(self, options, sizeof options / sizeof *options, argc, argv, &code);
-    if (n < 0)
+    if (!cli_parse_none(self, options, sizeof options / sizeof *options, argc, argv, &code))
         return code;
-    if (n > 0)
-        return cli_takes_none(self, argv[0]);
     if (stats && q.first)
         return cli_fail(self, CLI_MISUSED, "--stats starts at sample 0, so --first has no use");
     if (stats && q.count > 100000000)
@@ -209,12 +206,13 @@ const cli_command cli_gen_command = {
     .name = "gen",
     .summary = "draw expressions and points from the SNIP generator, or laws",
     .arguments = "[options]",
-    .about = "Draws samples as SNIP does: an expression, input points, and its values there. "
-             "Sample i of a stream under a seed is always the same, on any machine and with any "
-             "number of threads. --laws draws short laws as people write and measure them instead: "
-             "raw units, mostly positive ranges, 1 to 6 inputs. Shown is the law itself; its "
-             "sample (--json) is what the model reads of it, in inputs of mean 0 and deviation 1: "
-             "x_raw = mean + deviation * x.",
+    .about =
+        "Draws samples as SNIP does: an expression, input points, and its values there. Sample "
+        "i of a stream under a seed is always the same, on any machine and with any number of "
+        "threads. --laws draws short laws instead, as people write and measure them: raw units, "
+        "mostly positive ranges, 1 to 6 inputs. It shows the law itself; its sample (--json) is "
+        "what the model reads of it, in inputs of mean 0 and deviation 1: x_raw = mean + "
+        "deviation * x.",
     .examples = "snip gen --count 5\n"
                 "snip gen --laws --count 20\n"
                 "snip gen --seed 7 --count 1000 --dims 10 --points 200 --json > samples.jsonl\n"

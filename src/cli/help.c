@@ -238,10 +238,11 @@ const cli_command cli_help_command = {
     .name = "help",
     .summary = "show help on the program or on one command",
     .arguments = "[COMMAND] [options]",
-    .about = "Without COMMAND it lists the commands. With --man it prints the manual page that "
-             "`make install` installs as snip-COMMAND(1), or snip(1). With --complete it prints, "
-             "for shells, the commands or the options of one: its name, kind, value, choices and "
-             "help, with tabs between.",
+    .about =
+        "Without COMMAND it lists the commands. With --man it prints the manual page that `make "
+        "install` installs as snip-COMMAND(1), or snip(1). With --complete it prints what "
+        "shells need: the commands, or the options of one with name, kind, value, choices and "
+        "help, separated by tabs.",
     .examples = "snip help calc\n"
                 "snip help --man calc | man -l -\n"
                 "snip help --complete train\n",

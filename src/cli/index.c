@@ -302,7 +302,7 @@ static int command(const cli_command *self, int argc, char **argv)
     uint64_t threads = 0;
     int code;
     const cli_option options[] = {
-        CLI_OPTION(COUNT, "count", &q.count, "N", "build: formulas that the library shall have",
+        CLI_OPTION(COUNT, "count", &q.count, "N", "build: formulas that the library should have",
                    .low = 1, .high = 1000000000),
         CLI_OPTION(TEXT, "out", &q.out, "LIBRARY", "build: the file to make or to go on with (-o)",
                    .short_name = 'o'),
@@ -338,13 +338,14 @@ const cli_command cli_index_command = {
     .summary = "make and keep a library of formulas to search",
     .arguments =
         "build -o LIBRARY [options] | add LIBRARY FORMULAS [options] | info LIBRARY [options]",
-    .about = "build draws formulas from the generator until the library has --count of them, no "
-             "two with the same behaviour, each with its vector in the model's space. Ctrl-C stops "
-             "it, and so may anything else: the same command goes on where it was. add puts your "
-             "own formulas in, a line each (lines that begin with # are comments, "
-             "`name<TAB>formula` gives a name, - is standard input); their variables are x0, x1, "
-             "..., inputs of mean 0 and deviation 1. info shows what a library holds. A library is "
-             "two files, LIBRARY and LIBRARY.vectors; move them together.",
+    .about =
+        "build draws formulas from the generator until the library has --count of them, no two "
+        "with the same behaviour, each with its vector in the model's space. After Ctrl-C, or "
+        "anything else that stopped it, the same command continues where it was. add puts in "
+        "your own formulas, a line each (lines that begin with # are comments, "
+        "`name<TAB>formula` gives a name, - is standard input); their variables are x0, x1, "
+        "..., inputs of mean 0 and deviation 1. info shows what a library holds. A library is "
+        "two files, LIBRARY and LIBRARY.vectors; move them together.",
     .examples = "snip index build --count 1000000 -o lib.db\n"
                 "snip index add lib.db mine.txt\n"
                 "snip index info lib.db --check\n",

@@ -275,7 +275,7 @@ static int command(const cli_command *self, int argc, char **argv)
         CLI_OPTION(COUNT, "seed", &q.seed, "K", "seed of weights and data",
                    .high = 9000000000000000),
         CLI_OPTION(TEXT, "out", &q.out, "DIR", "folder of the run"),
-        CLI_SWITCH("resume", &q.resume, "go on with the run in that folder"),
+        CLI_SWITCH("resume", &q.resume, "continue the run in that folder"),
         CLI_SWITCH("overwrite", &q.overwrite, "start anew in a folder that holds a run or a model"),
         CLI_OPTION(TEXT, "init", &q.init, "MODEL",
                    "start with the weights and configuration of this file"),
@@ -295,11 +295,8 @@ static int command(const cli_command *self, int argc, char **argv)
         CLI_SWITCH("json", &q.json, "the result as a JSON object"),
         CLI_QUIET(&q.quiet),
     };
-    int n = cli_parse(self, options, sizeof options / sizeof *options, argc, argv, &code);
-    if (n < 0)
+    if (!cli_parse_none(self, options, sizeof options / sizeof *options, argc, argv, &code))
         return code;
-    if (n > 0)
-        return cli_takes_none(self, argv[0]);
     if (!q.out)
         return cli_fail(self, CLI_MISUSED, "needs --out DIR, the folder of the run");
     if (q.overwrite && q.resume)
@@ -324,11 +321,11 @@ const cli_command cli_train_command = {
     .name = "train",
     .summary = "train a model",
     .arguments = "--out DIR [options]",
-    .about = "Trains the two encoders on samples drawn as it goes, so data never repeat. Ctrl-C "
-             "saves and stops (so do SIGTERM and SIGHUP; the exit status is then 3); --resume goes "
-             "on with exactly the same run. The folder holds model.safetensors (the weights), "
+    .about = "Trains the two encoders on samples drawn on the fly, so data never repeat. Ctrl-C "
+             "saves and stops (so do SIGTERM and SIGHUP; the exit status is then 3); --resume "
+             "continues exactly the same run. The folder holds model.safetensors (the weights), "
              "state.safetensors (what --resume needs) and log.jsonl. --init starts a new run from "
-             "the weights of a model file; the preset is then for the training alone.",
+             "the weights of a model file; the preset then applies to the training alone.",
     .examples =
         "snip train --preset tiny --stage S5 --steps 2000 --out runs/tiny\n"
         "snip train --preset tiny --stage S5 --steps 2000 --out runs/tiny --resume\n"

@@ -9,9 +9,12 @@
 #include "base/streams.h"
 #include "data/tokens.h"
 
-extern const char data_embedded_feynman[], data_embedded_classic[], data_embedded_strogatz[];
+/* The files as scripts/embed.py puts them into the program. */
+#define EMBEDDED(name, label) extern const char data_embedded_##name[];
+DATA_CORPUS_LIST(EMBEDDED)
 
-const char *const data_corpus_names[DATA_CORPORA] = { "feynman", "classic", "strogatz" };
+#define NAME(name, label) #name,
+const char *const data_corpus_names[DATA_CORPORA] = { DATA_CORPUS_LIST(NAME) };
 
 enum { FIELDS = 6, GRID_MAX = 1 << 20 };
 
@@ -22,13 +25,15 @@ const char *data_formula_function(const data_formula *f)
 
 snip_code data_corpus_builtin(data_corpus *out, const char *name, arena *a, snip_status *st)
 {
-    const char *const texts[DATA_CORPORA] = { data_embedded_feynman, data_embedded_classic,
-                                              data_embedded_strogatz };
+#define TEXT(name, label) data_embedded_##name,
+#define ALSO(name, label) ", " #name
+    const char *const texts[DATA_CORPORA] = { DATA_CORPUS_LIST(TEXT) };
+    const char *names = DATA_CORPUS_LIST(ALSO);
     for (int i = 0; i < DATA_CORPORA; i++)
         if (strcmp(name, data_corpus_names[i]) == 0)
             return data_corpus_parse(out, name, texts[i], a, st);
-    return status_fail(st, SNIP_FORMAT, 0,
-                       "there is no corpus '%.40s' (feynman, classic, strogatz)", name);
+    return status_fail(st, SNIP_FORMAT, 0, "there is no corpus '%.40s' (%s)", name,
+                       names + strlen(", "));
 }
 
 /* A finite number at *s, which is moved behind it. */
@@ -410,7 +415,7 @@ snip_code data_formula_usable(expr *normal, const data_formula *f, const double 
                            "too large for float tokens at %zu of %zu points", large, rows);
     expr_domain domain = { .low = f->low, .high = f->high, .count = f->names.count };
     snip_code code = expr_normal(normal, f->e, &domain, a, st);
-    data_tokens tokens;
+    data_tokens tokens; /* whether there are any: SNIP's vocabulary decides, not a model's words */
     if (code == SNIP_OK)
         code = data_tokens_make(&tokens, *normal, v, a, st);
     if (code != SNIP_OK)

@@ -29,8 +29,19 @@ typedef struct data_corpus {
  * formula of a function is wanted, the first that can be used. */
 const char *data_formula_function(const data_formula *f);
 
-enum { DATA_CORPORA = 3 };
-extern const char *const data_corpus_names[DATA_CORPORA]; /* feynman, classic, strogatz */
+/* The corpora that are part of the program: the name, which is that of data/NAME.tsv, and what
+ * people call it. */
+#define DATA_CORPUS_LIST(ROW)                                                                      \
+    ROW(feynman, "Feynman")                                                                        \
+    ROW(classic, "Classic")                                                                        \
+    ROW(strogatz, "Strogatz")
+
+enum {
+#define DATA_CORPUS_PLACE(name, label) DATA_CORPUS_##name,
+    DATA_CORPUS_LIST(DATA_CORPUS_PLACE) DATA_CORPORA
+#undef DATA_CORPUS_PLACE
+};
+extern const char *const data_corpus_names[DATA_CORPORA];
 
 /* The built-in corpus of that name. */
 snip_code data_corpus_builtin(data_corpus *out, const char *name, arena *a, snip_status *st);

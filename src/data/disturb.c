@@ -17,7 +17,7 @@ const double *data_noisy(const double *y, size_t n, double level, rng *r, arena 
         return NULL;
     rng_fill_uniform(r, g, 2 * pairs);
     expr_vec_best()->gauss(g, pairs);
-    double deviation = sqrt(numbers_variance(y, n));
+    double deviation = numbers_deviation(y, n);
     for (size_t i = 0; i < n; i++)
         g[i] = y[i] + (level > 0 ? level * deviation * g[i] : 0);
     return data_values_fit(g, n) ? g : y; /* beyond the tokens: as it was */

@@ -98,7 +98,7 @@ static json_t *tally_json(const tally *t, const data_gen *gen, uint64_t seed)
 snip_code data_law_stats(json_t **out, const data_gen *gen, uint64_t seed, rng_stream stream,
                          size_t count, progress *progress)
 {
-    /* The loop is that of data_stats_gather; what a thread tallies is of another kind. */
+    /* The loop is that of data_gen_stats_gather; what a thread tallies is of another kind. */
     tally total = { 0 };
     int failed = 0;
     size_t done = 0;

@@ -164,7 +164,7 @@ int law_fresh_like(law_writer *w, int j, int side)
 
 /* ---- values ---- */
 
-/* Four running sums in a fixed order: quick, and the same on every machine. */
+/* Four running sums in a fixed order: quick, and the same on every machine (numbers.h). */
 static double dot(const double *a, const double *b, size_t n)
 {
     double s[4] = { 0 };

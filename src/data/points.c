@@ -62,7 +62,7 @@ static void rotate(double *x, size_t stride, int dim, size_t from, size_t to, co
     }
 }
 
-/* Eight running sums in a fixed order: quick, and the same on every machine. */
+/* Eight running sums in a fixed order: quick, and the same on every machine (numbers.h). */
 static double sum8(const double s[8])
 {
     return ((s[0] + s[4]) + (s[2] + s[6])) + ((s[1] + s[5]) + (s[3] + s[7]));

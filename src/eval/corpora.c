@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/numbers.h"
 #include "base/text.h"
 #include "data/corpora.h"
 #include "data/tokens.h"
@@ -34,15 +35,11 @@ static int standardise(double ***out, double *mean, double *deviation, const dou
 {
     *out = arena_array(a, columns, sizeof **out);
     for (size_t j = 0; *out && j < columns; j++) {
-        double *to = (*out)[j] = arena_array(a, rows, sizeof *to), square = 0;
+        double *to = (*out)[j] = arena_array(a, rows, sizeof *to), variance;
         if (!to)
             return 0;
-        mean[j] = 0;
-        for (size_t i = 0; i < rows; i++)
-            mean[j] += x[j][i] / (double)rows;
-        for (size_t i = 0; i < rows; i++)
-            square += (x[j][i] - mean[j]) * (x[j][i] - mean[j]) / (double)rows;
-        deviation[j] = sqrt(square);
+        numbers_moments(x[j], rows, &mean[j], &variance);
+        deviation[j] = sqrt(variance);
         if (!(deviation[j] > 0))
             return -1;
         for (size_t i = 0; i < rows; i++)

@@ -140,11 +140,6 @@ static expr spelled(expr e, int change, arena *a)
 
 /* Units and columns --------------------------------------------------------------------------- */
 
-static double deviation(const double *v, size_t n)
-{
-    return sqrt(numbers_variance(v, n));
-}
-
 /* Every x_j of e replaced: by factor * x_j, or by the columns counted from the other end. */
 static expr in_units(expr e, int dim, double factor, int reverse, arena *a)
 {
@@ -177,7 +172,7 @@ static int change(expr *e, forms_problem *q, const forms_problem *p, int what, a
     if (what == Y_FACTOR)
         factor = 1e4;
     if (what == Y_OFFSET) { /* of y in units of its deviation: six digits are left of ten */
-        factor = 1e-6 / deviation(p->y, FORMS_TABLE);
+        factor = 1e-6 / numbers_deviation(p->y, FORMS_TABLE);
         offset = 3;
     }
     double *y = arena_array(a, FORMS_POINTS, sizeof *y);

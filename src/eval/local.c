@@ -47,13 +47,15 @@ static int varies(const double *y, size_t n)
     return numbers_variance(y, n) >= variance_least;
 }
 
-expr eval_as_read(const eval_target *t, int reading, expr e, arena *a)
+/* e, which is t's expression or an edit of it, as the symbolic encoder reads it. In `a`; node is
+ * NULL when memory is out. */
+static expr as_read(const eval_target *t, int reading, expr e, arena *a)
 {
     const expr *inputs = t->reading[reading].inputs;
     return inputs ? expr_substitute(e, inputs, (size_t)t->dim, a) : e;
 }
 
-/* Where e's node `node` stands in eval_as_read's. */
+/* Where e's node `node` stands in as_read's. */
 static size_t node_as_read(const expr *inputs, expr e, size_t node)
 {
     size_t at = node;
@@ -107,7 +109,7 @@ static int pool_add(pool *p, const model_space *s, const eval_target *t, size_t 
     const model_words *words[EVAL_READINGS_MAX] = { NULL };
     *fits = 1;
     for (int r = 0; r < t->readings && *fits; r++) {
-        expr read = eval_as_read(t, r, n->e, a);
+        expr read = as_read(t, r, n->e, a);
         if (!read.node)
             return 0;
         snip_code code = s ? model_space_words(&words[r], s, read, MODEL_EXACT, a, NULL) : SNIP_OK;

@@ -1,10 +1,10 @@
 /* report_cases.c - the page: what explain and rank find, by where the formulas come from. */
+#include "data/corpora.h"
 #include "eval/report_parts.h"
 
-static const eval_named sources[] = {
-    { "all", "all" },           { "feynman", "Feynman" },     { "classic", "Classic" },
-    { "strogatz", "Strogatz" }, { "generated", "generated" },
-};
+#define CORPUS(name, label) { #name, label },
+static const eval_named sources[] = { { "all", "all" },
+                                      DATA_CORPUS_LIST(CORPUS){ "generated", "generated" } };
 
 /* Named values down, each by source. */
 static void by_source(eval_page *g, const char *suite, const eval_named *value,

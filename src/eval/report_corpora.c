@@ -1,16 +1,13 @@
 /* report_corpora.c - the page: formulas of the three corpora. */
+#include "data/corpora.h"
 #include "eval/measures.h"
 #include "eval/report_parts.h"
 
 /* The paper averages over directions and corpora; so do we, over the three and not their union. */
 #define CORPUS_MEAN "corpora.feynman|classic|strogatz.%s.%s.f2y|y2f"
 
-static const eval_named corpora[] = {
-    { "feynman", "Feynman" },
-    { "classic", "Classic" },
-    { "strogatz", "Strogatz" },
-    { "pooled", "all pooled" },
-};
+#define CORPUS(name, label) { #name, label },
+static const eval_named corpora[] = { DATA_CORPUS_LIST(CORPUS){ "pooled", "all pooled" } };
 static const eval_named views[] = { { "paper", "paper's protocol" },
                                     { "consistent", "consistent view" } };
 static const eval_named protocols[] = {

@@ -66,10 +66,6 @@ typedef struct eval_target {
     int of_corpus; /* and so does where it is from */
 } eval_target;
 
-/* e, which is t's expression or an edit of it, as the symbolic encoder reads it. In `a`; node is
- * NULL when memory is out. */
-expr eval_as_read(const eval_target *t, int reading, expr e, arena *a);
-
 /* Scores of whole expressions, or of up to EVAL_SUBTREES_MAX subtrees each, in context: out[r] of
  * reading r, of which all targets have the same number. Edits that are too long for the model in
  * one reading are left out of all. Everything lives in `a`. */

@@ -1,4 +1,4 @@
-/* index_create.c - a library without formulas; see index.h. */
+/* create.c - a library without formulas; see file.h. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

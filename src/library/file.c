@@ -1,4 +1,4 @@
-/* index.c - reading a library; see index.h. */
+/* file.c - reading a library; see file.h. */
 #include "library/file.h"
 
 #include <errno.h>

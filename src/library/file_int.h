@@ -1,4 +1,4 @@
-/* index_int.h - what reading and writing a library share. */
+/* file_int.h - what reading and writing a library share. */
 #ifndef LIBRARY_FILE_INT_H
 #define LIBRARY_FILE_INT_H
 

@@ -1,4 +1,4 @@
-/* index_write.c - building and adding to a library; see index.h.
+/* write.c - building and adding to a library; see file.h.
  *
  * A batch is drawn and embedded by all threads, then taken over in its order by one. Batches are
  * small, for a stop to be answered soon, and go into one transaction for about two seconds, since a

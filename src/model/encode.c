@@ -18,7 +18,7 @@
 
 #include "base/clock.h"
 #include "data/tokens.h"
-#include "model/embed.h"
+#include "model/rows.h"
 
 /* What one layer keeps. `in` is its input, `mid` the value between its halves. */
 typedef struct layer_pass {
@@ -40,7 +40,7 @@ struct model_pass {
     float *out, *out_stats; /* what is pooled: top, or its norm with pre-norm */
     float *weight, *pooled;
     double embed_seconds;
-    model_embedded embedded; /* numeric: what the embedder keeps */
+    model_rows_kept embedded; /* numeric: what the embedder keeps */
 };
 
 static float *floats(arena *a, size_t rows, size_t cols)
@@ -410,7 +410,7 @@ static model_pass *tables_forward(const model *m, const model_tables *t, float *
         }
     p->n = p->offsets[p->sequences];
     p->sum = floats(a, p->n, d);
-    if (!p->sum || !model_embed_forward(m, t, p->offsets, p->sum, &p->embedded, a))
+    if (!p->sum || !model_rows_forward(m, t, p->offsets, p->sum, &p->embedded, a))
         return NULL;
     for (size_t s = 0; m->config.point_positions && s < p->sequences; s++)
         k->add(p->sum + p->offsets[s] * d, m->w + m->numeric.position,
@@ -445,7 +445,7 @@ int model_tables_backward(const model *m, const model_tables *t, const model_pas
     for (size_t s = 0; good && m->config.point_positions && s < p->sequences; s++)
         k->add(grad + m->numeric.position, dsum + p->offsets[s] * d,
                (p->offsets[s + 1] - p->offsets[s]) * d);
-    good = good && model_embed_backward(m, t, p->offsets, &p->embedded, dsum, grad, tmp);
+    good = good && model_rows_backward(m, t, p->offsets, &p->embedded, dsum, grad, tmp);
     arena_reset(tmp, mark);
     return good;
 }

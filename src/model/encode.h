@@ -71,13 +71,13 @@ int model_tables_backward(const model *m, const model_tables *t, const model_pas
                           const float *dz, float *grad, arena *tmp);
 
 /* What the encoder made of its input after `layer` layers (0: after the embedding's norm), a row
- * per token. For tests and for explaining. With post-norm these are SNIP's hidden states. */
+ * per token. For tests: with post-norm these are SNIP's hidden states. */
 const float *model_pass_hidden(const model_pass *p, int layer);
 
 /* How long it took to turn the input into rows, before the layers. */
 double model_pass_embed_seconds(const model_pass *p);
 
-/* The pooling weights, one number per token of each span in order. */
+/* The pooling weights, one number per token of each span in order. For tests. */
 const float *model_pass_weights(const model_pass *p);
 
 /* Bytes that a pass over n tokens takes at most. */

@@ -181,6 +181,7 @@ snip_code model_load(model **out, const char *path, json_t **metadata, arena *a,
     return code;
 }
 
+/* The names of stages are the trainer's; files outlive its table. */
 int model_has_tree(const json_t *metadata)
 {
     const char *stage = json_string_value(json_object_get(metadata, "stage"));

@@ -215,11 +215,3 @@ void model_start(model *m, uint64_t seed)
             memset(w + (size_t)t->zero_row * t->cols, 0, t->cols * sizeof *w);
     }
 }
-
-const model_tensor *model_find(const model *m, const char *name)
-{
-    for (size_t k = 0; k < m->tensors; k++)
-        if (strcmp(m->tensor[k].name, name) == 0)
-            return &m->tensor[k];
-    return NULL;
-}

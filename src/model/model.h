@@ -85,9 +85,6 @@ snip_code model_new(model **out, const model_config *config, arena *a, snip_stat
 /* Sets all parameters as SNIP does, from the seed. */
 void model_start(model *m, uint64_t seed);
 
-/* The tensor of that name, or NULL. */
-const model_tensor *model_find(const model *m, const char *name);
-
 /* The point embedder's sizes: numbers per value, per point, and of its hidden layer. */
 typedef struct model_point_shape {
     size_t value, in, hidden;

@@ -200,36 +200,30 @@ static const double rounding = 1e-8;
 
 void model_standardise(double *out, const double *y, size_t n)
 {
-    double most = 0, mean = 0, square = 0;
+    double most = 0, mean, variance;
     for (size_t r = 0; r < n; r++)
         most = fmax(most, fabs(y[r]));
     int exponent; /* a power of two: squares can neither over- nor underflow, and no digit changes
                    */
     frexp(most, &exponent);
-    for (size_t r = 0; r < n; r++) {
-        out[r] = ldexp(y[r], -exponent);
-        mean += out[r] / (double)n;
-    }
     for (size_t r = 0; r < n; r++)
-        square += (out[r] - mean) * (out[r] - mean) / (double)n;
-    double deviation = sqrt(square);
+        out[r] = ldexp(y[r], -exponent);
+    numbers_moments(out, n, &mean, &variance);
+    double deviation = sqrt(variance);
     for (size_t r = 0; r < n; r++)
         out[r] = deviation > 1e-13 ? (out[r] - mean) / deviation : 0;
 }
 
 static void describe_y(shape_of_y *s, const double *y, size_t n, int form, double *sorted)
 {
-    double sum = 0, square = 0, positive = 0;
+    double mean, variance, positive = 0;
     memcpy(sorted, y, n * sizeof *sorted);
     numbers_sort(sorted, n);
-    for (size_t r = 0; r < n; r++) {
-        sum += y[r] / (double)n;
-        positive += y[r] > (form ? rounding : 0);
-    }
+    numbers_moments(y, n, &mean, &variance);
     for (size_t r = 0; r < n; r++)
-        square += (y[r] - sum) * (y[r] - sum) / (double)n;
-    s->mean = form ? 0 : sum;
-    s->deviation = form ? square > 0.5 : sqrt(square);
+        positive += y[r] > (form ? rounding : 0);
+    s->mean = form ? 0 : mean;
+    s->deviation = form ? variance > 0.5 : sqrt(variance);
     s->least = sorted[0];
     s->most = sorted[n - 1];
     s->median = numbers_quantile(sorted, n, 0.5);

@@ -63,7 +63,8 @@ typedef struct workspace {
     double *at, *before, *drawn;
 } workspace;
 
-/* The deviation of y, or its size where it is constant. */
+/* The deviation of y, or its size where it is constant, up to rounding: unlike
+ * numbers_safe_deviation it is never small beside y. */
 static double deviation(const double *y, size_t rows)
 {
     double big = 0, mean = 0, sum = 0;

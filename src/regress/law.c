@@ -148,7 +148,8 @@ size_t regress_law_find(const regress_law *law, const char *name)
     return j;
 }
 
-double regress_rounded(double v, int digits)
+/* v rounded to so many significant digits. */
+static double rounded(double v, int digits)
 {
     char buf[40];
     snprintf(buf, sizeof buf, "%.*g", digits, v);
@@ -197,8 +198,7 @@ expr regress_law_with(const regress_law *law, const double *value, int digits, a
         if (out.node[i].op != EXPR_VARIABLE || out.node[i].var < law->inputs)
             continue;
         size_t j = out.node[i].var - law->inputs;
-        double v =
-            digits > 0 && !law->param[j].fixed ? regress_rounded(value[j], digits) : value[j];
+        double v = digits > 0 && !law->param[j].fixed ? rounded(value[j], digits) : value[j];
         out.node[i] = (expr_node){ .op = EXPR_NUMBER, .len = 1, .value = v };
     }
     if (!out.node)

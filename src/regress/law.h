@@ -53,7 +53,4 @@ size_t regress_law_find(const regress_law *law, const char *name);
  * joined: a - -2*b is a + 2*b, and neg(-2) is 2. */
 expr regress_law_with(const regress_law *law, const double *value, int digits, arena *a);
 
-/* v rounded to so many significant digits. */
-double regress_rounded(double v, int digits);
-
 #endif

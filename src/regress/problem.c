@@ -27,54 +27,6 @@ static int *order(size_t rows, uint64_t seed, streams_user user, uint64_t index,
     return at;
 }
 
-/* Exact where all values are the same, so that they have no variance. */
-static double mean_of(const double *v, size_t n)
-{
-    double sum = 0;
-    int same = n > 0;
-    for (size_t i = 0; i < n; i++) {
-        sum += v[i] / (double)n; /* divided first: values may be near the largest double */
-        same &= v[i] == v[0];
-    }
-    return same ? v[0] : sum;
-}
-
-/* The variance in units of 4^*exponent: a power of two changes no digit, and no square over- or
- * underflows. It is 0 only where all values are the same, whatever they round to on the way. */
-static double scaled_variance(const double *v, size_t n, int *exponent)
-{
-    double big = 0, sum = 0;
-    int same = 1;
-    for (size_t i = 0; i < n; i++) {
-        big = fmax(big, fabs(v[i]));
-        same &= v[i] == v[0];
-    }
-    *exponent = 0;
-    if (same)
-        return 0;
-    frexp(big, exponent);
-    double mean = ldexp(mean_of(v, n), -*exponent);
-    for (size_t i = 0; i < n; i++) {
-        double d = ldexp(v[i], -*exponent) - mean;
-        sum += d * (d / (double)n);
-    }
-    return sum;
-}
-
-static double deviation_of(const double *v, size_t n)
-{
-    int exponent;
-    double variance = scaled_variance(v, n, &exponent);
-    return ldexp(sqrt(variance), exponent);
-}
-
-static double variance_of(const double *v, size_t n)
-{
-    int exponent;
-    double variance = scaled_variance(v, n, &exponent);
-    return ldexp(variance, 2 * exponent);
-}
-
 /* Whether y's values are so far apart that squares of differences come near to the largest double.
  * It looks at all rows: whether a table is refused must not depend on which of them are held out.
  */
@@ -95,10 +47,10 @@ static int standardise(regress_problem *p, size_t j, arena *a)
     double *s = arena_array(a, p->rows, sizeof *s);
     if (!s)
         return 0;
-    double deviation = deviation_of(p->x[j], p->train);
+    double deviation = numbers_safe_deviation(p->x[j], p->train);
     /* A column that does not vary is moved to 0 and left there. */
     int varies = deviation >= DBL_MIN;
-    p->mean[j] = varies ? mean_of(p->x[j], p->train) : p->x[j][0];
+    p->mean[j] = varies ? numbers_safe_mean(p->x[j], p->train) : p->x[j][0];
     p->deviation[j] = varies ? deviation : 1;
     p->low[j] = INFINITY;
     p->high[j] = -INFINITY;
@@ -160,7 +112,7 @@ static double variance_of_target(const regress_problem *p, size_t from, size_t t
 {
     double all = regress_weight(p, from, to), mean = 0, sum = 0;
     if (!p->weight)
-        return variance_of(p->y + from, to - from);
+        return numbers_safe_variance(p->y + from, to - from);
     for (size_t i = from; i < to; i++)
         mean += p->weight[i] * (p->y[i] / all);
     for (size_t i = from; i < to; i++)
@@ -201,10 +153,10 @@ static snip_code make(regress_problem *out, const regress_table *t, const double
         return status_nomem(st);
     p.variance[0] = variance_of_target(&p, 0, p.train);
     p.variance[1] = variance_of_target(&p, p.train, p.rows);
-    if (deviation_of(p.y, p.train) == 0)
-        return status_fail(st, SNIP_FORMAT, 0,
-                           "the target is the same in all rows%s: there is nothing to explain",
-                           deviation_of(p.y, p.rows) == 0 ? "" : " that are not held out");
+    if (numbers_safe_deviation(p.y, p.train) == 0)
+        return status_fail(
+            st, SNIP_FORMAT, 0, "the target is the same in all rows%s: there is nothing to explain",
+            numbers_safe_deviation(p.y, p.rows) == 0 ? "" : " that are not held out");
     if (p.variance[0] < DBL_MIN)
         return status_fail(st, SNIP_FORMAT, 0,
                            "the target's squares are too small: take another unit");

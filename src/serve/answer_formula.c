@@ -154,12 +154,15 @@ void serve_post_find(serve_call *c)
     if (!serve_usable(c))
         return;
     const model_opened *m = serve_model_for(c);
-    if (c->s->library && !m) {
+    snip_code code;
+    if (!c->s->library)
+        code = find_in_textbook(&k, &found, c, m, wanted, &st);
+    else if (m)
+        code = find_in_library(&k, &found, c, m, wanted, &st);
+    else {
         serve_no_model(c);
         return;
     }
-    snip_code code = c->s->library ? find_in_library(&k, &found, c, m, wanted, &st)
-                                   : find_in_textbook(&k, &found, c, m, wanted, &st);
     if (code != SNIP_OK)
         serve_failed(c, &st);
     else

@@ -172,9 +172,6 @@ void serve_explained_drop(struct serve_explained *x);
 /* Prepares the locks and lists of *s, which is 0 otherwise. */
 void serve_store_init(serve *s);
 
-/* A new id, hard to guess. Returns 0 if there is no randomness. */
-int serve_new_id(char id[SERVE_ID]);
-
 /* Takes a table, which may push out the one that was not used for longest. NULL with a status if it
  * cannot even be read as a table's head, or when memory is out. The caller has to release it. */
 serve_table *serve_table_add(serve *s, const char *name, const char *text, size_t size,

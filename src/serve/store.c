@@ -14,7 +14,8 @@
 #include "search/search_json.h"
 #include "serve/serve_int.h"
 
-int serve_new_id(char id[SERVE_ID])
+/* A new id, hard to guess. Returns 0 if there is no randomness. */
+static int new_id(char id[SERVE_ID])
 {
     unsigned char bytes[(SERVE_ID - 1) / 2];
     if (getrandom(bytes, sizeof bytes, 0) != (ssize_t)sizeof bytes)
@@ -95,7 +96,7 @@ serve_table *serve_table_add(serve *s, const char *name, const char *text, size_
                              const char *target, const char *columns, snip_status *st)
 {
     serve_table *t = calloc(1, sizeof *t);
-    if (!t || !(t->a = arena_new(0)) || !(t->text = malloc(size + 1)) || !serve_new_id(t->id)) {
+    if (!t || !(t->a = arena_new(0)) || !(t->text = malloc(size + 1)) || !new_id(t->id)) {
         status_nomem(st);
         if (t)
             table_free(t);
@@ -319,7 +320,7 @@ static serve_search *search_new(serve *s, serve_table *t, const search_how *how)
     serve_search *x = calloc(1, sizeof *x);
     json_t *first = json_pack("{s:b, s:i, s:s, s:i, s:[]}", "done", 0, "evaluations", 0, "stage",
                               search_stage_names[0], "selected", 0, "front");
-    if (!x || !first || !serve_new_id(x->id)) {
+    if (!x || !first || !new_id(x->id)) {
         json_decref(first);
         free(x);
         return NULL;

@@ -183,7 +183,12 @@ static size_t make_chunks(chunk **out, const train_batch *b, const model *m, int
     return n;
 }
 
-/* Floating-point operations of the matrix products for one chunk, forward and backward. */
+/* Floating-point operations of the matrix products for one chunk of n tokens:
+ *
+ *     3 (layers (n (8 d^2 + 4 d ff) + 4 d sum length^2) + 2 rows d latent + embedder)
+ *
+ * A layer's four square maps and its two feed-forward ones take two operations per weight and
+ * token, attention two products per sequence; backward costs twice what forward does. */
 static double chunk_flops(const chunk *c, const model *m)
 {
     const model_config *f = &m->config;

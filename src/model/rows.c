@@ -1,8 +1,8 @@
-/* embed.c - see embed.h.
+/* rows.c - see rows.h.
  *
  * Points: hidden = relu(x part + y part), where the x part is computed once per X and absent inputs
  * add one vector per dimension. A value is three token embeddings, or its features. */
-#include "model/embed.h"
+#include "model/rows.h"
 
 #include <string.h>
 
@@ -388,8 +388,8 @@ static void move_points(const model_tables *t, const size_t *offsets, float *sum
         }
 }
 
-int model_embed_forward(const model *m, const model_tables *t, const size_t *offsets, float *sum,
-                        model_embedded *keep, arena *a)
+int model_rows_forward(const model *m, const model_tables *t, const size_t *offsets, float *sum,
+                       model_rows_kept *keep, arena *a)
 {
     size_t most, n = count_points(t, &most), d = (size_t)m->config.d;
     if (!m->config.statistics) /* the sequences are just the points */
@@ -406,8 +406,8 @@ int model_embed_forward(const model *m, const model_tables *t, const size_t *off
     return 1;
 }
 
-int model_embed_backward(const model *m, const model_tables *t, const size_t *offsets,
-                         const model_embedded *keep, const float *dsum, float *grad, arena *tmp)
+int model_rows_backward(const model *m, const model_tables *t, const size_t *offsets,
+                        const model_rows_kept *keep, const float *dsum, float *grad, arena *tmp)
 {
     size_t most, n = count_points(t, &most), d = (size_t)m->config.d;
     if (!m->config.statistics)

@@ -1,8 +1,8 @@
-/* stats.c - see stats.h.
+/* gen_stats.c - see gen_stats.h.
  *
  * Counts are integers, so each thread keeps its own and their sum has no order. What needs order or
  * sorting is kept per sample and worked out at the end. */
-#include "data/stats.h"
+#include "data/gen_stats.h"
 
 #include <math.h>
 #include <omp.h>
@@ -250,6 +250,7 @@ static json_t *quantiles_json(double *v, size_t n)
     return list;
 }
 
+/* Whole numbers for the most part, whose sum is exact: so it is divided once, at the end. */
 static void mean_json(json_t *o, const double *v, size_t n)
 {
     double sum = 0, square = 0;
@@ -462,22 +463,22 @@ static void x_json(json_t *o, const tally *t, const record *rec, size_t count, i
     json_object_set_new(o, "x", x);
 }
 
-static void fill_row(float row[DATA_STATS_ROW], const record *r)
+static void fill_row(float row[DATA_GEN_STATS_ROW], const record *r)
 {
     double kurtosis = 0;
     for (int j = 0; j < r->dim; j++)
         kurtosis += r->kurtosis[j] / r->dim;
-    const double v[DATA_STATS_ROW] = {
+    const double v[DATA_GEN_STATS_ROW] = {
         r->dim,     r->unary_requested, r->unary, r->binary_drawn, r->binary,
         r->tokens,  r->nodes,           r->depth, r->constants,    r->clusters,
         r->uniform, r->y_median,        r->y_max, kurtosis,
     };
-    for (int k = 0; k < DATA_STATS_ROW; k++)
+    for (int k = 0; k < DATA_GEN_STATS_ROW; k++)
         row[k] = (float)v[k];
 }
 
-snip_code data_stats_gather(data_stats *out, const data_gen *gen, uint64_t seed, rng_stream stream,
-                            size_t count, progress *progress, arena *a)
+snip_code data_gen_stats_gather(data_gen_stats *out, const data_gen *gen, uint64_t seed,
+                                rng_stream stream, size_t count, progress *progress, arena *a)
 {
     tally *total = arena_zero(a, sizeof *total);
     record *rec = arena_array(a, count, sizeof *rec);
