@@ -78,7 +78,7 @@ says 1 'missing.db: No such file' law.csv --library missing.db
 XDG_CACHE_HOME=/dev/null says 0 'no library in /dev/null/snip .*searching without it' law.csv \
     --evals 3000 --threads 1 --space
 grep -q '^> .*0.5\*m\*v^2$' out && good || bad "without a cache: $(cat out)"
-says 2 'not a size' law.csv --memory 3
+says 2 'not a size' law.csv --memory lots
 says 2 'wants a table' --time 1
 
 # The same seed and the same evaluations: the same bytes with any number of threads.
@@ -119,6 +119,30 @@ TIMEFORMAT='%R %U %S'
     bad "a million rows: $(cat out)"
 grep -q '^> ' out && good || bad "a million rows: $(cat out)"
 awk '{ exit !($1 <= 5.5 || $2 + $3 < 0.8 * $1) }' took && good || bad "--time 5 took $(cat took)"
+
+# Memory: the whole process stays below --memory and the table, which is its text and 8 bytes a
+# number. Too little is told with the least. A sanitizer has memory of its own.
+says 2 '--memory: 30M is too little, the least is 80M' wave.csv --memory 30M --no-space
+table flat60.csv "$(seq -s, -f 'c%g' 60),y" 10000 's = ""; for (j = 1; j <= 60; j++) {
+    c[j] = r(); s = s c[j] ","; } print s c[3] * exp(-c[1]) + c[5] / (0.2 + c[9]) + 0.01 * gauss()'
+if ! grep -q __asan_init "$snip" && ! grep -q __tsan_init "$snip"; then
+    python3 - "$snip" 80 wave.csv:3 flat60.csv:60 long.csv:2 wave.csv:3:200 <<'PYTHON' && good || bad "memory"
+import os, resource, subprocess, sys
+snip, least = sys.argv[1], int(sys.argv[2])
+for word in sys.argv[3:]:
+    name, columns, limit = (word.split(":") + [str(least)])[:3]
+    with open(name) as f:
+        rows = sum(1 for _ in f) - 1
+    table = os.path.getsize(name) + 8 * rows * (int(columns) + 1)
+    for threads in "1", "2":
+        pid = subprocess.Popen([snip, "fit", name, "--no-space", "--evals", "150000", "--memory",
+            limit + "M", "--threads", threads, "-q"], stdout=subprocess.DEVNULL)
+        _, status, use = os.wait4(pid.pid, 0)
+        peak, most = use.ru_maxrss << 10, (int(limit) << 20) + table
+        if status or peak > most:
+            sys.exit("%s, %s threads: %d MB of %d" % (word, threads, peak >> 20, most >> 20))
+PYTHON
+fi
 
 # Ctrl-C: the front so far, soon.
 for try in 1 2 3; do

@@ -1,5 +1,6 @@
 /* run.c - a search from beginning to end: the order of the stages, when it is over, what is told on
  * the way. */
+#include <malloc.h>
 #include <math.h>
 #include <string.h>
 
@@ -20,6 +21,15 @@
 #define REPORT_EVERY    0.1       /* seconds */
 
 enum { LONG_NODES = 5, LONG_EACH = 3 }; /* an exact formula of more nodes is a long one */
+
+/* Memory, in MB. */
+enum {
+    MEMORY_USUAL = 1024,
+    MEMORY_FIXED = 56, /* what stages take beside their large tables, the rows included */
+    MEMORY_THREAD = 2, /* more for every thread after the second */
+    MEMORY_TABLES = 8, /* the least for those tables */
+    MEMORY_RECORD = 8  /* this part of them is the record of forms that were judged */
+};
 
 #define FINISHING      0.08 /* of the time, for clean constants */
 #define FINISHING_MOST 2.0  /* seconds of it */
@@ -201,6 +211,20 @@ static snip_code answer_constant(search_result *out, const regress_table *t, are
     return SNIP_OK;
 }
 
+size_t search_memory_least(int threads)
+{
+    size_t more = threads > 2 ? (size_t)threads - 2 : 0;
+    return (MEMORY_FIXED + MEMORY_TABLES + MEMORY_THREAD * more) << 20;
+}
+
+/* Between stages: what one of them has freed would else stay beside what the next one takes. */
+static void give_back(void)
+{
+#ifdef __GLIBC__
+    malloc_trim(0);
+#endif
+}
+
 snip_code search_run(search_result *out, const regress_table *t, const search_how *how, arena *a,
                      snip_status *st)
 {
@@ -217,6 +241,12 @@ snip_code search_run(search_result *out, const regress_table *t, const search_ho
         s.finish_by = s.begun + own.seconds;
         own.seconds -= fmin(FINISHING * own.seconds, FINISHING_MOST);
     }
+    size_t least = search_memory_least(own.threads);
+    if (how->memory && how->memory < least)
+        return status_fail(st, SNIP_FORMAT, 0, "%zu MB of memory are too little, the least are %zu",
+                           how->memory >> 20, least >> 20);
+    s.room = (how->memory ? how->memory : (size_t)MEMORY_USUAL << 20) - least +
+             ((size_t)MEMORY_TABLES << 20);
     if (s.max_size > SEARCH_SIZE_MAX)
         s.max_size = SEARCH_SIZE_MAX;
     *out = (search_result){ .seed = how->seed };
@@ -225,7 +255,8 @@ snip_code search_run(search_result *out, const regress_table *t, const search_ho
     if (code != SNIP_OK || target_is_constant(&weighed))
         return code == SNIP_OK ? answer_constant(out, &weighed, a, st) : code;
     s.a = arena_new(0);
-    s.archive = search_archive_new((how->memory ? how->memory : (size_t)1 << 30) / 8);
+    s.archive = search_archive_new(s.room / MEMORY_RECORD);
+    s.room -= s.room / MEMORY_RECORD;
     regress_table useful;
     code = s.a && s.archive ? search_leave_out(&s, &useful, &weighed, &own, st) : status_nomem(st);
     if (code == SNIP_OK)
@@ -242,6 +273,7 @@ snip_code search_run(search_result *out, const regress_table *t, const search_ho
         if (s.last_stage) /* it has its own time to find a better one */
             s.best_since = search_spent(&s);
         code = plan[k].run(&s, &s.root, st);
+        give_back();
     }
     if (code == SNIP_OK)
         code = search_finish(out, &s, a, st);

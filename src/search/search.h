@@ -103,7 +103,7 @@ typedef struct search_how {
     uint64_t seed;
     int threads;
     size_t max_size;      /* nodes of a formula; 0: 30 */
-    size_t memory;        /* bytes that tables of the search may take; 0: 1 GB */
+    size_t memory;        /* bytes that the search may take beside the table; 0: 1 GB */
     uint64_t operators;   /* bit i: expr_op i may be used; 0: search_operators_default() */
     unsigned without;     /* bit i: leave search_stage i out */
     size_t per_size;      /* formulas of a size on the front; 0: 1 */
@@ -143,6 +143,9 @@ uint64_t search_operators_default(void);
 /* Reads a list such as "+,-,*,/,sin,exp". SNIP_FORMAT where a name means none, st->pos being its
  * byte, and for an empty list. */
 snip_code search_operators_read(uint64_t *out, const char *text, snip_status *st);
+
+/* The least bytes of memory that a search can do with. */
+size_t search_memory_least(int threads);
 
 /* Everything in *out lives in `a`. SNIP_FORMAT for a table that cannot be searched, with a line
  * that says why. */

@@ -66,6 +66,7 @@ struct search {
     search_view root;
     uint64_t operators; /* bit i: expr_op i may be used */
     size_t max_size;
+    size_t room; /* bytes for those tables of a stage that can be smaller, all together */
     struct search_archive *archive;
     arena *a; /* what lives as long as the search */
     double begun;
