@@ -68,6 +68,28 @@ table holes.csv x,y 60 'print i "," (i == 20 ? "inf" : i == 30 ? "nan" : 2 * i)'
 says 1 'holes.csv' holes.csv "${quick[@]}"
 says 0 '^>.* 2\*x$' holes.csv --drop-nan "${quick[@]}"
 
+# Rows that lie far off are told and left out, and the law of the others is found.
+table slips.csv x,y 200 'x = 0.1 + 10 * r(); y = 3 * x / (2 + x) + 0.01 * gauss()
+    print x "," (i == 12 || i == 40 || i == 77 ? 500 : y)'
+says 0 '^3 rows lie far off and are left out: rows 12, 40, 77$' slips.csv --evals 60000 --threads 1 --no-space
+grep -qE '^> .* 1\.[45][0-9]*/\(0\.[45][0-9]* \+ 1/x\)$|^> .* [23][.0-9]*\*x/\([12][.0-9]* \+ x\)$' out && good ||
+    bad "three slips: $(cat out)"
+says 0 '"far_rows":\[12,40,77\]' slips.csv "${quick[@]}" --json
+table missing.csv a,b,c,y 200 'a = 1 + r(); b = 1 + r(); c = 1 + r()
+    print a "," b "," c "," (i % 25 == 0 ? -999 : a * b / c + 0.001 * gauss())'
+says 0 '^8 rows lie far off and are left out: rows 25, 50, 75' missing.csv --evals 60000 --threads 1 --no-space
+grep -qE '^> .* a\*b/c$' out && good || bad "-999 for missing: $(cat out)"
+# Laws that are steep have none, with and without noise, nor have the tables of the examples.
+for law in '1 / x' '2 / x ^ 2' 'exp(12 * x)' 'sin(3 * x) / cos(3 * x)' '1 / (x - 0.5)'; do
+    for noise in 0 0.1; do
+        table steep.csv x,y 150 "x = r(); y = $law; print x \",\" y * (1 + $noise * gauss())"
+        says 0 '"far_rows":\[\]' steep.csv "${quick[@]}" --json
+    done
+done
+for name in boyle kepler misra1a pendulum puromycin; do
+    says 0 '"far_rows":\[\]' "$here/../examples/$name.csv" "${quick[@]}" --json
+done
+
 # Options that are wrong.
 says 2 'not a number of seconds' law.csv --time soon
 says 2 'not a number of seconds' law.csv --time -1

@@ -131,8 +131,10 @@ typedef struct search_result {
     double seconds;
     uint64_t evaluations;
     uint64_t seed;
-    size_t rows[2];   /* used: for fitting, held out */
-    size_t outliers;  /* rows that the selected formula misses by more than six deviations */
+    size_t rows[2];  /* used: for fitting, held out */
+    size_t outliers; /* rows that the selected formula misses by more than six deviations */
+    size_t *far;     /* rows of the table that lie far off and were left out */
+    size_t far_count;
     int cancelled;    /* by how->cancel */
     const char *note; /* a sentence for the user: "no formula beats the mean", ... ; or NULL */
 } search_result;

@@ -85,11 +85,6 @@ struct search {
     const struct search_prior *prior; /* what forms near to the table are made of; or NULL */
 };
 
-/* Leaves out rows of weight 0, and how->weight is of the others then. SNIP_FORMAT for a weight that
- * is none. */
-snip_code search_leave_out_rows(regress_table *out, const regress_table *t, search_how *how,
-                                arena *a, snip_status *st);
-
 /* Leaves out inputs that say nothing: those that never change, and those that equal an earlier one.
  * *out is the rest of *t (at least one input), s->place says which they are, and *how gets guesses
  * in them. Everything lives in s->a. */
