@@ -112,13 +112,14 @@ done
 { [ -s threads1 ] && cmp -s threads1 threads2; } && good || bad "threads: $(diff threads1 threads2)"
 
 # What is reported is true of the text: losses again, from the formulas as printed.
-for name in wave law eight huge small noise; do
+for name in wave law eight huge small noise slips; do
     "$snip" fit $name.csv --evals 5000 --threads 1 --no-space --json >$name.json 2>/dev/null
     python3 - $name.csv $name.json <<'PYTHON' && good || bad "the errors reported for $name.csv"
 import csv, json, math, sys
 rows = list(csv.reader(open(sys.argv[1])))
 answer = json.load(open(sys.argv[2]))
 names, data = rows[0], [[float(c) for c in r] for r in rows[1:]]
+data = [r for i, r in enumerate(data) if i + 1 not in answer["far_rows"]]
 known = {k: getattr(math, k) for k in ("sqrt", "exp", "log", "sin", "cos", "tan", "tanh")}
 known.update(asin=math.asin, acos=math.acos, atan=math.atan, Abs=abs, pi=math.pi)
 mean = math.fsum(r[-1] / len(data) for r in data)
