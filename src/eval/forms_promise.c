@@ -52,8 +52,8 @@ static int draw_tasks(learner *l, const forms_task *const *task, size_t n, rng *
             model_promise_read(l->x + (at + i) * l->inputs, &t->facts[i], l->latent);
         if (!eval_mean_ranks(l->y + at, t->digits, t->n))
             return 0;
-        for (size_t i = 0; i < t->n; i++)
-            l->y[at + i] = l->y[at + i] / (double)t->n + fmax(t->digits[i], 0) / FORMS_DIGITS;
+        for (size_t i = at; i < at + t->n; i++)
+            l->y[i] /= (double)t->n;
         take_off_mean(l->y + at, t->n);
         l->first[k + 1] = at + t->n;
     }
