@@ -200,8 +200,8 @@ typedef struct snip_ranked {
     size_t complexity, model_size; /* nodes; as SRBench counts them */
     int pareto;                    /* nothing simpler is better on the rows held out */
     double score;                  /* on the front: fall of log(loss) per node */
-    double promise; /* before any fit, by similarity, correlation and size; NaN where the model's
-                       file has no weights for it (snip pack --promise) */
+    double promise; /* what may be expected before any fit: orders the candidates of one table; NaN
+                       where the model's file has none (snip pack --promise) */
 } snip_ranked;
 
 typedef struct snip_ranking snip_ranking;
@@ -231,7 +231,7 @@ typedef struct snip_fit_options {
     uint64_t evaluations;            /* 0: no limit */
     int threads;                     /* 0: all cores */
     size_t max_size;                 /* nodes of a formula; 0: 30; 100 is the most */
-    size_t memory;                   /* bytes that tables of the search may take; 0: 1 GB */
+    size_t memory;                   /* bytes that it may take, at least 64 MB; 0: 1 GB */
     size_t per_size;                 /* formulas of a size on the front; 0: 1 */
     const char *operators;           /* "+,-,*,/,sin,exp"; NULL: the usual ones */
     const snip_expr *const *guesses; /* formulas to begin with, in the table's inputs */

@@ -179,10 +179,11 @@ def forms(folder):
 
 Does the space tell which form of a law suits a table before its constants are fitted? Candidates
 are the true law, six other laws and up to 30 edits of the truth. Their constants are drawn at
-random for the correlation, and hidden from the space. "Without" is the best sum of correlation and
-size, "with" that of all three; weights are chosen on generated laws of another stream.
+random for the correlation, and hidden from the space. The promise is a small network that reads
+the vectors, correlation and size, trained on generated laws of another stream; "without" is the
+same network without the space.
 
-| | similarity | correlation | size | without | with the space |
+| | similarity | correlation | size | without | promise |
 | --- | ---: | ---: | ---: | ---: | ---: |""")
     for name, title in (("laws", "generated laws"), ("corpora", "formulas of the corpora")):
         for condition, rows in CONDITIONS:
@@ -201,7 +202,7 @@ size, "with" that of all three; weights are chosen on generated laws of another 
         ("laws", "problems.laws.rows200.spearman"), ("corpora", "problems.corpora.rows200.spearman"),
         ("library", "library.k20.best"))}
     print()
-    say(f"What the space adds, with 95 % intervals: Spearman {gain['laws']} on laws and {gain['corpora']}"
+    say(f"What the space adds to the promise, with 95 % intervals: Spearman {gain['laws']} on laws and {gain['corpora']}"
         f" on the corpora (200 clean rows), {gain['library']} digits in the best of 20 refits.")
     print()
     largest = [at(suite, f"{part}.{change}.largest") for part in ("invariance", "invariance_corpora")

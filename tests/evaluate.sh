@@ -151,7 +151,11 @@ fi
 # The view of forms, with its own figures once more; the page and the table have them.
 "$snip" train $settings --set forms=yes --set constants=value --set forms_share=0.5 --stage S2 --steps 30 \
     --out forms >/dev/null || exit 1
-"$snip" evaluate --model forms/model.safetensors --suite forms --pairs 501 --targets 6 --problems 3 --library 400 \
+"$snip" evaluate --model forms/model.safetensors --suite forms --pairs 20 --problems 2 --library 100 \
+    --out trained --json --quiet >out 2>err && grep -q '"promise":{"tasks":[0-9]*,"left_out":2,' out && good ||
+    bad "no promise is trained for a model without: $(cat err)"
+"$snip" pack forms/model.safetensors --out formed.safetensors --promise 8 >/dev/null 2>err || bad "pack fails: $(cat err)"
+"$snip" evaluate --model formed.safetensors --suite forms --pairs 501 --targets 6 --problems 3 --library 400 \
     --out formed --dump formed --quiet >table 2>err && good || bad "evaluate forms fails: $(cat err)"
 grep -q 'by shuffled vectors' table && grep -q 'place of the truth among seven' formed/report.html && good ||
     bad "forms are missing in the table or on the page"

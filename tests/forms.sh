@@ -52,27 +52,21 @@ similarities turned.csv laws.txt >other && close "columns in another order" as_i
 similarities t.csv spelled.txt >other
 sed 4d as_is >a; sed 4d other >b; close "other spellings" a b 1e-4
 
-# The promise: weights are chosen for one model, stored in its file, and shown before any fit.
+# The promise: its networks are trained for one model, stored in its file, and shown before any fit.
 "$snip" rank t.csv laws.txt --json --quiet >out 2>err && grep -q '"promise":null' out && good || bad "a promise without weights"
 "$snip" pack "$SNIP_MODEL" --out packed.safetensors --promise 3 --threads 2 >out 2>err &&
-    grep -q '"laws":3,' out && good || bad "pack --promise says $(cat out err)"
+    grep -q '"tasks":6,"left_out":0,' out && good || bad "pack --promise says $(cat out err)"
 "$snip" rank t.csv laws.txt --as-given --model packed.safetensors --quiet >out 2>err &&
     head -1 out | grep -q ' similarity  promise ' && good || bad "rank shows no promise: $(head -2 out err)"
 "$snip" rank t.csv laws.txt --model packed.safetensors --format csv --quiet >out 2>err && $python - <<'PY' && good || bad "promise in CSV: $(cat err)"
 import csv, json, math, struct
 with open("packed.safetensors", "rb") as f:
     w = json.loads(json.loads(f.read(struct.unpack("<Q", f.read(8))[0]))["__metadata__"]["promise"])
-assert abs(w["similarity"] + w["correlation"] + abs(w["size"]) - 1) < 1e-6 and len(w["model"]) == 32
-assert w["similarity"] >= 0 and w["correlation"] >= 0 and w["spearman"] >= w["without"]["spearman"]
+assert w["tasks"] == 6 and w["left_out"] == 0 and w["spearman"] is None and len(w["model"]) == 32
 rows = list(csv.DictReader(open("out")))
-table = list(csv.DictReader(open("t.csv")))
-p = [float(r["p"]) for r in table]
 promises = [float(r["promise"]) for r in rows]
 assert len(rows) == 5 and all(math.isfinite(v) for v in promises)
-# T/V has three nodes at most and its values go with p: what is left is at most its similarity.
-boyle = next(r for r in rows if r["given"] == "5*T/V")
-rest = float(boyle["promise"]) - w["similarity"]*float(boyle["similarity"])
-assert any(abs(rest - (w["correlation"]*c - w["size"]*math.log(n))) < 0.01 for c in [1.0] for n in range(3, 7)), rest
+assert len(set(promises)) > 1
 PY
 # Weights for another model are not in force: here a model of forms with the metadata of the first.
 $python - <<'PY'

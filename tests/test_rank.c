@@ -167,6 +167,22 @@ static void every_order_is_kept(void **state)
     }
 }
 
+/* A network whose answer is 0.3 r - 0.2 log n + 0.5 s + 0.05 max(0, 1 + log n), for correlation r,
+ * n nodes and similarity s. */
+static model_promise simple_promise(size_t latent, arena *a)
+{
+    size_t inputs = model_promise_inputs(latent);
+    float *w = arena_zero(a, model_promise_weights(latent) * sizeof *w);
+    assert_non_null(w);
+    w[0] = 0.1f;
+    w[1] = -0.2f;
+    w[MODEL_PROMISE_PLAIN] = 0.5f / 3;
+    w[inputs + 1] = 1;                                                        /* W */
+    w[inputs + MODEL_PROMISE_HIDDEN * inputs] = 1;                            /* b */
+    w[inputs + MODEL_PROMISE_HIDDEN * inputs + MODEL_PROMISE_HIDDEN] = 0.05f; /* o */
+    return (model_promise){ .latent = latent, .with = w };
+}
+
 /* The promise is of the formula as it was given, whatever a refit makes of it, and there is none
  * without weights. */
 static void the_promise_is_of_the_formula_as_given(void **state)
@@ -180,7 +196,7 @@ static void the_promise_is_of_the_formula_as_given(void **state)
         regress_candidate *c = ranked(&p, &t, &how, a);
         for (size_t i = 0; i < COUNT(candidates); i++)
             assert_true(isnan(c[i].promise));
-        t.promise = (model_promise){ .similarity = 0.5, .correlation = 0.3, .size = 0.2 };
+        t.promise = simple_promise((size_t)t.m->config.latent, a);
         c = ranked(&p, &t, &how, a);
         for (size_t i = 0; i < COUNT(candidates); i++) {
             expr_form form = { .hash = 0 };
@@ -189,9 +205,9 @@ static void the_promise_is_of_the_formula_as_given(void **state)
             int known = expr_canonical(&form, c[i].e, a, NULL) == SNIP_OK && form.core.count > 0;
             double nodes = (double)(known ? form.core.count : c[i].e.count),
                    r = finite == p.train ? fabs(numbers_correlation(v, p.y, p.train)) : 0;
-            double want =
-                0.5 * (isnan(c[i].similarity) ? -1 : c[i].similarity) + 0.3 * r - 0.2 * log(nodes);
-            assert_true(fabs(c[i].promise - want) < 1e-12);
+            double want = 0.5 * (isnan(c[i].similarity) ? 0 : c[i].similarity) + 0.3 * r -
+                          0.2 * log(nodes) + 0.05 * (1 + log(nodes));
+            assert_true(fabs(c[i].promise - want) < 1e-6);
         }
     }
 }
@@ -360,11 +376,10 @@ static void similarities_are_cosines_with_the_inputs_that_matter(void **state)
     size_t latent = (size_t)t->m->config.latent;
     float *f = arena_array(a, latent, sizeof *f), *z = arena_array(a, latent, sizeof *z);
     expr e[N];
-    double got[N];
-    const char *why[N] = { NULL };
+    regress_nearness got[N];
     for (size_t i = 0; i < N; i++)
         e[i] = parsed(formulas[i], &p.names, a);
-    assert_int_equal(regress_similarities(got, why, e, N, &p, t, 2, a, NULL), SNIP_OK);
+    assert_int_equal(regress_similarities(got, e, N, &p, t, 2, a, NULL), SNIP_OK);
     model_space *s = model_space_new(t->m, t->tree, 1);
     for (size_t i = 0; i < N; i++) {
         regress_inputs inputs = regress_inputs_of(e[i], &p) | regress_inputs_that_matter(&p);
@@ -374,7 +389,10 @@ static void similarities_are_cosines_with_the_inputs_that_matter(void **state)
         assert_int_equal(model_space_words(&item.words, s, read, MODEL_EXACT, a, NULL), SNIP_OK);
         assert_int_equal(model_space_embed(s, &item, 1, f, NULL, NULL), SNIP_OK);
         assert_int_equal(regress_problem_embed(&p, inputs, REGRESS_EXACT, s, z, NULL), SNIP_OK);
-        assert_true(fabs(got[i] - model_dot(f, z, latent)) < 1e-5 && !why[i]);
+        assert_true(fabs(got[i].similarity - model_dot(f, z, latent)) < 1e-5 && !got[i].why);
+        for (size_t k = 0; k < latent; k++)
+            assert_true(fabsf(got[i].form[k] - f[k]) < 1e-5f &&
+                        fabsf(got[i].table[k] - z[k]) < 1e-5f);
     }
     model_space_free(s);
 }

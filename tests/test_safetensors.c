@@ -190,14 +190,14 @@ static void numbers_must_be_finite_and_shapes_right(void **state)
 static void halves_are_read_as_written(void **state)
 {
     model *m = save_model(*state), *back;
-    assert_int_equal(model_save_half(m, path, NULL, NULL), SNIP_OK);
+    assert_int_equal(model_save_half(m, path, NULL, NULL, NULL), SNIP_OK);
     assert_int_equal(model_load(&back, path, NULL, *state, NULL), SNIP_OK);
     double worst = 0;
     for (size_t i = 0; i < m->size; i++) /* eleven bits, and a step of 2^-24 near 0 */
         worst = fmax(worst,
                      fabs((double)m->w[i] - (double)back->w[i]) - fabs((double)m->w[i]) * 0x1p-11);
     assert_true(worst <= 0x1p-25);
-    assert_int_equal(model_save_half(back, path, NULL, NULL), SNIP_OK);
+    assert_int_equal(model_save_half(back, path, NULL, NULL, NULL), SNIP_OK);
     model *again;
     assert_int_equal(model_load(&again, path, NULL, *state, NULL), SNIP_OK);
     assert_memory_equal(again->w, back->w, m->size * sizeof *m->w);

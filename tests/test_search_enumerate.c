@@ -127,7 +127,7 @@ static void limits_are_kept(void **state)
         best_of(&t,
                 (search_how){ .evaluations = 1000 * 1000,
                               .threads = 1,
-                              .memory = 1 << 20,
+                              .memory = search_memory_least(1),
                               .operators = UINT64_C(1) << EXPR_ADD | UINT64_C(1) << EXPR_SUB |
                                            UINT64_C(1) << EXPR_MUL,
                               .without = only(SEARCH_ENUMERATE) },

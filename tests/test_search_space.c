@@ -258,15 +258,13 @@ static void similarities_are_those_of_rank(void **state)
     assert_true(r.count > 1);
     assert_int_equal(regress_problem_make(&p, &b->t, how.seed, b->a, &st), SNIP_OK);
     for (size_t k = 0; k < r.count; k++) {
-        double similarity;
-        const char *why = NULL;
-        assert_int_equal(
-            regress_similarities(&similarity, &why, &r.front[k].e, 1, &p, b->m, 1, b->a, &st),
-            SNIP_OK);
-        if (isnan(similarity))
+        regress_nearness near;
+        assert_int_equal(regress_similarities(&near, &r.front[k].e, 1, &p, b->m, 1, b->a, &st),
+                         SNIP_OK);
+        if (isnan(near.similarity))
             assert_true(isnan(r.front[k].similarity));
         else
-            assert_true(fabs(similarity - r.front[k].similarity) < 1e-5);
+            assert_true(fabs(near.similarity - r.front[k].similarity) < 1e-5);
     }
     assert_false(isnan(r.front[r.count - 1].similarity));
     search_how without = how;

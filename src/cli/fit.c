@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -14,6 +15,10 @@
 #include "search/search_json.h"
 
 #define LEAST 0.1 /* of the time is the search's, however long reading took */
+
+#define MEMORY_USUAL ((size_t)1 << 30)
+#define PROGRAM      ((size_t)16 << 20) /* bytes of the program and its libraries, rounded up */
+enum { MODEL_TIMES = 4 };               /* a model takes so many times its file: by measurement */
 
 /* What the command was asked for, and what its progress needs. */
 typedef struct request {
@@ -198,10 +203,29 @@ static int read_bytes(const request *q, const char *text, size_t *out)
         v *= 1 << 20, end++;
     else if (*end == 'G')
         v *= 1 << 30, end++;
-    if (*end || !(v >= 1 << 24) || !(v < 1e15))
-        return cli_fail(q->self, 0, "--memory: '%.40s' is not a size of 16M or more, as 500M or 1G",
-                        text);
+    if (*end || !(v >= 1) || !(v < 1e15))
+        return cli_fail(q->self, 0, "--memory: '%.40s' is not a size, as 500M or 1G", text);
     *out = (size_t)v;
+    return 1;
+}
+
+/* What the program takes beside the search: itself and the libraries, and a model with what it
+ * computes in. */
+static size_t taken(const char *model)
+{
+    struct stat file;
+    return PROGRAM + (model && stat(model, &file) == 0 ? MODEL_TIMES * (size_t)file.st_size : 0);
+}
+
+/* From the memory of the whole process to that of the search. */
+static int share_memory(request *q, const char *model)
+{
+    size_t whole = q->how.memory ? q->how.memory : MEMORY_USUAL, other = taken(model);
+    size_t least = other + search_memory_least(q->how.threads);
+    if (whole < least)
+        return cli_fail(q->self, 0, "--memory: %s is too little, the least is %zuM%s", q->memory,
+                        (least + (1 << 20) - 1) >> 20, model ? ", less with --no-space" : "");
+    q->how.memory = whole - other;
     return 1;
 }
 
@@ -312,6 +336,8 @@ static int search(request *q, const char *path)
         (q->except && !read_formulas(q, q->except, &q->how.except, &q->how.excepts)))
         return CLI_FAILED;
     const char *model = q->no_space ? NULL : cli_model_path(q->task.model, q->task.a);
+    if (!share_memory(q, model))
+        return CLI_MISUSED;
     if (model && model_open(&q->task.t, model, &st) != SNIP_OK)
         return cli_fail_status(q->self, &st);
     q->how.model = q->task.t;
@@ -360,7 +386,7 @@ static int command(const cli_command *self, int argc, char **argv)
                    "what formulas may use, as +,-,*,/,sin,exp"),
         CLI_OPTION(TEXT, "guess", &q.guess, "FILE", "formulas to begin with, one a line"),
         CLI_OPTION(TEXT, "memory", &q.memory, "SIZE",
-                   "what the search's own tables may take, as 500M; default: 1G"),
+                   "what the program may take beside the table, as 500M; default: 1G"),
         CLI_OPTION(CHOICES, "without", &q.without, "STAGE",
                    "leave a stage out; may be given many times", .choices = search_stage_names),
         CLI_SWITCH(

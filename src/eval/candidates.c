@@ -84,10 +84,11 @@ static int judge(double *out, const eval_case *c, size_t index, const model_open
     for (int kind = 0; kind < KINDS && good; kind++) {
         expr e[MOST];
         double similarity[MOST];
-        const char *why[MOST] = { NULL };
+        regress_nearness near[MOST];
         size_t n = kind == 0 ? edited(e, c, how->seed, a) : drawn(e, c, how->seed, index, a);
-        good = n > 0 &&
-               regress_similarities(similarity, why, e, n, &c->p, m, threads, a, NULL) == SNIP_OK;
+        good = n > 0 && regress_similarities(near, e, n, &c->p, m, threads, a, NULL) == SNIP_OK;
+        for (size_t i = 0; i < n && good; i++)
+            similarity[i] = near[i].similarity;
         if (good)
             place(out + kind * VALUES, similarity, n);
     }

@@ -108,19 +108,18 @@ static void run_suites(eval_result *r, model_space *s, unsigned mask, const char
 
 snip_code eval_open(eval_result *out, const char *path, snip_status *st)
 {
-    model *m = NULL;
-    json_t *metadata = NULL;
     *out = (eval_result){ .a = arena_new(0) };
     if (!out->a)
         return status_nomem(st);
-    snip_code code = model_load(&m, path, &metadata, out->a, st);
+    snip_code code = model_open(&out->t, path, st);
+    const model *m = code == SNIP_OK ? out->t->m : NULL;
     if (code == SNIP_OK && m->vocab->dims != DATA_DIMS_MAX)
         code = status_fail(st, SNIP_UNSUPPORTED, 0,
                            "%s: reads tables of up to %d inputs, the evaluation needs %d", path,
                            m->vocab->dims, DATA_DIMS_MAX);
     if (code == SNIP_OK) {
+        const json_t *metadata = out->t->metadata;
         const char *stage = json_string_value(json_object_get(metadata, "stage"));
-        out->m = m;
         out->o = json_pack(
             "{s:o,s:o,s:s,s:I,s:f,s:f,s:o}", "name", name_of(path), "path", text_json(path),
             "stage", stage ? stage : "S0", "parameters", (json_int_t)m->size, "samples",
@@ -129,7 +128,6 @@ snip_code eval_open(eval_result *out, const char *path, snip_status *st)
         if (!out->o)
             code = status_nomem(st);
     }
-    json_decref(metadata);
     if (code != SNIP_OK)
         eval_result_free(out);
     return code;
@@ -138,10 +136,12 @@ snip_code eval_open(eval_result *out, const char *path, snip_status *st)
 snip_code eval_run(eval_result *r, unsigned mask, const char *dump, int threads,
                    const eval_how *how, snip_status *st)
 {
-    model_space *s = model_space_new(r->m, model_has_tree(r->o), threads);
+    model_space *s = model_space_new(r->t->m, r->t->tree, threads);
+    eval_how own = *how;
     if (!s)
         return status_nomem(st);
-    run_suites(r, s, mask, dump, how);
+    own.promise = &r->t->promise;
+    run_suites(r, s, mask, dump, &own);
     model_space_free(s);
     return SNIP_OK;
 }
@@ -149,6 +149,7 @@ snip_code eval_run(eval_result *r, unsigned mask, const char *dump, int threads,
 void eval_result_free(eval_result *r)
 {
     json_decref(r->o);
+    model_close(r->t);
     arena_free(r->a);
     *r = (eval_result){ 0 };
 }

@@ -7,11 +7,11 @@
 
 /* A model's results: an object of results.json, and the scores that comparisons need. */
 typedef struct eval_result {
-    const model *m;
+    model_opened *t;
     json_t *o;
     eval_scores *edits, *subtrees; /* NULL where not run */
     int failed;                    /* suites that could not be done; o's "errors" say why */
-    arena *a;
+    arena *a; /* of the scores */
 } eval_result;
 
 /* Loads the model. Fails, with nothing to free, if it cannot be evaluated. */
@@ -23,10 +23,10 @@ snip_code eval_run(eval_result *r, unsigned mask, const char *dump, int threads,
                    const eval_how *how, snip_status *st);
 void eval_result_free(eval_result *r);
 
-/* Chooses the weights of the model's promise (model/promise.h): those that order the candidates of
- * `laws` generated validation laws best before they are fitted. *out is what the model file's
- * metadata hold as "promise". Fails for a model that reads no forms. */
-snip_code eval_promise(json_t **out, const model_opened *t, size_t laws, int threads,
-                       const eval_how *how, snip_status *st);
+/* Trains the model's promise (model/promise.h), in `a`, on the candidates of `laws` generated
+ * validation laws. *about is what the model file's metadata hold as "promise". Fails for a model
+ * that reads no forms. */
+snip_code eval_promise(model_promise *out, json_t **about, const model_opened *t, size_t laws,
+                       int threads, const eval_how *how, arena *a, snip_status *st);
 
 #endif

@@ -10,7 +10,7 @@
 #include "base/clock.h"
 #include "eval/evaluate.h"
 
-enum { MOST_LAWS = 200 }; /* that choose weights: about a minute of one core */
+enum { MOST_LAWS = 200 }; /* that train a promise where the model has none: a minute of one core */
 
 static int make_arenas(arena **to, int n)
 {
@@ -20,17 +20,34 @@ static int make_arenas(arena **to, int n)
     return 1;
 }
 
-/* Problems of generated laws and of the corpora, with the weights of the combined scores. */
-static snip_code problems(json_t *out, forms_weights *w, const forms_set *laws,
+/* The promise in the model's file, which is what users get, or one that is trained here. */
+static snip_code promise(json_t *out, model_promise *p, forms_context *c, snip_status *st)
+{
+    size_t laws = 4 * c->how->problems;
+    forms_promise trained;
+    int own = c->how->promise && model_promise_known(c->how->promise);
+    if (own) {
+        *p = *c->how->promise;
+        json_object_set_new(out, "promise", json_pack("{s:b}", "own", 1));
+        return SNIP_OK;
+    }
+    snip_code code =
+        forms_promise_train(&trained, laws < MOST_LAWS ? laws : MOST_LAWS, c, c->a, st);
+    if (code == SNIP_OK) {
+        *p = trained.p;
+        json_object_set_new(out, "promise", forms_promise_json(&trained));
+    }
+    return code;
+}
+
+/* Problems of generated laws and of the corpora. */
+static snip_code problems(json_t *out, const model_promise *w, const forms_set *laws,
                           const forms_set *corpora, forms_context *c, snip_status *st)
 {
-    size_t n = c->how->problems;
     forms_task *task;
     json_t *both = json_object();
     double start = clock_now();
-    snip_code code = forms_weights_choose(w, 4 * n < MOST_LAWS ? 4 * n : MOST_LAWS, c, st);
-    if (code == SNIP_OK)
-        json_object_set_new(out, "weights", forms_weights_json(w));
+    snip_code code = SNIP_OK;
     for (int k = 0; k < 2 && code == SNIP_OK; k++) {
         const forms_set *set = k ? corpora : laws;
         code = forms_tasks(&task, set, FORMS_CONDITIONS, c, st);
@@ -48,11 +65,13 @@ static snip_code problems(json_t *out, forms_weights *w, const forms_set *laws,
 static snip_code run(json_t *out, forms_context *c, snip_status *st)
 {
     forms_set laws, corpora;
-    forms_weights w;
+    model_promise w;
     json_object_set_new(out, "view", json_string(c->form ? "form" : "exact"));
     snip_code code = forms_set_make(&laws, c, FORMS_DRAW_LAWS, c->how->problems, st);
     if (code == SNIP_OK)
         code = forms_set_make(&corpora, c, FORMS_DRAW_CORPORA, 2 * c->how->problems, st);
+    if (code == SNIP_OK)
+        code = promise(out, &w, c, st);
     if (code == SNIP_OK)
         code = problems(out, &w, &laws, &corpora, c, st);
     static const char *const names[] = { "retrieval", "library", "invariance", "invariance_corpora",
@@ -109,27 +128,27 @@ snip_code eval_forms(json_t **out, model_space *s, const eval_how *how, snip_sta
     return code;
 }
 
-snip_code eval_promise(json_t **out, const model_opened *t, size_t laws, int threads,
-                       const eval_how *how, snip_status *st)
+snip_code eval_promise(model_promise *out, json_t **about, const model_opened *t, size_t laws,
+                       int threads, const eval_how *how, arena *a, snip_status *st)
 {
-    *out = NULL;
+    *about = NULL;
     if (!t->m->config.forms)
         return status_fail(st, SNIP_UNSUPPORTED, 0, "the model was not trained to read forms");
     model_space *s = model_space_new(t->m, t->tree, threads);
-    forms_weights w;
+    forms_promise trained;
     forms_context c;
     if (!s)
         return status_nomem(st);
-    snip_code code =
-        open_context(&c, s, how) ? forms_weights_choose(&w, laws, &c, st) : status_nomem(st);
+    snip_code code = open_context(&c, s, how) ? forms_promise_train(&trained, laws, &c, a, st)
+                                              : status_nomem(st);
     close_context(&c);
     model_space_free(s);
     if (code != SNIP_OK)
         return code;
-    *out = json_pack("{s:s,s:f,s:f,s:f,s:f,s:{s:f,s:f,s:f},s:I,s:I}", "model", t->hash,
-                     "similarity", w.with.similarity, "correlation", w.with.correlation, "size",
-                     w.with.size, "spearman", w.spearman_with, "without", "correlation",
-                     w.without.correlation, "size", w.without.size, "spearman", w.spearman_without,
-                     "laws", (json_int_t)w.problems, "seed", (json_int_t)how->seed);
-    return *out ? SNIP_OK : status_nomem(st);
+    *out = trained.p;
+    *about = forms_promise_json(&trained);
+    if (!*about || json_object_set_new(*about, "model", json_string(t->hash)) ||
+        json_object_set_new(*about, "seed", json_integer((json_int_t)how->seed)))
+        return status_nomem(st);
+    return SNIP_OK;
 }

@@ -52,7 +52,8 @@ typedef enum forms_draws {
     FORMS_DRAW_CORPORA,
     FORMS_DRAW_VALIDATION,
     FORMS_DRAW_LIBRARY,
-    FORMS_DRAW_COPIES
+    FORMS_DRAW_COPIES,
+    FORMS_DRAW_PROMISE
 } forms_draws;
 void forms_rng(rng *r, const eval_how *how, forms_draws what, uint64_t index);
 
@@ -134,7 +135,10 @@ typedef struct forms_match {
     regress_inputs matter;           /* regress_inputs_that_matter(p), 0 in the exact view */
     expr e;                          /* in p's raw inputs */
     const char *label, *table_label; /* for the dump */
-    double similarity;               /* the result: NaN where the model has no words for e */
+    /* The result: NaN and NULL where the model has no words for e. Vectors live in c->a; of a
+     * table and the same turned upside down it is the nearer one's. */
+    double similarity;
+    const float *form, *table;
 } forms_match;
 
 /* Similarities of n matches. Neighbours that share p share its tables. */
@@ -148,27 +152,25 @@ typedef enum forms_score {
     FORMS_SIZE,      /* fewer nodes of the core are better */
     FORMS_CONSTANTS, /* more constants are better */
     FORMS_BASES,
-    FORMS_WITHOUT = FORMS_BASES, /* correlation and size */
-    FORMS_WITH,                  /* similarity, correlation and size */
+    FORMS_WITHOUT = FORMS_BASES, /* the promise without the space */
+    FORMS_WITH,                  /* the promise */
     FORMS_SCORES
 } forms_score;
 extern const char *const forms_score_names[FORMS_SCORES];
 
-/* How the first three scores are combined, without the space and with it. */
-typedef struct forms_weights {
-    model_promise without, with;
-    double spearman_without, spearman_with; /* reached on the validation problems */
-    size_t problems;
-} forms_weights;
-
-/* Fills score[FORMS_WITHOUT] and [FORMS_WITH] from the others. */
-void forms_combine(double *const score[FORMS_SCORES], size_t n, const forms_weights *w);
+/* A promise that was trained on so many tasks, and how well it orders those that were left out. */
+typedef struct forms_promise {
+    model_promise p;
+    size_t tasks, left_out;
+    double spearman_without, spearman_with; /* NaN: none were left out */
+} forms_promise;
 
 /* A problem in a condition, with what became of its candidates. */
 typedef struct forms_task {
     size_t n;
     int role[FORMS_CANDIDATES];
     double digits[FORMS_CANDIDATES];
+    model_promise_facts facts[FORMS_CANDIDATES];
     double score[FORMS_SCORES][FORMS_CANDIDATES]; /* -infinity where there is none */
 } forms_task;
 
@@ -177,12 +179,18 @@ typedef struct forms_task {
 snip_code forms_tasks(forms_task **out, const forms_set *set, int conditions, forms_context *c,
                       snip_status *st);
 
-/* Those that order the candidates of `laws` validation laws best. */
-snip_code forms_weights_choose(forms_weights *out, size_t laws, forms_context *c, snip_status *st);
-json_t *forms_weights_json(const forms_weights *w);
+/* Trains both networks, which live in `a`, on n tasks whose vectors have `latent` numbers; task i
+ * is of law i modulo `laws`. Tasks without candidates are passed over. */
+snip_code forms_promise_learn(forms_promise *out, const forms_task *task, size_t n, size_t laws,
+                              size_t latent, const eval_how *how, arena *a, snip_status *st);
+
+/* The same on `laws` validation laws. */
+snip_code forms_promise_train(forms_promise *out, size_t laws, forms_context *c, arena *a,
+                              snip_status *st);
+json_t *forms_promise_json(const forms_promise *p);
 
 /* Places, percentiles and correlations of all conditions. NULL when memory is out. */
-json_t *forms_tasks_json(forms_task *t, size_t problems, const forms_weights *w,
+json_t *forms_tasks_json(forms_task *t, size_t problems, const model_promise *w,
                          const eval_how *how);
 
 /* Pairs and forms ------------------------------------------------------------------------------ */
@@ -221,11 +229,17 @@ snip_code forms_stream_next(forms_sample **out, size_t *n, forms_stream *s, size
 snip_code forms_words(const model_words **out, const forms_sample *f, const forms_context *c,
                       snip_status *st);
 
+/* The problems of a set with forms that a library has for them, refitted: out[i] is of problem i,
+ * in condition i modulo 4; n is 0 where it could not be used. Only facts and digits are filled in.
+ */
+snip_code forms_library_tasks(forms_task *out, const forms_set *set, forms_context *c,
+                              snip_status *st);
+
 /* The other parts ----------------------------------------------------------------------------- */
 
 snip_code forms_invariance(json_t **out, const forms_set *set, forms_context *c, snip_status *st);
 snip_code forms_retrieval(json_t **out, forms_context *c, snip_status *st);
-snip_code forms_library(json_t **out, const forms_set *laws, const forms_weights *w,
+snip_code forms_library(json_t **out, const forms_set *laws, const model_promise *w,
                         forms_context *c, snip_status *st);
 snip_code forms_copies(json_t **out, forms_context *c, snip_status *st);
 

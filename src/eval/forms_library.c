@@ -76,16 +76,17 @@ static snip_code embed_batch(library *l, const forms_sample *f, size_t n, forms_
     return code;
 }
 
-static snip_code build(library *l, forms_context *c, snip_status *st)
+static snip_code build(library *l, rng_stream stream, size_t want, forms_context *c,
+                       snip_status *st)
 {
-    size_t want = c->how->library, n = 1;
+    size_t n = 1;
     forms_stream s;
     *l = (library){ .core = arena_array(c->a, want, sizeof *l->core),
                     .dim = arena_array(c->a, want, sizeof *l->dim),
                     .symbols = arena_array(c->a, want * c->s->latent, sizeof *l->symbols) };
     if (!l->core || !l->dim || !l->symbols)
         return status_nomem(st);
-    snip_code code = forms_stream_open(&s, RNG_LIBRARY, POINTS, 1, CONSTANTS, want, st);
+    snip_code code = forms_stream_open(&s, stream, POINTS, 1, CONSTANTS, want, st);
     progress bar;
     progress_start(&bar, "library", want, c->how->show);
     while (code == SNIP_OK && n > 0) {
@@ -122,8 +123,8 @@ static int standardise(lookup *u, arena *a)
     return 1;
 }
 
-/* Draws the problems and embeds their tables. */
-static snip_code prepare(lookup *u, size_t n, const forms_set *laws, forms_context *c,
+/* Draws problems [first, first + n) and embeds their tables. */
+static snip_code prepare(lookup *u, size_t first, size_t n, const forms_set *laws, forms_context *c,
                          snip_status *st)
 {
     size_t views = c->form ? 2 : 1, width = c->s->latent, tables = 0;
@@ -134,11 +135,12 @@ static snip_code prepare(lookup *u, size_t n, const forms_set *laws, forms_conte
         return status_nomem(st);
     for (size_t i = 0; i < n; i++) {
         text label = { .a = a };
-        if (forms_problem_draw(&u[i].p, laws, i, c->how, a, c->tmp[0]) != SNIP_OK)
+        if (forms_problem_draw(&u[i].p, laws, first + i, c->how, a, c->tmp[0]) != SNIP_OK)
             return status_nomem(st);
         if (u[i].p.n == 0)
             continue;
-        if (forms_table(&u[i].table, &u[i].p, (int)(i % FORMS_CONDITIONS), c->how, a) != SNIP_OK ||
+        if (forms_table(&u[i].table, &u[i].p, (int)((first + i) % FORMS_CONDITIONS), c->how, a) !=
+                SNIP_OK ||
             !standardise(&u[i], a))
             return status_nomem(st);
         double *turned = arena_array(a, u[i].table.train, sizeof *turned);
@@ -146,7 +148,7 @@ static snip_code prepare(lookup *u, size_t n, const forms_set *laws, forms_conte
             return status_nomem(st);
         for (size_t k = 0; k < u[i].table.train; k++)
             turned[k] = -u[i].table.y[k];
-        text_add(&label, "\"part\":\"library\",\"problem\":%zu,\"dim\":%d", i, u[i].p.dim);
+        text_add(&label, "\"part\":\"library\",\"problem\":%zu,\"dim\":%d", first + i, u[i].p.dim);
         u[i].values = values + tables * width;
         for (size_t k = 0; k < views; k++)
             item[tables++] = (model_item){ .e = u[i].p.truth,
@@ -192,13 +194,43 @@ static int choose(lookup *u, double *const score[WAYS], const size_t *form, size
     return o != NULL;
 }
 
+/* Nodes of the largest form. */
+static size_t longest(const library *l)
+{
+    size_t most = 1;
+    for (size_t i = 0; i < l->n; i++)
+        most = l->core[i].count > most ? l->core[i].count : most;
+    return most;
+}
+
+/* What is known of a form and a table before any fit. `node` has room for the largest form. The
+ * correlation is -1 when memory is out. */
+static model_promise_facts facts_of(const lookup *u, const library *l, size_t form, size_t *node,
+                                    const forms_context *c, arena *tmp)
+{
+    size_t width = c->s->latent;
+    expr core = l->core[form];
+    const float *z = l->symbols + form * width;
+    double s = model_dot(z, u->values, width);
+    double turned = c->form ? model_dot(z, u->values + width, width) : -INFINITY;
+    return (model_promise_facts){
+        .similarity = fmax(s, turned),
+        .correlation = forms_correlation(core, u->x, u->table.y, u->table.train, tmp),
+        .nodes = core.count,
+        .constants = expr_constants(core, node),
+        .form = z,
+        .table = u->values + (turned > s ? width : 0),
+    };
+}
+
 /* Scores of the library's forms for a table. Returns 0 when memory is out. */
-static int score_forms(lookup *u, const library *l, const forms_weights *w, size_t index,
+static int score_forms(lookup *u, const library *l, const model_promise *w, size_t index,
                        const forms_context *c, arena *tmp)
 {
-    size_t n = 0, width = c->s->latent;
+    size_t n = 0;
     size_t *form = arena_array(tmp, l->n + 1, sizeof *form);
     int *order = arena_array(tmp, l->n + 1, sizeof *order);
+    size_t *node = arena_array(tmp, longest(l), sizeof *node);
     double *score[WAYS];
     for (size_t i = 0; i < l->n && form; i++)
         if (l->dim[i] == u->p.dim)
@@ -206,16 +238,15 @@ static int score_forms(lookup *u, const library *l, const forms_weights *w, size
     for (int way = 0; way < WAYS; way++)
         if (!(score[way] = arena_array(tmp, n + 1, sizeof *score[way])))
             return 0;
-    if (!form || !order)
+    if (!form || !order || !node)
         return 0;
     for (size_t k = 0; k < n; k++) {
-        expr core = l->core[form[k]];
-        const float *z = l->symbols + form[k] * width;
-        double s = model_dot(z, u->values, width);
-        score[FORMS_SIMILARITY][k] = c->form ? fmax(s, model_dot(z, u->values + width, width)) : s;
-        score[FORMS_CORRELATION][k] =
-            forms_correlation(core, u->x, u->table.y, u->table.train, tmp);
-        score[FORMS_SIZE][k] = -(double)core.count;
+        const model_promise_facts f = facts_of(u, l, form[k], node, c, tmp);
+        score[FORMS_SIMILARITY][k] = f.similarity;
+        score[FORMS_CORRELATION][k] = f.correlation;
+        score[FORMS_SIZE][k] = -(double)f.nodes;
+        score[FORMS_WITH][k] = model_promise_value(w, &f);
+        score[FORMS_WITHOUT][k] = model_promise_without_space(w, &f);
         order[k] = (int)k;
         if (score[FORMS_CORRELATION][k] < 0)
             return 0;
@@ -225,30 +256,36 @@ static int score_forms(lookup *u, const library *l, const forms_weights *w, size
     rng_shuffle(&r, order, (int)n);
     for (size_t k = 0; k < n; k++)
         score[SHUFFLED][k] = score[FORMS_SIMILARITY][order[k]];
-    forms_combine(score, n, w);
     return choose(u, score, form, n, tmp);
 }
 
-/* Digits of form `which` for the table: those of an earlier way if it was chosen there. Less than
- * the mean of y is no worse than that. NaN when memory is out. */
-static double digits_of(lookup *u, const library *l, int way, size_t which, arena *a, arena *tmp)
+/* Digits of a form for the table. Less than the mean of y is no worse than that. NaN when memory is
+ * out. */
+static double digits_of(const lookup *u, expr core, arena *a, arena *tmp)
 {
-    for (int before = 0; before < way; before++)
-        for (size_t k = 0; k < u->count; k++)
-            if (u->chosen[before][k] == u->chosen[way][which])
-                return u->digits[before][k];
     regress_problem table = u->table;
     forms_problem p = u->p;
     expr fitted;
     table.x = u->x;
     p.x = u->judge;
-    if (forms_fit(&fitted, l->core[u->chosen[way][which]], &table, STARTS, a, tmp) != SNIP_OK)
+    if (forms_fit(&fitted, core, &table, STARTS, a, tmp) != SNIP_OK)
         return NAN;
     double d = forms_digits(fitted, &p, tmp);
     return isnan(d) ? d : fmax(d, 0);
 }
 
-static int look_up(lookup *u, const library *l, const forms_weights *w, size_t index,
+/* Those of the form that is `which` by a way: known if it was chosen by an earlier one. */
+static double digits_by(const lookup *u, const library *l, int way, size_t which, arena *a,
+                        arena *tmp)
+{
+    for (int before = 0; before < way; before++)
+        for (size_t k = 0; k < u->count; k++)
+            if (u->chosen[before][k] == u->chosen[way][which])
+                return u->digits[before][k];
+    return digits_of(u, l->core[u->chosen[way][which]], a, tmp);
+}
+
+static int look_up(lookup *u, const library *l, const model_promise *w, size_t index,
                    const forms_context *c, arena *a, arena *tmp)
 {
     arena_pos mark = arena_mark(tmp);
@@ -260,7 +297,7 @@ static int look_up(lookup *u, const library *l, const forms_weights *w, size_t i
         size_t k = 0;
         for (size_t cut = 0; cut < CUTS; cut++) {
             for (; k < u->count && k < cuts[cut]; k++) {
-                double d = u->digits[way][k] = digits_of(u, l, way, k, a, tmp);
+                double d = u->digits[way][k] = digits_by(u, l, way, k, a, tmp);
                 if (isnan(d))
                     return 0;
                 best = fmax(best, d);
@@ -271,6 +308,88 @@ static int look_up(lookup *u, const library *l, const forms_weights *w, size_t i
         }
     }
     return 1;
+}
+
+/* Tasks for the promise ----------------------------------------------------------------------- */
+
+/* The forms of a task: those nearest, those that go with y most closely, and a few of the rest. */
+enum { NEAREST = 15, CLOSEST = 15, ANY = FORMS_CANDIDATES - NEAREST - CLOSEST };
+
+/* Adds the form, unless it is there. */
+static void add_form(size_t *chosen, size_t *n, size_t form)
+{
+    for (size_t k = 0; k < *n; k++)
+        if (chosen[k] == form)
+            return;
+    chosen[(*n)++] = form;
+}
+
+/* Returns 0 when memory is out. */
+static int make_task(forms_task *t, lookup *u, const library *l, size_t index,
+                     const forms_context *c, arena *a, arena *tmp)
+{
+    static const model_promise none = { 0 };
+    size_t chosen[FORMS_CANDIDATES], n = 0, *node = arena_array(tmp, longest(l), sizeof *node);
+    if (!node || !score_forms(u, l, &none, index, c, tmp))
+        return 0;
+    for (size_t k = 0; k < u->count && k < NEAREST; k++)
+        add_form(chosen, &n, u->chosen[FORMS_SIMILARITY][k]);
+    for (size_t k = 0; k < u->count && k < CLOSEST; k++)
+        add_form(chosen, &n, u->chosen[FORMS_CORRELATION][k]);
+    for (size_t k = 0; k < u->count && k < ANY; k++)
+        add_form(chosen, &n, u->chosen[SHUFFLED][k]);
+    for (size_t k = 0; k < n; k++) {
+        t->facts[k] = facts_of(u, l, chosen[k], node, c, tmp);
+        t->digits[k] = digits_of(u, l->core[chosen[k]], a, tmp);
+        if (t->facts[k].correlation < 0 || isnan(t->digits[k]))
+            return 0;
+    }
+    t->n = n;
+    return 1;
+}
+
+/* A batch of them; the vectors of its tables live on in c->a. */
+static snip_code make_tasks(forms_task *t, size_t first, size_t n, const forms_set *set,
+                            const library *l, forms_context *c, snip_status *st)
+{
+    size_t width = (size_t)(1 + c->form) * c->s->latent;
+    lookup *u = arena_zero(c->keep[0], n * sizeof *u);
+    snip_code code = u ? prepare(u, first, n, set, c, st) : status_nomem(st);
+    int failed = 0;
+    for (size_t i = 0; i < n && code == SNIP_OK; i++)
+        if (u[i].p.n && !(u[i].values = arena_copy(c->a, u[i].values, width * sizeof(float))))
+            code = status_nomem(st);
+    if (code != SNIP_OK)
+        return code;
+#pragma omp parallel for schedule(dynamic, 1) num_threads(c->s->threads)
+    for (size_t i = 0; i < n; i++) {
+        int k = omp_get_thread_num();
+        arena_pos mark = arena_mark(c->tmp[k]);
+        if (u[i].p.n && !make_task(&t[i], &u[i], l, first + i, c, c->keep[k], c->tmp[k]))
+#pragma omp atomic write
+            failed = 1;
+        arena_reset(c->tmp[k], mark);
+    }
+    return failed ? status_nomem(st) : SNIP_OK;
+}
+
+snip_code forms_library_tasks(forms_task *out, const forms_set *set, forms_context *c,
+                              snip_status *st)
+{
+    enum { LEAST = 400, PER_LAW = 8, MOST_FORMS = 4000, AT_A_TIME = 24 };
+    size_t forms = LEAST + PER_LAW * set->count;
+    library l;
+    snip_code code = build(&l, RNG_VALIDATION, forms < MOST_FORMS ? forms : MOST_FORMS, c, st);
+    progress bar;
+    progress_start(&bar, "look-ups", set->count, c->how->show);
+    for (size_t first = 0; first < set->count && code == SNIP_OK; first += AT_A_TIME) {
+        size_t n = set->count - first < AT_A_TIME ? set->count - first : AT_A_TIME;
+        forms_batch(c);
+        code = make_tasks(out + first, first, n, set, &l, c, st);
+        progress_at(&bar, first + n);
+    }
+    progress_end(&bar);
+    return code;
 }
 
 /* Results ------------------------------------------------------------------------------------- */
@@ -309,17 +428,17 @@ static void show(const lookup *u, size_t index, const library *l, const forms_co
         }
 }
 
-snip_code forms_library(json_t **out, const forms_set *laws, const forms_weights *w,
+snip_code forms_library(json_t **out, const forms_set *laws, const model_promise *w,
                         forms_context *c, snip_status *st)
 {
     size_t n = laws->count < PROBLEMS ? laws->count : PROBLEMS, usable = 0;
     library l;
     lookup *u = arena_zero(c->a, (n + 1) * sizeof *u);
     double *value = arena_array(c->a, WAYS * n + 1, sizeof *value);
-    snip_code code = u && value ? build(&l, c, st) : status_nomem(st);
+    snip_code code = u && value ? build(&l, RNG_LIBRARY, c->how->library, c, st) : status_nomem(st);
     forms_batch(c);
     if (code == SNIP_OK)
-        code = prepare(u, n, laws, c, st);
+        code = prepare(u, 0, n, laws, c, st);
     if (code != SNIP_OK)
         return code;
     int failed = 0;

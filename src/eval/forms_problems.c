@@ -627,12 +627,20 @@ snip_code forms_compare(forms_match *m, size_t n, forms_context *c, snip_status 
         code = model_space_embed(c->s, table, tables, NULL, values, st);
     for (size_t i = 0, k = 0; i < n && code == SNIP_OK; i++) {
         m[i].similarity = NAN;
+        m[i].form = m[i].table = NULL;
         if (h[i].code != SNIP_OK)
             continue;
         const float *row = symbols + k++ * latent, *to = values + h[i].table * latent;
+        double turned = c->form ? model_dot(row, to + latent, latent) : -INFINITY;
         m[i].similarity = model_dot(row, to, latent);
-        if (c->form)
-            m[i].similarity = fmax(m[i].similarity, model_dot(row, to + latent, latent));
+        if (turned > m[i].similarity) {
+            m[i].similarity = turned;
+            to += latent;
+        }
+        m[i].form = arena_copy(c->a, row, latent * sizeof *row);
+        m[i].table = arena_copy(c->a, to, latent * sizeof *to);
+        if (!m[i].form || !m[i].table)
+            code = status_nomem(st);
     }
     free(h);
     free(formula);

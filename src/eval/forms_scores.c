@@ -9,10 +9,9 @@
 #include "eval/forms.h"
 
 enum {
-    BATCH = 24,    /* problems in memory at a time */
-    STARTS = 3,    /* of a fit */
-    SAME_SIZE = 4, /* fewer candidates of a size tell nothing */
-    STEPS = 20     /* of the weights' grid, from 0 to 1 */
+    BATCH = 24,   /* problems in memory at a time */
+    STARTS = 3,   /* of a fit */
+    SAME_SIZE = 4 /* fewer candidates of a size tell nothing */
 };
 
 const char *const forms_score_names[FORMS_SCORES] = { "similarity", "correlation", "size",
@@ -143,6 +142,14 @@ static snip_code run_batch(forms_task *task, const forms_set *set, size_t first,
                 c->s->seen(c->s->seen_context, &unread, 1, NULL, NULL);
             w[k].task->score[FORMS_SIMILARITY][i] =
                 isnan(m->similarity) ? -INFINITY : m->similarity;
+            w[k].task->facts[i] = (model_promise_facts){
+                .similarity = m->similarity,
+                .correlation = w[k].task->score[FORMS_CORRELATION][i],
+                .nodes = w[k].p->c[i].core.count,
+                .constants = w[k].p->c[i].constants,
+                .form = m->form,
+                .table = m->table,
+            };
         }
     return code;
 }
@@ -164,97 +171,6 @@ snip_code forms_tasks(forms_task **out, const forms_set *set, int conditions, fo
     }
     progress_end(&bar);
     return code;
-}
-
-/* Combined scores ----------------------------------------------------------------------------- */
-
-void forms_combine(double *const score[FORMS_SCORES], size_t n, const forms_weights *w)
-{
-    for (size_t i = 0; i < n; i++) {
-        double similarity = score[FORMS_SIMILARITY][i];
-        size_t nodes = (size_t)-score[FORMS_SIZE][i];
-        if (isinf(similarity))
-            similarity = NAN;
-        score[FORMS_WITHOUT][i] =
-            model_promise_value(&w->without, similarity, score[FORMS_CORRELATION][i], nodes);
-        score[FORMS_WITH][i] =
-            model_promise_value(&w->with, similarity, score[FORMS_CORRELATION][i], nodes);
-    }
-}
-
-static void scores_of(double *score[FORMS_SCORES], forms_task *t)
-{
-    for (int k = 0; k < FORMS_SCORES; k++)
-        score[k] = t->score[k];
-}
-
-/* Mean correlation of what w promises with digits. */
-static double quality(const forms_task *t, size_t n, const model_promise *w)
-{
-    double sum = 0, promise[FORMS_CANDIDATES];
-    size_t counted = 0;
-    for (size_t i = 0; i < n; i++) {
-        if (t[i].n == 0)
-            continue;
-        for (size_t k = 0; k < t[i].n; k++) {
-            double similarity = t[i].score[FORMS_SIMILARITY][k];
-            promise[k] = model_promise_value(w, isinf(similarity) ? NAN : similarity,
-                                             t[i].score[FORMS_CORRELATION][k],
-                                             (size_t)-t[i].score[FORMS_SIZE][k]);
-        }
-        double rho = eval_spearman(promise, t[i].digits, t[i].n);
-        sum += isnan(rho) ? 0 : rho;
-        counted++;
-    }
-    return counted ? sum / (double)counted : 0;
-}
-
-/* All weights whose sizes add up to 1; that of the size may be negative, the others are not. The
- * first of equal ones is kept. */
-static void choose(forms_weights *out, const forms_task *t, size_t n)
-{
-    *out = (forms_weights){ .spearman_without = -2, .spearman_with = -2 };
-    for (size_t i = 0; i < n; i++)
-        out->problems += t[i].n > 0;
-    for (int space = 0; space <= STEPS; space++)
-        for (int correlation = 0; correlation <= STEPS - space; correlation++)
-            for (int sign = 1; sign >= -1; sign -= 2) {
-                int size = sign * (STEPS - space - correlation);
-                if (size == 0 && sign < 0)
-                    continue;
-                const model_promise w = { (double)space / STEPS, (double)correlation / STEPS,
-                                          (double)size / STEPS };
-                double q = quality(t, n, &w);
-                if (space == 0 && q > out->spearman_without) {
-                    out->without = w;
-                    out->spearman_without = q;
-                }
-                if (q > out->spearman_with) {
-                    out->with = w;
-                    out->spearman_with = q;
-                }
-            }
-}
-
-snip_code forms_weights_choose(forms_weights *out, size_t laws, forms_context *c, snip_status *st)
-{
-    forms_set validation;
-    forms_task *task;
-    snip_code code = forms_set_make(&validation, c, FORMS_DRAW_VALIDATION, laws, st);
-    if (code == SNIP_OK)
-        code = forms_tasks(&task, &validation, 1, c, st);
-    if (code == SNIP_OK)
-        choose(out, task, validation.count);
-    return code;
-}
-
-json_t *forms_weights_json(const forms_weights *w)
-{
-    return json_pack("{s:I,s:{s:f,s:f,s:f},s:{s:f,s:f,s:f,s:f}}", "problems",
-                     (json_int_t)w->problems, "without", "correlation", w->without.correlation,
-                     "size", w->without.size, "spearman", w->spearman_without, "with", "similarity",
-                     w->with.similarity, "correlation", w->with.correlation, "size", w->with.size,
-                     "spearman", w->spearman_with);
 }
 
 /* Figures ------------------------------------------------------------------------------------- */
@@ -348,20 +264,20 @@ static json_t *condition_json(const forms_task *t, size_t problems, double *valu
     return o;
 }
 
-json_t *forms_tasks_json(forms_task *t, size_t problems, const forms_weights *w,
+json_t *forms_tasks_json(forms_task *t, size_t problems, const model_promise *w,
                          const eval_how *how)
 {
     size_t usable = 0, candidates = 0, unread = 0;
     double *value = malloc((FORMS_SCORES * problems + 1) * sizeof *value);
     int good = value != NULL;
     for (size_t i = 0; i < problems * FORMS_CONDITIONS && good; i++) {
-        double *score[FORMS_SCORES];
-        scores_of(score, &t[i]);
-        forms_combine(score, t[i].n, w);
         usable += i % FORMS_CONDITIONS == 0 && t[i].n > 0;
         candidates += t[i].n;
-        for (size_t k = 0; k < t[i].n; k++)
+        for (size_t k = 0; k < t[i].n; k++) {
             unread += isinf(t[i].score[FORMS_SIMILARITY][k]) != 0;
+            t[i].score[FORMS_WITH][k] = model_promise_value(w, &t[i].facts[k]);
+            t[i].score[FORMS_WITHOUT][k] = model_promise_without_space(w, &t[i].facts[k]);
+        }
     }
     json_t *o = good ? json_pack("{s:I,s:I,s:I}", "problems", (json_int_t)usable, "candidates",
                                  (json_int_t)candidates, "unread", (json_int_t)unread)

@@ -7,15 +7,15 @@ static const eval_named scores[] = { { "similarity", "similarity in the space" }
                                      { "correlation", "correlation, not fitted" },
                                      { "size", "size (small first)" },
                                      { "constants", "free constants (many first)" },
-                                     { "without", "correlation and size" },
-                                     { "with", "the same with the space" },
+                                     { "without", "promise without the space" },
+                                     { "with", "promise" },
                                      { "gain", "difference of the last two" } };
 static const eval_named ways[] = { { "similarity", "similarity in the space" },
                                    { "correlation", "correlation, not fitted" },
                                    { "size", "size (small first)" },
                                    { "shuffled", "shuffled vectors" },
-                                   { "without", "correlation and size" },
-                                   { "with", "the same with the space" },
+                                   { "without", "promise without the space" },
+                                   { "with", "promise" },
                                    { "gain", "difference of the last two" } };
 static const eval_named conditions[] = { { "rows200", "200 rows" },
                                          { "rows200_noise5", "200 rows, 5 % noise" },
@@ -55,15 +55,14 @@ static void views(eval_page *g)
 {
     for (size_t k = 0; k < g->n; k++) {
         const json_t *o = eval_json_at(eval_model_suites(g, g->shown[k]), "forms");
-        const json_t *w = eval_json_at(o, "weights");
+        const json_t *p = eval_json_at(o, "promise");
         eval_element(g, "<p>", eval_model_name(g, g->shown[k]), ": ");
-        eval_element(g, "", eval_json_string(o, "view"), " view; weights of ");
-        text_add(&g->t,
-                 "correlation %.2f and size %.2f without the space; similarity %.2f, correlation "
-                 "%.2f and size %.2f with it, chosen on %.0f validation laws.</p>\n",
-                 eval_json_number(w, "without.correlation"), eval_json_number(w, "without.size"),
-                 eval_json_number(w, "with.similarity"), eval_json_number(w, "with.correlation"),
-                 eval_json_number(w, "with.size"), eval_json_number(w, "problems"));
+        eval_element(g, "", eval_json_string(o, "view"), " view; ");
+        if (json_is_true(json_object_get(p, "own")))
+            text_add(&g->t, "the promise is the one in the model's file.</p>\n");
+        else
+            text_add(&g->t, "the promise was trained for this page on %.0f tables.</p>\n",
+                     eval_json_number(p, "tasks"));
     }
 }
 

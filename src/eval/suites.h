@@ -10,6 +10,7 @@
 #include "base/ranks.h"
 #include "data/edits.h"
 #include "eval/metrics.h"
+#include "model/promise.h"
 #include "model/space.h"
 
 typedef struct eval_how {
@@ -24,6 +25,8 @@ typedef struct eval_how {
     size_t library;  /* forms in its library */
     const progress_show *show; /* is told how far it is, or NULL */
     ranks *ranks;              /* split the global suite between them, or NULL */
+    const model_promise
+        *promise; /* of the model; NULL, or none in it: the suite `forms` makes one */
 } eval_how;
 
 enum { EVAL_DIRECTIONS = 2, EVAL_SUBTREES_MAX = 8, EVAL_PLANE_PAIRS = 800, EVAL_READINGS_MAX = 2 };

@@ -334,6 +334,13 @@ const library_matrix *library_rows(const library_file *ix)
     return &ix->rows;
 }
 
+void library_vector(float *to, const library_file *ix, uint64_t id)
+{
+    const uint16_t *from = ix->rows.half + (id - 1) * ix->rows.latent;
+    for (size_t i = 0; i < ix->rows.latent; i++)
+        to[i] = half_value(from[i]);
+}
+
 snip_code library_own(uint64_t *out, library_file *ix, snip_status *st)
 {
     sqlite3_stmt *s = NULL;

@@ -56,6 +56,9 @@ const library_facts *library_about(const library_file *ix);
 /* The vectors and dimensions themselves. */
 const library_matrix *library_rows(const library_file *ix);
 
+/* The vector of a formula, `latent` floats. */
+void library_vector(float *to, const library_file *ix, uint64_t id);
+
 /* How many are the user's own. */
 snip_code library_own(uint64_t *out, library_file *ix, snip_status *st);
 

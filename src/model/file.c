@@ -88,13 +88,19 @@ static int halve(safetensors_entry *e, size_t count, arena *a)
     return 1;
 }
 
-static snip_code save(const model *m, const char *path, int half, const json_t *history,
-                      snip_status *st)
+static snip_code save(const model *m, const char *path, int half, const model_promise *promise,
+                      const json_t *history, snip_status *st)
 {
     arena *a = arena_new(0);
-    safetensors_entry *e = a ? model_entries(m, m->w, "", a) : NULL;
-    if (e && half && !halve(e, m->tensors, a))
+    size_t more = promise ? MODEL_PROMISE_NETWORKS : 0;
+    safetensors_entry *own = a ? model_entries(m, m->w, "", a) : NULL;
+    safetensors_entry *e = own ? arena_array(a, m->tensors + more, sizeof *e) : NULL;
+    if (e && half && !halve(own, m->tensors, a))
         e = NULL;
+    if (e)
+        memcpy(e, own, m->tensors * sizeof *e);
+    if (e && promise)
+        model_promise_entries(e + m->tensors, promise);
     json_t *config = model_config_json(&m->config), *metadata = json_object();
     char *text = config ? json_dumps(config, JSON_COMPACT) : NULL;
     snip_code code = SNIP_NOMEM;
@@ -103,7 +109,7 @@ static snip_code save(const model *m, const char *path, int half, const json_t *
         json_object_set_new(metadata, "config", json_string(text));
         if (history)
             json_object_update(metadata, (json_t *)history);
-        code = safetensors_write(path, e, m->tensors, metadata, st);
+        code = safetensors_write(path, e, m->tensors + more, metadata, st);
     } else {
         status_nomem(st);
     }
@@ -116,12 +122,13 @@ static snip_code save(const model *m, const char *path, int half, const json_t *
 
 snip_code model_save(const model *m, const char *path, const json_t *history, snip_status *st)
 {
-    return save(m, path, 0, history, st);
+    return save(m, path, 0, NULL, history, st);
 }
 
-snip_code model_save_half(const model *m, const char *path, const json_t *history, snip_status *st)
+snip_code model_save_half(const model *m, const char *path, const json_t *history,
+                          const model_promise *promise, snip_status *st)
 {
-    return save(m, path, 1, history, st);
+    return save(m, path, 1, promise, history, st);
 }
 
 /* The configuration in a file's metadata. */
@@ -150,9 +157,12 @@ snip_code model_read(model **out, const safetensors_file *f, const char *path, a
         code = model_new(&m, &config, a, st);
     if (code == SNIP_OK)
         code = model_take(m, m->w, f, "", path, st);
-    if (code == SNIP_OK && f->count != m->tensors)
+    size_t own = f->count;
+    for (size_t k = 0; k < f->count; k++)
+        own -= (size_t)model_promise_owns(f->entry[k].name);
+    if (code == SNIP_OK && own != m->tensors)
         code = status_fail(st, SNIP_FORMAT, 0, "%s: holds %zu tensors, the model has %zu", path,
-                           f->count, m->tensors);
+                           own, m->tensors);
     if (code == SNIP_OK)
         *out = m;
     return code;

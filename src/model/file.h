@@ -4,6 +4,7 @@
 
 #include "base/safetensors.h"
 #include "model/model.h"
+#include "model/promise.h"
 
 /* Entries for the parameters `w` (laid out as m->w) of all tensors; `suffix` is added to their
  * names. The names live in `a`. NULL when memory is out. */
@@ -17,14 +18,17 @@ snip_code model_take(const model *m, float *w, const safetensors_file *f, const 
 /* Writes a model. `history` is an object of strings for the metadata (stage, steps, ...). */
 snip_code model_save(const model *m, const char *path, const json_t *history, snip_status *st);
 
-/* The same with float16 numbers: half the size, for models that are no longer trained. */
-snip_code model_save_half(const model *m, const char *path, const json_t *history, snip_status *st);
+/* The same with float16 numbers: half the size, for models that are no longer trained. With the
+ * networks of its promise, as floats, unless that is NULL. */
+snip_code model_save_half(const model *m, const char *path, const json_t *history,
+                          const model_promise *promise, snip_status *st);
 
 /* Whether a model with these metadata was trained with tree positions: all stages but S0. Files
  * that tell no stage are SNIP's own: plain. */
 int model_has_tree(const json_t *metadata);
 
-/* The model in a file that has been read, in `a`; `path` is for messages. */
+/* The model in a file that has been read, in `a`; `path` is for messages. All tensors must be the
+ * model's or its promise's, which is not read here. */
 snip_code model_read(model **out, const safetensors_file *f, const char *path, arena *a,
                      snip_status *st);
 

@@ -33,18 +33,24 @@ snip_code model_open(model_opened **out, const char *path, snip_status *st)
         free(t);
         return status_nomem(st);
     }
-    json_t *metadata = NULL;
+    safetensors_file f;
     model *m;
-    snip_code code = model_load(&m, path, &metadata, t->a, st);
+    snip_code code = safetensors_read(&f, path, t->a, st);
+    if (code != SNIP_OK) {
+        model_close(t);
+        return code;
+    }
+    code = model_read(&m, &f, path, t->a, st);
     if (code == SNIP_OK) {
         t->m = m;
-        t->tree = model_has_tree(metadata);
-        if (!hash_model(t))
+        t->metadata = json_incref(f.metadata);
+        t->tree = model_has_tree(f.metadata);
+        if (!hash_model(t) ||
+            (m->config.forms &&
+             !model_promise_take(&t->promise, &f, t->hash, (size_t)m->config.latent, t->a)))
             code = status_nomem(st);
-        else if (t->m->config.forms)
-            t->promise = model_promise_read(metadata, t->hash);
     }
-    json_decref(metadata);
+    safetensors_close(&f);
     if (code == SNIP_OK)
         *out = t;
     else
@@ -55,6 +61,7 @@ snip_code model_open(model_opened **out, const char *path, snip_status *st)
 void model_close(model_opened *t)
 {
     if (t) {
+        json_decref(t->metadata);
         arena_free(t->a);
         free(t);
     }

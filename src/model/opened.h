@@ -21,6 +21,7 @@ typedef struct model_opened {
     const model *m;
     int tree;              /* whether its stage has tree positions */
     model_promise promise; /* none in a model without forms */
+    json_t *metadata;      /* of its file */
     char hash[MODEL_HASH]; /* of weights and configuration, in hexadecimal: who made a vector */
 } model_opened;
 

@@ -4,31 +4,134 @@
 #include <math.h>
 #include <string.h>
 
-int model_promise_known(const model_promise *w)
+/* Numbers of about 1, so that all learn at one rate. */
+static const float ONE_OF_UNIT = 3, FORM_ALONE = 0.3f;
+
+static const char *const tensor_names[MODEL_PROMISE_NETWORKS] = { "promise.with_space",
+                                                                  "promise.without_space" };
+
+size_t model_promise_inputs(size_t latent)
 {
-    return w->similarity != 0 || w->correlation != 0 || w->size != 0;
+    return MODEL_PROMISE_PLAIN + (latent ? 1 + 2 * latent : 0);
 }
 
-double model_promise_value(const model_promise *w, double similarity, double correlation,
-                           size_t nodes)
+size_t model_promise_weights(size_t latent)
 {
-    if (!model_promise_known(w))
+    size_t inputs = model_promise_inputs(latent);
+    return inputs + MODEL_PROMISE_HIDDEN * (inputs + 2);
+}
+
+void model_promise_read(float *to, const model_promise_facts *f, size_t latent)
+{
+    float r = (float)f->correlation, root = sqrtf((float)latent);
+    const float plain[MODEL_PROMISE_PLAIN] = { ONE_OF_UNIT * r, logf((float)f->nodes),
+                                               ONE_OF_UNIT * powf(r, 4), ONE_OF_UNIT * powf(r, 16),
+                                               (float)f->constants };
+    memset(to, 0, model_promise_inputs(latent) * sizeof *to);
+    memcpy(to, plain, sizeof plain);
+    if (!latent || !f->form)
+        return;
+    to += MODEL_PROMISE_PLAIN;
+    *to++ = ONE_OF_UNIT * (float)f->similarity;
+    for (size_t i = 0; i < latent; i++) {
+        to[i] = root * f->form[i] * f->table[i];
+        to[latent + i] = FORM_ALONE * root * f->form[i];
+    }
+}
+
+int model_promise_known(const model_promise *p)
+{
+    return p->with != NULL;
+}
+
+static double network(const float *w, const model_promise_facts *f, size_t latent)
+{
+    enum { LATENT_MOST = 8192 }; /* what a configuration may ask for */
+    float x[MODEL_PROMISE_PLAIN + 1 + 2 * LATENT_MOST];
+    size_t n = model_promise_inputs(latent);
+    if (!w || latent > LATENT_MOST)
         return NAN;
-    return w->similarity * (isnan(similarity) ? -1 : similarity) + w->correlation * correlation -
-           w->size * log((double)nodes);
+    model_promise_read(x, f, latent);
+    const float *hidden = w + n, *bias = hidden + MODEL_PROMISE_HIDDEN * n;
+    const float *out = bias + MODEL_PROMISE_HIDDEN;
+    double sum = 0;
+    for (size_t i = 0; i < n; i++)
+        sum += (double)(w[i] * x[i]);
+    for (size_t h = 0; h < MODEL_PROMISE_HIDDEN; h++, hidden += n) {
+        float v = bias[h];
+        for (size_t i = 0; i < n; i++)
+            v += hidden[i] * x[i];
+        sum += (double)(out[h] * fmaxf(0, v));
+    }
+    return sum;
 }
 
-model_promise model_promise_read(const json_t *metadata, const char *hash)
+double model_promise_value(const model_promise *p, const model_promise_facts *f)
 {
-    model_promise w = { 0 };
-    const char *text = json_string_value(json_object_get(metadata, "promise"));
+    return network(p->with, f, p->latent);
+}
+
+double model_promise_without_space(const model_promise *p, const model_promise_facts *f)
+{
+    return network(p->without, f, 0);
+}
+
+/* The weights of a tensor of floats of the right number, all finite; *out is NULL where it is not
+ * one. Returns 0 when memory is out. */
+static int take(const float **out, const safetensors_entry *e, size_t n, arena *a)
+{
+    *out = NULL;
+    if (!e || strcmp(e->dtype, "F32") != 0 || e->rank != 1 || e->shape[0] != n)
+        return 1;
+    float *w = arena_array(a, n, sizeof *w);
+    if (!w)
+        return 0;
+    memcpy(w, e->data, n * sizeof *w);
+    for (size_t i = 0; i < n; i++)
+        if (!isfinite(w[i]))
+            return 1;
+    *out = w;
+    return 1;
+}
+
+int model_promise_take(model_promise *out, const safetensors_file *file, const char *hash,
+                       size_t latent, arena *a)
+{
+    const char *text = json_string_value(json_object_get(file->metadata, "promise"));
     json_t *o = text ? json_loads(text, JSON_REJECT_DUPLICATES, NULL) : NULL;
     const char *of = json_string_value(json_object_get(o, "model"));
-    if (of && strcmp(of, hash) == 0) {
-        w.similarity = json_number_value(json_object_get(o, "similarity"));
-        w.correlation = json_number_value(json_object_get(o, "correlation"));
-        w.size = json_number_value(json_object_get(o, "size"));
-    }
+    int same = of && strcmp(of, hash) == 0;
     json_decref(o);
-    return w;
+    *out = (model_promise){ .latent = latent };
+    if (!same)
+        return 1;
+    if (!take(&out->with, safetensors_find(file, tensor_names[0]), model_promise_weights(latent),
+              a) ||
+        !take(&out->without, safetensors_find(file, tensor_names[1]), model_promise_weights(0), a))
+        return 0;
+    if (!out->with || !out->without) /* both or none */
+        *out = (model_promise){ .latent = latent };
+    return 1;
+}
+
+void model_promise_entries(safetensors_entry to[MODEL_PROMISE_NETWORKS], const model_promise *p)
+{
+    const float *data[MODEL_PROMISE_NETWORKS] = { p->with, p->without };
+    for (int k = 0; k < MODEL_PROMISE_NETWORKS; k++) {
+        size_t n = model_promise_weights(k == 0 ? p->latent : 0);
+        to[k] = (safetensors_entry){ .name = tensor_names[k],
+                                     .dtype = "F32",
+                                     .rank = 1,
+                                     .shape = { n },
+                                     .data = data[k],
+                                     .bytes = n * sizeof **data };
+    }
+}
+
+int model_promise_owns(const char *tensor)
+{
+    for (int k = 0; k < MODEL_PROMISE_NETWORKS; k++)
+        if (strcmp(tensor, tensor_names[k]) == 0)
+            return 1;
+    return 0;
 }

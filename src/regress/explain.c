@@ -298,12 +298,13 @@ static int by_gain(const void *left, const void *right)
 static snip_code measure_whole(regress_explanation *x, const regress_problem *p,
                                const model_opened *t, int threads, arena *a, snip_status *st)
 {
-    const char *why = NULL;
-    snip_code code = regress_similarities(&x->similarity, &why, &x->e, 1, p, t, threads, a, st);
+    regress_nearness near = { .similarity = NAN };
+    snip_code code = regress_similarities(&near, &x->e, 1, p, t, threads, a, st);
+    x->similarity = near.similarity;
     if (code != SNIP_OK || !isnan(x->similarity))
         return code;
     return status_fail(st, SNIP_UNSUPPORTED, 0, "the model cannot express the formula%s%s",
-                       why ? ": " : "", why ? why : "");
+                       near.why ? ": " : "", near.why ? near.why : "");
 }
 
 /* Cosines of all edits; those without words are dropped. */
@@ -312,20 +313,20 @@ static snip_code measure(regress_explanation *x, const regress_problem *p, const
 {
     size_t n = x->edits;
     expr *e = arena_array(a, n, sizeof *e);
-    double *similarity = arena_array(a, n, sizeof *similarity);
-    const char **why = arena_zero(a, n * sizeof *why);
-    if (!e || !similarity || !why)
+    regress_nearness *near = arena_array(a, n, sizeof *near);
+    if (!e || !near)
         return status_nomem(st);
     for (size_t i = 0; i < n; i++)
         e[i] = x->edit[i].e;
-    snip_code code = regress_similarities(similarity, why, e, n, p, t, threads, a, st);
+    snip_code code = regress_similarities(near, e, n, p, t, threads, a, st);
     if (code != SNIP_OK)
         return code;
     for (size_t i = 0; i < n; i++) {
-        if (x->edit[i].kind == REGRESS_FREE && !isnan(similarity[i]))
-            similarity[i] = x->similarity; /* another spelling of the same values */
-        x->edit[i].similarity = similarity[i];
-        x->edit[i].gain = similarity[i] - x->similarity;
+        double similarity = near[i].similarity;
+        if (x->edit[i].kind == REGRESS_FREE && !isnan(similarity))
+            similarity = x->similarity; /* another spelling of the same values */
+        x->edit[i].similarity = similarity;
+        x->edit[i].gain = similarity - x->similarity;
     }
     qsort(x->edit, x->edits, sizeof *x->edit, by_gain);
     while (x->edits && isnan(x->edit[x->edits - 1].gain))
@@ -485,9 +486,8 @@ static snip_code measure_pairs(regress_explanation *x, const regress_problem *p,
     size_t n = x->pairs;
     regress_candidate *c = arena_zero(a, (n + 1) * sizeof *c);
     expr *e = arena_array(a, n + 1, sizeof *e);
-    double *similarity = arena_array(a, n + 1, sizeof *similarity);
-    const char **why = arena_zero(a, (n + 1) * sizeof *why);
-    if (!c || !e || !similarity || !why)
+    regress_nearness *near = arena_array(a, n + 1, sizeof *near);
+    if (!c || !e || !near)
         return status_nomem(st);
     for (size_t i = 0; i < n; i++) {
         c[i] = (regress_candidate){ .e = x->pair[i].e, .place = i };
@@ -500,7 +500,7 @@ static snip_code measure_pairs(regress_explanation *x, const regress_problem *p,
                                    .threads = what->threads };
     snip_code code = regress_rank(c, n, p, NULL, &how, a, st);
     if (code == SNIP_OK)
-        code = regress_similarities(similarity, why, e, n, p, t, what->threads, a, st);
+        code = regress_similarities(near, e, n, p, t, what->threads, a, st);
     for (size_t i = 0; i < n && code == SNIP_OK; i++) {
         regress_edit *edit = &x->pair[c[i].place];
         edit->errors = c[i].given;
@@ -508,7 +508,7 @@ static snip_code measure_pairs(regress_explanation *x, const regress_problem *p,
         edit->fitted = c[i].fitted;
         edit->trained = c[i].trained;
         edit->judged = regress_judged(&c[i].errors, p);
-        edit->similarity = similarity[c[i].place];
+        edit->similarity = near[c[i].place].similarity;
         edit->gain = edit->similarity - x->similarity;
     }
     qsort(x->pair, n, sizeof *x->pair, by_judged);

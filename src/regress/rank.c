@@ -120,9 +120,9 @@ static void read_all(comparand *k, const expr *e, size_t n, const comparison *c)
     }
 }
 
-/* The cosines of a few of the formulas; reasons live in `a`. */
-static snip_code compare_batch(double *out, const char **why, const expr *e, size_t n,
-                               comparison *c, arena *a, snip_status *st)
+/* A few of the formulas. */
+static snip_code compare_batch(regress_nearness *out, const expr *e, size_t n, comparison *c,
+                               arena *a, snip_status *st)
 {
     size_t latent = c->space->latent, count = 0;
     for (int t = 0; t < c->threads; t++)
@@ -138,12 +138,12 @@ static snip_code compare_batch(double *out, const char **why, const expr *e, siz
     snip_code code = SNIP_OK;
     for (size_t i = 0; i < n && code == SNIP_OK; i++) {
         const char *reason = k[i].why.msg;
-        out[i] = NAN;
+        out[i] = (regress_nearness){ .similarity = NAN };
         if (k[i].why.code == SNIP_OK) {
             item[count] = (model_item){ .words = &k[i].words, .node = MODEL_WHOLE };
             code = table_of(&table[count++], &c->tables, k[i].inputs, c->p, c->space, c->keep, st);
         } else if (k[i].why.code == SNIP_NOMEM ||
-                   !(why[i] = arena_text(a, reason, strlen(reason)))) {
+                   !(out[i].why = arena_text(a, reason, strlen(reason)))) {
             code = status_nomem(st);
         }
     }
@@ -153,9 +153,16 @@ static snip_code compare_batch(double *out, const char **why, const expr *e, siz
         if (k[i].why.code != SNIP_OK)
             continue;
         const float *row = rows + r * latent, *to = table[r++];
-        out[i] = model_dot(row, to, latent);
-        if (c->t->m->config.forms)
-            out[i] = fmax(out[i], model_dot(row, to + latent, latent));
+        double turned = c->t->m->config.forms ? model_dot(row, to + latent, latent) : -INFINITY;
+        out[i].similarity = model_dot(row, to, latent);
+        if (turned > out[i].similarity) {
+            out[i].similarity = turned;
+            to += latent;
+        }
+        out[i].form = arena_copy(a, row, latent * sizeof *row);
+        out[i].table = arena_copy(a, to, latent * sizeof *to);
+        if (!out[i].form || !out[i].table)
+            code = status_nomem(st);
     }
     return code;
 }
@@ -179,7 +186,7 @@ static arena **arenas_new(int n)
     return a;
 }
 
-snip_code regress_similarities(double *out, const char **why, const expr *e, size_t n,
+snip_code regress_similarities(regress_nearness *out, const expr *e, size_t n,
                                const regress_problem *p, const model_opened *t, int threads,
                                arena *a, snip_status *st)
 {
@@ -191,7 +198,7 @@ snip_code regress_similarities(double *out, const char **why, const expr *e, siz
     c.tmp = arenas_new(c.threads);
     snip_code code = c.space && c.keep && c.batch && c.tmp ? SNIP_OK : status_nomem(st);
     for (size_t i = 0; i < n && code == SNIP_OK; i += BATCH)
-        code = compare_batch(out + i, why + i, e + i, n - i < BATCH ? n - i : BATCH, &c, a, st);
+        code = compare_batch(out + i, e + i, n - i < BATCH ? n - i : BATCH, &c, a, st);
     model_space_free(c.space);
     arena_free(c.keep);
     arenas_free(c.batch, c.threads);
@@ -392,8 +399,9 @@ static snip_code judge_all(regress_candidate *c, size_t n, const regress_problem
 }
 
 /* What the candidate promises as it is given, by the rows that are fitted. */
-static snip_code promise_of(regress_candidate *c, const regress_problem *p, const model_opened *t,
-                            arena *tmp, snip_status *st)
+static snip_code promise_of(regress_candidate *c, const regress_nearness *near,
+                            const regress_problem *p, const model_opened *t, arena *tmp,
+                            snip_status *st)
 {
     arena_pos mark = arena_mark(tmp);
     double *v = arena_array(tmp, p->train, sizeof *v);
@@ -401,9 +409,15 @@ static snip_code promise_of(regress_candidate *c, const regress_problem *p, cons
     if (!v || expr_canonical(&form, c->e, tmp, st) == SNIP_NOMEM ||
         expr_eval(c->e, (const double *const *)p->x, p->train, v, tmp) == (size_t)-1)
         return status_nomem(st);
-    size_t nodes = form.core.count ? form.core.count : c->e.count;
-    c->promise = model_promise_value(&t->promise, c->similarity,
-                                     fabs(numbers_correlation(v, p->y, p->train)), nodes);
+    expr core = form.core.count ? form.core : c->e;
+    model_promise_facts f = { .similarity = near->similarity,
+                              .correlation = fabs(numbers_correlation(v, p->y, p->train)),
+                              .nodes = core.count,
+                              .form = near->form,
+                              .table = near->table };
+    if (!count_constants(&f.constants, core, tmp))
+        return status_nomem(st);
+    c->promise = model_promise_value(&t->promise, &f);
     arena_reset(tmp, mark);
     return SNIP_OK;
 }
@@ -411,20 +425,21 @@ static snip_code promise_of(regress_candidate *c, const regress_problem *p, cons
 static snip_code compare(regress_candidate *c, size_t n, const regress_problem *p,
                          const model_opened *t, int threads, arena *a, snip_status *st)
 {
-    double *similarity = arena_array(a, n, sizeof *similarity);
-    const char **why = arena_zero(a, n * sizeof *why);
+    regress_nearness *near = arena_array(a, n, sizeof *near);
     expr *e = arena_array(a, n, sizeof *e);
-    if (!similarity || !why || !e)
+    if (!near || !e)
         return status_nomem(st);
     for (size_t i = 0; i < n; i++)
         e[i] = c[i].fitted;
-    snip_code code = regress_similarities(similarity, why, e, n, p, t, threads, a, st);
+    snip_code code = regress_similarities(near, e, n, p, t, threads, a, st);
     for (size_t i = 0; i < n && code == SNIP_OK; i++) {
-        int finite = isfinite(regress_judged(&c[i].errors, p));
-        c[i].similarity = finite ? similarity[i] : NAN;
-        c[i].why = finite ? why[i] : "it has no finite value in some row";
+        if (!isfinite(regress_judged(&c[i].errors, p)))
+            near[i] = (regress_nearness){ .similarity = NAN,
+                                          .why = "it has no finite value in some row" };
+        c[i].similarity = near[i].similarity;
+        c[i].why = near[i].why;
         if (model_promise_known(&t->promise))
-            code = promise_of(&c[i], p, t, a, st);
+            code = promise_of(&c[i], &near[i], p, t, a, st);
     }
     return code;
 }

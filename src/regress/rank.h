@@ -70,10 +70,17 @@ enum { REGRESS_DIGITS_MANY = 12 };
 char *regress_shown(const regress_candidate *c, snip_format format, const regress_problem *p,
                     int *digits, arena *a);
 
-/* Cosines of formulas, in the user's inputs, with the table of their inputs; NaN, with the reason
- * in why[i], where the model has no words for one. Many parameters: two arrays per formula, the
- * table and the model. */
-snip_code regress_similarities(double *out, const char **why, const expr *e, size_t n,
+/* How near a formula is to a table. */
+typedef struct regress_nearness {
+    double similarity;         /* cosine; NaN where the model has no words for the formula */
+    const char *why;           /* then the reason, else NULL */
+    const float *form, *table; /* the vectors, else NULL: of a table and the same turned upside down
+                                  the nearer one's, in the form view */
+} regress_nearness;
+
+/* Of n formulas, in the user's inputs, and the table of their inputs. Reasons and vectors live in
+ * `a`. */
+snip_code regress_similarities(regress_nearness *out, const expr *e, size_t n,
                                const regress_problem *p, const model_opened *t, int threads,
                                arena *a, snip_status *st);
 

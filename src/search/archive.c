@@ -32,7 +32,7 @@ search_archive *search_archive_new(size_t memory)
         return NULL;
     a->slots = 1 << 12;
     a->slots_max = a->slots;
-    while (a->slots_max * 2 * sizeof *a->known <= memory)
+    while (a->slots_max * 3 * sizeof *a->known <= memory) /* it grows by copying */
         a->slots_max *= 2;
     a->known = calloc(a->slots, sizeof *a->known);
     if (!a->known) {

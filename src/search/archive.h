@@ -8,7 +8,8 @@ enum { ARCHIVE_PER_SIZE = 12 };
 
 typedef struct search_archive search_archive;
 
-/* NULL when memory is out. `memory` bounds the record of judged forms, in bytes. */
+/* NULL when memory is out. `memory` bounds the record of judged forms, in bytes, also while it
+ * grows. */
 search_archive *search_archive_new(size_t memory);
 void search_archive_free(search_archive *a);
 

@@ -353,6 +353,34 @@ static void flatten(draft *d, const search *s, arena *a)
     }
 }
 
+/* As people write it, to the same values: 1/x and not a quotient of the number 1, which would print
+ * as div(1, x); a - 2*b and not a + -2*b or a - -2*b, whichever sign a fit gave. */
+static void spell(draft *d, const search *s, arena *a)
+{
+    draft try = { .e = { arena_copy(a, d->e.node, d->e.count * sizeof *d->e.node), d->e.count } };
+    for (size_t i = 0; try.e.node && i < try.e.count; i++) {
+        expr_node *n = try.e.node;
+        if (n[i].op == EXPR_DIV && n[i + 1].op == EXPR_NUMBER && n[i + 1].value == 1) {
+            expr over = expr_sub(try.e, expr_child(try.e, i, 1));
+            expr_node inverse[SEARCH_SIZE_MAX + 1] = { { .op = EXPR_INV } };
+            memcpy(inverse + 1, over.node, over.count * sizeof *inverse);
+            expr whole = { inverse, over.count + 1 };
+            expr_measure(whole);
+            try.e = expr_splice(try.e, i, whole, a);
+        } else if (n[i].op == EXPR_ADD || n[i].op == EXPR_SUB) {
+            size_t k = expr_child(try.e, i, 1);
+            while (n[k].op == EXPR_MUL || n[k].op == EXPR_DIV)
+                k++;
+            if (n[k].op == EXPR_NUMBER && signbit(n[k].value)) {
+                n[k].value = -n[k].value;
+                n[i].op = n[i].op == EXPR_ADD ? EXPR_SUB : EXPR_ADD;
+            }
+        }
+    }
+    if (try.e.node && measure(&try, s, a) && try.all <= d->all)
+        *d = try;
+}
+
 /* Fits the constants to all rows and makes them clean, as far as the time lasts. */
 static void improve(draft *d, const search *s, const patience *p, arena *a)
 {
@@ -365,6 +393,7 @@ static void improve(draft *d, const search *s, const patience *p, arena *a)
     if (one.all < NEARLY_EXACT)
         drop_ones(&one, s, a);
     round_off(&one, s, a);
+    spell(&one, s, a);
     one.from = d->from;
     *d = one;
 }

@@ -38,8 +38,7 @@ static snip_code choose_place(size_t *node, regress_problem *p, double *wanted, 
         size_t at = rng_below(random, (uint32_t)f->e.count);
         regress_problem now;
         int scale;
-        double similarity = NAN;
-        const char *why = NULL;
+        regress_nearness near = { .similarity = NAN };
         if (f->e.node[at].op == EXPR_NUMBER ||
             !search_vary_wish(values, &scale, parent, at, 0, &f->t->rows))
             continue;
@@ -49,12 +48,12 @@ static snip_code choose_place(size_t *node, regress_problem *p, double *wanted, 
         expr part = expr_sub(f->e, at);
         s->evaluations += COMPARED_COST;
         if (code == SNIP_OK)
-            code = regress_similarities(&similarity, &why, &part, 1, &now, s->how->model,
-                                        s->how->threads, a, st);
+            code =
+                regress_similarities(&near, &part, 1, &now, s->how->model, s->how->threads, a, st);
         if (code != SNIP_OK && code != SNIP_UNSUPPORTED)
             return code;
-        if (isnan(similarity)) /* the model has no words for the part: likely a wrong one */
-            similarity = -1;
+        /* The model has no words for the part: likely a wrong one. */
+        double similarity = isnan(near.similarity) ? -1 : near.similarity;
         if (similarity < least) {
             least = similarity;
             *node = at;
@@ -80,22 +79,21 @@ static snip_code order(child *c, size_t n, const graft_from *f, arena *a, snip_s
     search *s = f->near->s;
     const model_promise *w = &s->how->model->promise;
     int promise = model_promise_known(w) && !(s->how->unused >> SEARCH_USE_PROMISE & 1);
-    double *value = arena_array(a, n + 1, sizeof *value);
-    const char **why = arena_zero(a, (n + 1) * sizeof *why);
+    regress_nearness *near = arena_array(a, n + 1, sizeof *near);
     expr *e = arena_array(a, n + 1, sizeof *e);
     regress_problem p;
-    if (!value || !why || !e)
+    if (!near || !e)
         return status_nomem(st);
     snip_code code = promise ? problem_of(&p, f, f->t->rows.y, a, st) : SNIP_OK;
     for (size_t k = 0; k < n; k++)
         e[k] = c[k].e;
     if (promise && code == SNIP_OK) {
         s->evaluations += CHILD_COST * n;
-        code = regress_similarities(value, why, e, n, &p, s->how->model, s->how->threads, a, st);
+        code = regress_similarities(near, e, n, &p, s->how->model, s->how->threads, a, st);
     }
     for (size_t k = 0; k < n && code == SNIP_OK; k++)
-        c[k].score = promise ? model_promise_value(w, value[k], c[k].correlation, c[k].e.count)
-                             : c[k].similarity;
+        c[k].score =
+            promise ? search_promise(w, &near[k], c[k].correlation, c[k].e) : c[k].similarity;
     if (code == SNIP_OK)
         qsort(c, n, sizeof *c, by_score);
     return code;
@@ -147,7 +145,7 @@ snip_code search_graft(expr *out, size_t *count, const graft_from *f, rng *rando
             continue;
         search_head_evaluate(v, e, &f->t->rows);
         s->evaluations++;
-        c[n] = (child){ .e = e, .similarity = form[k].similarity, .place = n };
+        c[n] = (child){ .e = e, .similarity = form[k].near.similarity, .place = n };
         if (search_head_solve(&h, e, v, &f->t->rows))
             c[n++].correlation = sqrt(fmax(0, 1 - h.loss));
     }

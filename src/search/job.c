@@ -98,8 +98,11 @@ snip_code search_round(search *s, size_t jobs, uint64_t quota, void (*run)(searc
     s->rounds++;
     if (good) {
 #pragma omp parallel for schedule(dynamic, 1) num_threads(s->how->threads)
-        for (size_t k = 0; k < jobs; k++)
+        for (size_t k = 0; k < jobs; k++) {
             run(&job[k], context);
+            arena_free(job[k].tmp); /* what the job computed with: much, and of no more use */
+            job[k].tmp = NULL;
+        }
     }
     snip_code code = good ? take_in(s, job, jobs, st) : status_nomem(st);
     for (size_t k = 0; k < jobs; k++) {

@@ -34,20 +34,40 @@ void search_near_close(search_near *n)
     model_space_free(n->vectors);
 }
 
+/* A row of the library, and the vector that it was found with. */
+typedef struct looked_up {
+    library_hit hit;
+    const float *table;
+} looked_up;
+
 /* Most similar first, then the library's order. */
 static int by_similarity(const void *a, const void *b)
 {
-    const library_hit *p = a, *q = b;
+    const library_hit *p = &((const looked_up *)a)->hit, *q = &((const looked_up *)b)->hit;
     if (p->score != q->score)
         return p->score > q->score ? -1 : 1;
     return p->id < q->id ? -1 : p->id > q->id;
 }
 
+double search_promise(const model_promise *w, const regress_nearness *near, double correlation,
+                      expr e)
+{
+    model_promise_facts f = { .similarity = near->similarity,
+                              .correlation = correlation,
+                              .nodes = e.count,
+                              .form = near->form,
+                              .table = near->table };
+    for (size_t i = 0; i < e.count; i++)
+        f.constants += e.node[i].op == EXPR_NUMBER;
+    return model_promise_value(w, &f);
+}
+
 snip_code search_near_find(search_near *n, const regress_problem *p, regress_inputs set,
                            near_form *out, size_t *count, arena *a, snip_status *st)
 {
-    float *z = arena_array(a, n->vectors->latent, sizeof *z);
-    library_hit hit[2 * NEAR_FORMS];
+    const size_t latent = n->vectors->latent;
+    float *z = arena_array(a, 2 * latent, sizeof *z); /* as it is, and turned */
+    looked_up hit[2 * NEAR_FORMS];
     size_t hits = 0, order[NEAR_INPUTS], inputs = 0;
     regress_view from = n->forms ? REGRESS_FORM : REGRESS_EXACT;
     *count = 0;
@@ -59,27 +79,36 @@ snip_code search_near_find(search_near *n, const regress_problem *p, regress_inp
     for (regress_view view = from; view <= (n->forms ? REGRESS_FORM_TURNED : REGRESS_EXACT);
          view++) {
         size_t found = 0;
+        float *table = z + (view == REGRESS_FORM_TURNED ? latent : 0);
+        library_hit these[NEAR_FORMS];
         n->s->evaluations += LOOKUP_COST;
-        snip_code code = regress_problem_embed(p, set, view, n->vectors, z, st);
+        snip_code code = regress_problem_embed(p, set, view, n->vectors, table, st);
         if (code == SNIP_OK)
-            code = library_search(n->library, z, NEAR_FORMS, (int)inputs, n->s->how->threads,
-                                  hit + hits, &found, st);
+            code = library_search(n->library, table, NEAR_FORMS, (int)inputs, n->s->how->threads,
+                                  these, &found, st);
         else if (code == SNIP_UNSUPPORTED)
             code = SNIP_OK;
         if (code != SNIP_OK)
             return code;
-        hits += found;
+        for (size_t i = 0; i < found; i++)
+            hit[hits++] = (looked_up){ these[i], table };
     }
     qsort(hit, hits, sizeof *hit, by_similarity);
     for (size_t i = 0; i < hits && *count < NEAR_FORMS; i++) {
         library_row row;
-        snip_code code = library_formula(&row, n->library, hit[i].id, a, st);
+        float *form = arena_array(a, latent, sizeof *form);
+        snip_code code =
+            form ? library_formula(&row, n->library, hit[i].hit.id, a, st) : status_nomem(st);
         if (code != SNIP_OK)
             return code;
         if (expr_inputs(row.e) > inputs)
             continue;
         near_form *to = &out[(*count)++];
-        *to = (near_form){ .row = row.e, .similarity = hit[i].score };
+        library_vector(form, n->library, hit[i].hit.id);
+        *to = (near_form){
+            .row = row.e,
+            .near = { .similarity = hit[i].hit.score, .form = form, .table = hit[i].table }
+        };
         memcpy(to->order, order, inputs * sizeof *order);
     }
     return SNIP_OK;

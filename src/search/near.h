@@ -8,6 +8,7 @@
 #define SEARCH_NEAR_H
 
 #include "library/file.h"
+#include "regress/rank.h"
 #include "search/search_int.h"
 
 enum { NEAR_INPUTS = 10, NEAR_FORMS = 24 }; /* inputs of a table; forms of one look-up */
@@ -25,7 +26,7 @@ typedef struct search_near {
 typedef struct near_form {
     expr row;                  /* as the library has it */
     size_t order[NEAR_INPUTS]; /* its input i is column order[i] of the table */
-    double similarity;
+    regress_nearness near;     /* vectors are NULL where nothing was looked up */
 } near_form;
 
 /* Opens both; *out lives in s->a. The library must have been made with the model. */
@@ -37,6 +38,10 @@ void search_near_close(search_near *n);
  * memory is out or the library is damaged: a table that the model cannot read has no forms. */
 snip_code search_near_find(search_near *n, const regress_problem *p, regress_inputs set,
                            near_form *out, size_t *count, arena *a, snip_status *st);
+
+/* What a form with these constants' values, which go with y as told, promises before a fit. */
+double search_promise(const model_promise *w, const regress_nearness *near, double correlation,
+                      expr e);
 
 /* A library's form in columns of these means and deviations. node is NULL when memory is out. */
 expr search_near_place(const near_form *f, int forms, const double *mean, const double *deviation,

@@ -11,9 +11,7 @@
     2.0 /* columns whose sizes differ by less, in powers of ten, are scaled alike                  \
          */
 
-/* Some rows of a table, and of their weights if *weight is not NULL. Returns 0 when memory is out.
- */
-static int take_rows(regress_table *out, const double **weight, const regress_table *t,
+int search_take_rows(regress_table *out, const double **weight, const regress_table *t,
                      const size_t *row, size_t rows, arena *a)
 {
     double **x = arena_array(a, t->dim + 1, sizeof *x), *y = arena_array(a, rows + 1, sizeof *y);
@@ -39,11 +37,12 @@ static int take_rows(regress_table *out, const double **weight, const regress_ta
     return 1;
 }
 
-snip_code search_leave_out_rows(regress_table *out, const regress_table *t, search_how *how,
-                                arena *a, snip_status *st)
+snip_code search_leave_out_rows(regress_table *out, const size_t **place, const regress_table *t,
+                                search_how *how, arena *a, snip_status *st)
 {
     size_t *row = how->weight ? arena_array(a, t->rows + 1, sizeof *row) : NULL, n = 0;
     *out = *t;
+    *place = row;
     if (!how->weight)
         return SNIP_OK;
     for (size_t i = 0; i < t->rows && row; i++) {
@@ -54,12 +53,11 @@ snip_code search_leave_out_rows(regress_table *out, const regress_table *t, sear
         if (how->weight[i] > 0)
             row[n++] = i;
     }
-    return row && take_rows(out, &how->weight, t, row, n, a) ? SNIP_OK : status_nomem(st);
+    return row && search_take_rows(out, &how->weight, t, row, n, a) ? SNIP_OK : status_nomem(st);
 }
 
-/* A sample of the rows, drawn from the seed, as a table. */
-static snip_code sample(regress_table *out, const double **weight, const regress_table *t,
-                        uint64_t seed, arena *a, snip_status *st)
+snip_code search_sample_rows(regress_table *out, const size_t **place, const regress_table *t,
+                             search_how *how, arena *a, snip_status *st)
 {
     rng r;
     size_t rows = t->rows < SEARCH_ROWS_MAX ? t->rows : SEARCH_ROWS_MAX;
@@ -71,13 +69,18 @@ static snip_code sample(regress_table *out, const double **weight, const regress
         return status_nomem(st);
     for (size_t i = 0; i < t->rows; i++)
         row[i] = i;
-    streams_rng(&r, seed, STREAMS_SEARCH_ROWS, 0);
+    streams_rng(&r, how->seed, STREAMS_SEARCH_ROWS, 0);
     for (size_t i = 0; i < rows; i++) { /* the first `rows` steps of a shuffle */
         size_t k = i + rng_u64(&r) % (t->rows - i), other = row[k];
         row[k] = row[i];
         row[i] = other;
     }
-    return take_rows(out, weight, t, row, rows, a) ? SNIP_OK : status_nomem(st);
+    if (!search_take_rows(out, &how->weight, t, row, rows, a))
+        return status_nomem(st);
+    for (size_t i = 0; i < rows && *place; i++)
+        row[i] = (*place)[row[i]];
+    *place = row;
+    return SNIP_OK;
 }
 
 static int by_value(const void *a, const void *b)
@@ -296,7 +299,6 @@ expr search_for_user(const search *s, expr e, arena *a)
 
 snip_code search_prepare(search *s, const regress_table *t, snip_status *st)
 {
-    regress_table part;
     regress_problem p;
     if (t->rows < SEARCH_ROWS_MIN)
         return status_fail(st, SNIP_FORMAT, 0, "%zu rows are too few to search, the least are %d",
@@ -305,10 +307,8 @@ snip_code search_prepare(search *s, const regress_table *t, snip_status *st)
         return status_fail(st, SNIP_FORMAT, 0, "%zu inputs, the most are %d: choose some of them",
                            t->dim, SEARCH_INPUTS_MAX);
     const double *weight = s->how->weight;
-    snip_code code = sample(&part, &weight, t, s->how->seed, s->a, st);
-    if (code == SNIP_OK)
-        code = weight ? regress_problem_weighted(&p, &part, weight, s->how->seed, s->a, st)
-                      : regress_problem_make(&p, &part, s->how->seed, s->a, st);
+    snip_code code = weight ? regress_problem_weighted(&p, t, weight, s->how->seed, s->a, st)
+                            : regress_problem_make(&p, t, s->how->seed, s->a, st);
     if (code != SNIP_OK)
         return code;
     s->dim = p.dim;

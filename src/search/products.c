@@ -30,9 +30,17 @@ enum {
     ROWS_NOISY = 1024,
     NOISY_SUMS = 6,  /* sums of a second pass */
     DEEP_INPUTS = 4, /* with as many inputs or more there are deep sums */
-    PER_ROUND = 2,   /* tasks of a round */
     STRONG_ROWS_MIN = 40
 };
+
+size_t search_products_columns(const products_work *w, size_t most, size_t rows)
+{
+    enum { BESIDES = 512 }; /* bytes of a column beside its values and inner products, about */
+    size_t n = most, room = w->s->room / PRODUCTS_PER_ROUND;
+    while (n > 1 && n * (BESIDES + (rows + n) * sizeof(double)) > room)
+        n -= n / 16 + 1;
+    return n;
+}
 
 /* ---- which inputs are powers and nothing else ---- */
 
@@ -255,9 +263,9 @@ static snip_code pass(search *s, const search_view *v, const search_view *whole,
             sums += t[k].kind == SUM;
             t[n++] = t[k];
         }
-    for (size_t k = 0; k < n && code == SNIP_OK && !search_over(s); k += PER_ROUND) {
+    for (size_t k = 0; k < n && code == SNIP_OK && !search_over(s); k += PRODUCTS_PER_ROUND) {
         w.task = t + k;
-        w.tasks = n - k < PER_ROUND ? n - k : PER_ROUND;
+        w.tasks = n - k < PRODUCTS_PER_ROUND ? n - k : PRODUCTS_PER_ROUND;
         code = search_round(s, w.tasks, UINT64_MAX, run, &w, st);
     }
     return code;

@@ -8,7 +8,8 @@
 #define NODE_BITS 4.0 /* what a node of a formula costs, about */
 
 enum {
-    EACH = 60, /* sets of every number of terms that are measured in y */
+    EACH = 60,             /* sets of every number of terms that are measured in y */
+    PRODUCTS_PER_ROUND = 2 /* tasks of a round */
 };
 
 /* The target of one product: h(y) is the product. */
@@ -34,6 +35,9 @@ typedef struct products_work {
     const products_task *task;
     size_t tasks;
 } products_work;
+
+/* How many columns of so many rows a task can have in the search's memory: `most`, or fewer. */
+size_t search_products_columns(const products_work *w, size_t most, size_t rows);
 
 /* ---- measuring in y ---- */
 

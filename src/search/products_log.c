@@ -391,7 +391,7 @@ static size_t log_residuals(log_work *l, double *value, double *bits, size_t col
 void search_products_product(search_job *j, const products_work *w, const products_task *t)
 {
     arena *a = j->tmp;
-    size_t rows = w->few, room = w->v->depth ? 1024 : 2048;
+    size_t rows = w->few, room = search_products_columns(w, w->v->depth ? 1024 : 2048, rows);
     log_work l = { .j = j, .w = w, .t = t };
     l.target = arena_array(a, w->many, sizeof *l.target);
     l.weight = arena_array(a, w->many, sizeof *l.weight);

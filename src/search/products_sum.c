@@ -102,6 +102,7 @@ void search_products_sum(search_job *j, const products_work *w, const products_t
         rows = rows < DEEP_ROWS ? rows : DEEP_ROWS;
         room *= 2;
     }
+    room = search_products_columns(w, room, rows);
     double *target = arena_array(a, rows, sizeof *target);
     double *weight = arena_array(a, rows, sizeof *weight);
     double *part_value = arena_array(a, rows, sizeof *part_value);

@@ -1,6 +1,9 @@
 /* run.c - a search from beginning to end: the order of the stages, when it is over, what is told on
  * the way. */
+#include <malloc.h>
 #include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
@@ -9,6 +12,7 @@
 #include "search/bits.h"
 #include "search/finish.h"
 #include "search/near.h"
+#include "search/outliers.h"
 #include "search/prepare.h"
 
 #define EXACT           1e-18     /* 1 - r^2 on fitted and held-out rows that ends a search */
@@ -19,7 +23,18 @@
 #define SERIES_PATIENCE 0.4       /* and for long ones of these: a series is as good for a while */
 #define REPORT_EVERY    0.1       /* seconds */
 
+#define SUSPECTING 0.4 /* of the budget, where rows may be outliers: without them */
+
 enum { LONG_NODES = 5, LONG_EACH = 3 }; /* an exact formula of more nodes is a long one */
+
+/* Memory, in MB. */
+enum {
+    MEMORY_USUAL = 1024,
+    MEMORY_FIXED = 56, /* what stages take beside their large tables, the rows included */
+    MEMORY_THREAD = 2, /* more for every thread after the second */
+    MEMORY_TABLES = 8, /* the least for those tables */
+    MEMORY_RECORD = 8  /* this part of them is the record of forms that were judged */
+};
 
 #define FINISHING      0.08 /* of the time, for clean constants */
 #define FINISHING_MOST 2.0  /* seconds of it */
@@ -153,19 +168,18 @@ static snip_code begin_with_mean(search *s, snip_status *st)
 static snip_code fill_similarities(search_result *out, const search *s, arena *a, snip_status *st)
 {
     const model_opened *t = s->how->model;
-    double *value = arena_array(s->a, out->count, sizeof *value);
-    const char **why = arena_zero(s->a, out->count * sizeof *why);
+    regress_nearness *near = arena_array(s->a, out->count, sizeof *near);
     expr *e = arena_array(s->a, out->count, sizeof *e);
-    if (!value || !why || !e)
+    if (!near || !e)
         return status_nomem(st);
     if (s->dim > (size_t)t->m->config.dims)
         return SNIP_OK;
     for (size_t k = 0; k < out->count; k++)
         e[k] = out->front[k].e;
     snip_code code =
-        regress_similarities(value, why, e, out->count, s->problem, t, s->how->threads, a, st);
+        regress_similarities(near, e, out->count, s->problem, t, s->how->threads, a, st);
     for (size_t k = 0; k < out->count && code == SNIP_OK; k++)
-        out->front[k].similarity = value[k];
+        out->front[k].similarity = near[k].similarity;
     return code;
 }
 
@@ -201,33 +215,43 @@ static snip_code answer_constant(search_result *out, const regress_table *t, are
     return SNIP_OK;
 }
 
-snip_code search_run(search_result *out, const regress_table *t, const search_how *how, arena *a,
+size_t search_memory_least(int threads)
+{
+    size_t more = threads > 2 ? (size_t)threads - 2 : 0;
+    return (MEMORY_FIXED + MEMORY_TABLES + MEMORY_THREAD * more) << 20;
+}
+
+/* Between stages: what one of them has freed would else stay beside what the next one takes. */
+static void give_back(void)
+{
+#ifdef __GLIBC__
+    malloc_trim(0);
+#endif
+}
+
+/* A search on all rows of the table. */
+static snip_code run(search_result *out, const regress_table *t, const search_how *how, arena *a,
                      snip_status *st)
 {
     search_how own = *how;
-    own.threads = how->threads > 0 ? how->threads : 1;
     search s = { .how = &own,
                  .operators = how->operators ? how->operators : search_operators_default(),
                  .max_size = how->max_size ? how->max_size : 30,
                  .finish_by = INFINITY };
     s.begun = search_now(&s);
-    if (own.seconds <= 0 && own.evaluations == 0)
-        own.seconds = 60;
     if (own.seconds > 0) {
         s.finish_by = s.begun + own.seconds;
         own.seconds -= fmin(FINISHING * own.seconds, FINISHING_MOST);
     }
+    s.room = how->memory - search_memory_least(own.threads) + ((size_t)MEMORY_TABLES << 20);
     if (s.max_size > SEARCH_SIZE_MAX)
         s.max_size = SEARCH_SIZE_MAX;
-    *out = (search_result){ .seed = how->seed };
-    regress_table weighed;
-    snip_code code = search_leave_out_rows(&weighed, t, &own, a, st);
-    if (code != SNIP_OK || target_is_constant(&weighed))
-        return code == SNIP_OK ? answer_constant(out, &weighed, a, st) : code;
     s.a = arena_new(0);
-    s.archive = search_archive_new((how->memory ? how->memory : (size_t)1 << 30) / 8);
+    s.archive = search_archive_new(s.room / MEMORY_RECORD);
+    s.room -= s.room / MEMORY_RECORD;
     regress_table useful;
-    code = s.a && s.archive ? search_leave_out(&s, &useful, &weighed, &own, st) : status_nomem(st);
+    snip_code code =
+        s.a && s.archive ? search_leave_out(&s, &useful, t, &own, st) : status_nomem(st);
     if (code == SNIP_OK)
         code = search_prepare(&s, &useful, st);
     if (code == SNIP_OK && how->library && !(how->without >> SEARCH_SPACE & 1))
@@ -242,6 +266,7 @@ snip_code search_run(search_result *out, const regress_table *t, const search_ho
         if (s.last_stage) /* it has its own time to find a better one */
             s.best_since = search_spent(&s);
         code = plan[k].run(&s, &s.root, st);
+        give_back();
     }
     if (code == SNIP_OK)
         code = search_finish(out, &s, a, st);
@@ -258,4 +283,112 @@ snip_code search_run(search_result *out, const regress_table *t, const search_ho
     search_archive_free(s.archive);
     arena_free(s.a);
     return code;
+}
+
+/* ---- with and without rows that lie far off ---- */
+
+/* A search without n rows of the table. */
+static snip_code run_without(search_result *out, const regress_table *t, const size_t *row,
+                             size_t n, const search_how *how, arena *a, snip_status *st)
+{
+    search_how own = *how;
+    regress_table part;
+    size_t *kept = arena_array(a, t->rows, sizeof *kept), count = 0;
+    if (!kept)
+        return status_nomem(st);
+    for (size_t i = 0, k = 0; i < t->rows; i++)
+        if (k < n && row[k] == i)
+            k++;
+        else
+            kept[count++] = i;
+    if (!search_take_rows(&part, &own.weight, t, kept, count, a))
+        return status_nomem(st);
+    return run(out, &part, &own, a, st);
+}
+
+/* The sentence about n rows, before the note that is there. */
+static snip_code tell_far(search_result *out, arena *a, snip_status *st)
+{
+    enum { SHOWN = 10, ROOM = 400 };
+    char text[ROOM];
+    int at = snprintf(text, sizeof text, "%zu %s", out->far_count,
+                      out->far_count == 1 ? "row lies far off and is left out: row"
+                                          : "rows lie far off and are left out: rows");
+    for (size_t k = 0; k < out->far_count && k < SHOWN; k++)
+        at +=
+            snprintf(text + at, sizeof text - (size_t)at, "%s %zu", k ? "," : "", out->far[k] + 1);
+    if (out->far_count > SHOWN)
+        at += snprintf(text + at, sizeof text - (size_t)at, ", ...");
+    if (out->note)
+        at += snprintf(text + at, sizeof text - (size_t)at, "; %s", out->note);
+    out->note = arena_text(a, text, (size_t)at);
+    return out->note ? SNIP_OK : status_nomem(st);
+}
+
+/* Where rows are suspected: first without them. What they were is known then, and the rest of the
+ * budget is for a search with those that are no outliers. */
+static snip_code run_suspecting(search_result *out, const regress_table *t, size_t *row, size_t n,
+                                const search_how *how, arena *a, snip_status *st)
+{
+    size_t far = 0;
+    search_how own = *how;
+    own.seconds *= SUSPECTING;
+    own.evaluations = (uint64_t)ceil(SUSPECTING * (double)how->evaluations);
+    snip_code code = run_without(out, t, row, n, &own, a, st);
+    if (code == SNIP_OK)
+        far = search_outliers_confirm(row, n, t, out->front[out->selected].e, a);
+    if (code == SNIP_OK && far < n) {
+        const search_result first = *out;
+        if (how->seconds > 0)
+            own.seconds = fmax(how->seconds - first.seconds, SUSPECTING * how->seconds);
+        if (how->evaluations > 0) /* it may have made a few more than it should */
+            own.evaluations = (uint64_t)ceil((1 - SUSPECTING) * (double)how->evaluations);
+        *out = (search_result){ .seed = how->seed };
+        code = run_without(out, t, row, far, &own, a, st);
+        out->seconds += first.seconds;
+        out->evaluations += first.evaluations;
+    }
+    out->far = row;
+    out->far_count = far;
+    return code;
+}
+
+static int by_place(const void *a, const void *b)
+{
+    size_t p = *(const size_t *)a, q = *(const size_t *)b;
+    return (p > q) - (p < q);
+}
+
+snip_code search_run(search_result *out, const regress_table *t, const search_how *how, arena *a,
+                     snip_status *st)
+{
+    search_how own = *how;
+    own.threads = how->threads > 0 ? how->threads : 1;
+    own.memory = how->memory ? how->memory : (size_t)MEMORY_USUAL << 20;
+    if (own.seconds <= 0 && own.evaluations == 0)
+        own.seconds = 60;
+    size_t least = search_memory_least(own.threads);
+    if (own.memory < least)
+        return status_fail(st, SNIP_FORMAT, 0, "%zu MB of memory are too little, the least are %zu",
+                           own.memory >> 20, least >> 20);
+    *out = (search_result){ .seed = how->seed };
+    regress_table weighed, part;
+    const size_t *place = NULL;
+    snip_code code = search_leave_out_rows(&weighed, &place, t, &own, a, st);
+    if (code != SNIP_OK || target_is_constant(&weighed))
+        return code == SNIP_OK ? answer_constant(out, &weighed, a, st) : code;
+    code = search_sample_rows(&part, &place, &weighed, &own, a, st);
+    if (code != SNIP_OK)
+        return code;
+    size_t *row = arena_array(a, part.rows + 1, sizeof *row);
+    if (!row)
+        return status_nomem(st);
+    size_t suspects = search_outliers_suspect(row, &part, a);
+    code = suspects ? run_suspecting(out, &part, row, suspects, &own, a, st)
+                    : run(out, &part, &own, a, st);
+    for (size_t k = 0; k < out->far_count && place; k++)
+        out->far[k] = place[out->far[k]];
+    if (out->far_count)
+        qsort(out->far, out->far_count, sizeof *out->far, by_place);
+    return code == SNIP_OK && out->far_count ? tell_far(out, a, st) : code;
 }

@@ -103,7 +103,7 @@ typedef struct search_how {
     uint64_t seed;
     int threads;
     size_t max_size;      /* nodes of a formula; 0: 30 */
-    size_t memory;        /* bytes that tables of the search may take; 0: 1 GB */
+    size_t memory;        /* bytes that the search may take beside the table; 0: 1 GB */
     uint64_t operators;   /* bit i: expr_op i may be used; 0: search_operators_default() */
     unsigned without;     /* bit i: leave search_stage i out */
     size_t per_size;      /* formulas of a size on the front; 0: 1 */
@@ -131,8 +131,10 @@ typedef struct search_result {
     double seconds;
     uint64_t evaluations;
     uint64_t seed;
-    size_t rows[2];   /* used: for fitting, held out */
-    size_t outliers;  /* rows that the selected formula misses by more than six deviations */
+    size_t rows[2];  /* used: for fitting, held out */
+    size_t outliers; /* rows that the selected formula misses by more than six deviations */
+    size_t *far;     /* rows of the table that lie far off and were left out */
+    size_t far_count;
     int cancelled;    /* by how->cancel */
     const char *note; /* a sentence for the user: "no formula beats the mean", ... ; or NULL */
 } search_result;
@@ -143,6 +145,9 @@ uint64_t search_operators_default(void);
 /* Reads a list such as "+,-,*,/,sin,exp". SNIP_FORMAT where a name means none, st->pos being its
  * byte, and for an empty list. */
 snip_code search_operators_read(uint64_t *out, const char *text, snip_status *st);
+
+/* The least bytes of memory that a search can do with. */
+size_t search_memory_least(int threads);
 
 /* Everything in *out lives in `a`. SNIP_FORMAT for a table that cannot be searched, with a line
  * that says why. */

@@ -66,6 +66,7 @@ struct search {
     search_view root;
     uint64_t operators; /* bit i: expr_op i may be used */
     size_t max_size;
+    size_t room; /* bytes for those tables of a stage that can be smaller, all together */
     struct search_archive *archive;
     arena *a; /* what lives as long as the search */
     double begun;
@@ -83,11 +84,6 @@ struct search {
     struct search_near *near;         /* look-ups in the library; NULL: there are none */
     const struct search_prior *prior; /* what forms near to the table are made of; or NULL */
 };
-
-/* Leaves out rows of weight 0, and how->weight is of the others then. SNIP_FORMAT for a weight that
- * is none. */
-snip_code search_leave_out_rows(regress_table *out, const regress_table *t, search_how *how,
-                                arena *a, snip_status *st);
 
 /* Leaves out inputs that say nothing: those that never change, and those that equal an earlier one.
  * *out is the rest of *t (at least one input), s->place says which they are, and *how gets guesses

@@ -42,9 +42,13 @@ json_t *search_result_json(const search_result *r, const expr_names *names, aren
             return NULL;
         }
     }
-    return json_pack("{s:f, s:I, s:I, s:[I,I], s:I, s:b, s:s?, s:I, s:o}", "seconds", r->seconds,
-                     "evaluations", (json_int_t)r->evaluations, "seed", (json_int_t)r->seed, "rows",
-                     (json_int_t)r->rows[0], (json_int_t)r->rows[1], "outliers",
-                     (json_int_t)r->outliers, "cancelled", r->cancelled, "note", r->note,
-                     "selected", (json_int_t)r->selected, "front", front);
+    json_t *far = json_array();
+    for (size_t k = 0; k < r->far_count; k++)
+        json_array_append_new(far, json_integer((json_int_t)r->far[k] + 1));
+    return json_pack("{s:f, s:I, s:I, s:[I,I], s:I, s:o, s:b, s:s?, s:I, s:o}", "seconds",
+                     r->seconds, "evaluations", (json_int_t)r->evaluations, "seed",
+                     (json_int_t)r->seed, "rows", (json_int_t)r->rows[0], (json_int_t)r->rows[1],
+                     "outliers", (json_int_t)r->outliers, "far_rows", far, "cancelled",
+                     r->cancelled, "note", r->note, "selected", (json_int_t)r->selected, "front",
+                     front);
 }

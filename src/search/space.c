@@ -104,8 +104,9 @@ static snip_code look_up(space *q, regress_problem *p, size_t t, snip_status *st
             return code;
         code = search_near_find(s->near, p, set, form, &found, q->a, st);
         for (size_t i = 0; i < found; i++)
-            q->count = enlist(q->best, q->count, CANDIDATES,
-                              &(seed){ .form = form[i], .aim = t, .score = form[i].similarity });
+            q->count =
+                enlist(q->best, q->count, CANDIDATES,
+                       &(seed){ .form = form[i], .aim = t, .score = form[i].near.similarity });
     } while (n <= PERMUTED && library_next_order(order, NULL, n));
     return code;
 }
@@ -151,8 +152,7 @@ static int order_by_promise(space *q)
             if (!search_head_solve(&h, e, v, r))
                 h.loss = 1;
         }
-        one->score = model_promise_value(w, one->form.similarity, sqrt(fmax(0, 1 - h.loss)),
-                                         one->form.row.count);
+        one->score = search_promise(w, &one->form.near, sqrt(fmax(0, 1 - h.loss)), one->form.row);
         q->s->evaluations++;
         arena_reset(q->a, mark);
     }

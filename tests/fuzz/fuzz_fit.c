@@ -23,8 +23,10 @@ static void check(int good)
         abort();
 }
 
-/* The mean square error of a formula over all rows, from the text that a user reads. */
-static double loss_of_text(const search_formula *f, const regress_table *t, arena *a)
+/* The mean square error of a formula over all rows but those left out, from the text that a user
+ * reads. */
+static double loss_of_text(const search_formula *f, const search_result *r, const regress_table *t,
+                           arena *a)
 {
     const expr_names names = { t->names, t->dim };
     const char *text = expr_print(f->e, SNIP_INFIX, &names, 0, a);
@@ -32,27 +34,38 @@ static double loss_of_text(const search_formula *f, const regress_table *t, aren
     expr e;
     snip_status st = { 0 };
     check(text && y && expr_parse(&e, text, &names, a, &st) == SNIP_OK);
-    check(expr_eval(e, t->x, t->rows, y, a) == t->rows);
-    for (size_t i = 0; i < t->rows; i++)
-        sum += (y[i] - t->y[i]) * (y[i] - t->y[i]) / (double)t->rows;
+    expr_eval(e, t->x, t->rows, y, a);
+    for (size_t i = 0, k = 0; i < t->rows; i++) {
+        if (k < r->far_count && r->far[k] == i) {
+            k++;
+            continue;
+        }
+        check(isfinite(y[i]));
+        sum += (y[i] - t->y[i]) * (y[i] - t->y[i]) / (double)(t->rows - r->far_count);
+    }
     return sum;
 }
 
 static void check_front(const search_result *r, const regress_table *t, arena *a)
 {
     const expr_names names = { t->names, t->dim };
-    check(r->count >= 1 && r->selected < r->count && r->rows[0] + r->rows[1] == t->rows);
+    check(r->count >= 1 && r->selected < r->count &&
+          r->rows[0] + r->rows[1] + r->far_count == t->rows);
     for (size_t k = 0; k < r->count; k++) {
         const search_formula *f = &r->front[k];
         check(f->size == f->e.count && expr_measure(f->e) && expr_inputs(f->e) <= t->dim);
         check(k == 0 || f->size >= r->front[k - 1].size);
-        double told =
-            (f->loss[0] * (double)r->rows[0] + f->loss[1] * (double)r->rows[1]) / (double)t->rows;
-        double mine = loss_of_text(f, t, a);
+        double told = (f->loss[0] * (double)r->rows[0] + f->loss[1] * (double)r->rows[1]) /
+                      (double)(t->rows - r->far_count);
+        double mine = loss_of_text(f, r, t, a);
         check(!isfinite(told) || !isfinite(mine) ||
               fabs(told - mine) <= 1e-6 * fabs(mine) + 1e-300);
-        for (int form = SNIP_INFIX; form <= SNIP_C; form++)
-            check(expr_print(f->e, (snip_format)form, &names, 0, a) != NULL);
+        for (int form = SNIP_INFIX; form <= SNIP_C; form++) {
+            const char *text = expr_print(f->e, (snip_format)form, &names, 0, a);
+            expr back;
+            snip_status st = { 0 };
+            check(text && (form == SNIP_C || expr_parse(&back, text, &names, a, &st) == SNIP_OK));
+        }
     }
     json_t *json = search_result_json(r, &names, a);
     check(json != NULL);
@@ -77,7 +90,7 @@ static void fit(char *text, const regress_table *t, unsigned choice, arena *a)
     search_how how = { .evaluations = EVALUATIONS,
                        .seed = choice,
                        .threads = 1,
-                       .memory = (size_t)16 << 20,
+                       .memory = search_memory_least(1),
                        .max_size = choice & 2 ? 9 : 0,
                        .per_size = 1 + (choice >> 2 & 1),
                        .guess = guess };

@@ -1,0 +1,216 @@
+/* forms_promise.c - the promise of a model (model/promise.h) learns what a fit will say.
+ *
+ * A task is a table with candidates whose digits after a fit are known: other laws and edits of the
+ * truth, or forms that a library has for it. The network's answers q and
+ * the places y of the digits among the task's candidates (0 the worst, 1 the best), both with the
+ * task's mean taken off, are brought together: the loss is the mean of (q - y)^2. Its minimum
+ * orders the candidates of a table; how good a table's candidates are altogether does not count.
+ * Every fifth task is left out, and the Spearman correlation that is told is that of these. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "eval/forms.h"
+#include "nn/nn.h"
+
+enum {
+    TASKS = 16, /* of an update */
+    ROWS = TASKS * FORMS_CANDIDATES,
+    TIMES = 60,   /* that each task is seen, about */
+    LEFT_OUT = 5, /* every so many-th task */
+    HIDDEN = MODEL_PROMISE_HIDDEN
+};
+static const double RATE = 2e-3, DECAY = 0.3; /* the rate falls to 0 in a line */
+
+/* One network in training. The first `inputs` of its weights are l, then W, b and o follow. */
+typedef struct learner {
+    size_t latent, inputs, weights;
+    float *w, *gradient, *m, *v;
+    float *x, *hidden, *dhidden; /* of an update */
+    double q[ROWS], y[ROWS];
+    size_t first[TASKS + 1]; /* rows of its tasks */
+} learner;
+
+static void take_off_mean(double *v, size_t n)
+{
+    double mean = 0;
+    for (size_t i = 0; i < n; i++)
+        mean += v[i] / (double)n;
+    for (size_t i = 0; i < n; i++)
+        v[i] -= mean;
+}
+
+/* Returns 0 when memory is out. */
+static int draw_tasks(learner *l, const forms_task *const *task, size_t n, rng *r)
+{
+    l->first[0] = 0;
+    for (int k = 0; k < TASKS; k++) {
+        const forms_task *t = task[rng_below(r, (uint32_t)n)];
+        size_t at = l->first[k];
+        for (size_t i = 0; i < t->n; i++)
+            model_promise_read(l->x + (at + i) * l->inputs, &t->facts[i], l->latent);
+        if (!eval_mean_ranks(l->y + at, t->digits, t->n))
+            return 0;
+        for (size_t i = 0; i < t->n; i++)
+            l->y[at + i] = l->y[at + i] / (double)t->n + fmax(t->digits[i], 0) / FORMS_DIGITS;
+        take_off_mean(l->y + at, t->n);
+        l->first[k + 1] = at + t->n;
+    }
+    return 1;
+}
+
+/* Sets q and the gradient of the loss. Returns 0 when memory is out. */
+static int gradient(learner *l)
+{
+    const size_t n = l->inputs, rows = l->first[TASKS];
+    const float *hidden = l->w + n, *bias = hidden + HIDDEN * n, *out = bias + HIDDEN;
+    float *dhidden = l->gradient + n, *dbias = dhidden + HIDDEN * n, *dout = dbias + HIDDEN;
+    if (!nn_linear_forward(l->hidden, l->x, hidden, bias, rows, n, HIDDEN, NN_FLOAT32))
+        return 0;
+    for (size_t i = 0; i < rows; i++) {
+        l->q[i] = 0;
+        for (size_t k = 0; k < n; k++)
+            l->q[i] += (double)(l->w[k] * l->x[i * n + k]);
+        for (size_t h = 0; h < HIDDEN; h++)
+            l->q[i] += (double)(out[h] * fmaxf(0, l->hidden[i * HIDDEN + h]));
+    }
+    for (int k = 0; k < TASKS; k++) {
+        size_t first = l->first[k], count = l->first[k + 1] - first;
+        take_off_mean(l->q + first, count);
+        for (size_t i = first; i < first + count; i++)
+            l->q[i] = 2 * (l->q[i] - l->y[i]) / (double)rows;
+        take_off_mean(l->q + first, count); /* the mean has a derivative, too */
+    }
+    memset(l->gradient, 0, l->weights * sizeof *l->gradient);
+    for (size_t i = 0; i < rows; i++) {
+        float g = (float)l->q[i];
+        for (size_t k = 0; k < n; k++)
+            l->gradient[k] += g * l->x[i * n + k];
+        for (size_t h = 0; h < HIDDEN; h++) {
+            float v = l->hidden[i * HIDDEN + h];
+            dout[h] += g * fmaxf(0, v);
+            l->dhidden[i * HIDDEN + h] = v > 0 ? g * out[h] : 0;
+        }
+    }
+    return nn_linear_backward(NULL, dhidden, dbias, l->dhidden, l->x, hidden, rows, n, HIDDEN,
+                              NN_FLOAT32);
+}
+
+static learner *learner_new(size_t latent, rng *r, arena *a)
+{
+    learner *l = arena_zero(a, sizeof *l);
+    if (!l)
+        return NULL;
+    l->latent = latent;
+    l->inputs = model_promise_inputs(latent);
+    l->weights = model_promise_weights(latent);
+    l->w = arena_zero(a, l->weights * sizeof *l->w);
+    l->gradient = arena_zero(a, l->weights * sizeof *l->w);
+    l->m = arena_zero(a, l->weights * sizeof *l->w);
+    l->v = arena_zero(a, l->weights * sizeof *l->w);
+    l->x = arena_array(a, ROWS * l->inputs, sizeof *l->x);
+    l->hidden = arena_array(a, ROWS * HIDDEN, sizeof *l->hidden);
+    l->dhidden = arena_array(a, ROWS * HIDDEN, sizeof *l->dhidden);
+    if (!l->w || !l->gradient || !l->m || !l->v || !l->x || !l->hidden || !l->dhidden)
+        return NULL;
+    /* W and o of variance 1 / inputs and 1 / hidden, l and b of 0. */
+    float *hidden = l->w + l->inputs, *out = hidden + HIDDEN * (l->inputs + 1);
+    for (size_t i = 0; i < HIDDEN * l->inputs; i++)
+        hidden[i] = (float)((2 * rng_uniform(r) - 1) * sqrt(3 / (double)l->inputs));
+    for (size_t h = 0; h < HIDDEN; h++)
+        out[h] = (float)((2 * rng_uniform(r) - 1) * sqrt(3 / (double)HIDDEN));
+    return l;
+}
+
+/* Trains one network; *w lives in `a`. */
+static snip_code train(const float **w, const forms_task *const *task, size_t n, size_t latent,
+                       const eval_how *options, arena *a, snip_status *st)
+{
+    const nn_adam how = { .beta1 = 0.9f, .beta2 = 0.99f, .eps = 1e-8f };
+    rng r;
+    forms_rng(&r, options, FORMS_DRAW_PROMISE, latent > 0);
+    const size_t updates = (n * TIMES + TASKS - 1) / TASKS;
+    learner *l = learner_new(latent, &r, a);
+    progress bar;
+    if (!l)
+        return status_nomem(st);
+    progress_start(&bar, latent ? "promise" : "without space", updates, options->show);
+    for (uint64_t t = 1; t <= updates; t++) {
+        double rate = RATE * (1 - (double)(t - 1) / (double)updates);
+        if (!draw_tasks(l, task, n, &r) || !gradient(l))
+            return status_nomem(st);
+        for (size_t i = 0; i < l->weights; i++)
+            l->w[i] *= (float)(1 - rate * DECAY);
+        nn_adam_update(l->w, l->m, l->v, l->gradient, l->weights, &how, rate, t, 0, 1);
+        progress_at(&bar, t);
+    }
+    progress_end(&bar);
+    *w = l->w;
+    return SNIP_OK;
+}
+
+/* Mean Spearman correlation of a network's answers with digits; NaN of no tasks. */
+static double quality(const forms_task *const *task, size_t n, const model_promise *p,
+                      double (*value)(const model_promise *p, const model_promise_facts *f))
+{
+    double sum = 0, answer[FORMS_CANDIDATES];
+    for (size_t i = 0; i < n; i++) {
+        for (size_t k = 0; k < task[i]->n; k++)
+            answer[k] = value(p, &task[i]->facts[k]);
+        double rho = eval_spearman(answer, task[i]->digits, task[i]->n);
+        sum += isnan(rho) ? 0 : rho;
+    }
+    return n ? sum / (double)n : NAN;
+}
+
+snip_code forms_promise_learn(forms_promise *out, const forms_task *task, size_t n, size_t laws,
+                              size_t latent, const eval_how *how, arena *a, snip_status *st)
+{
+    const forms_task **seen = arena_array(a, 2 * n + 1, sizeof(*seen)), **rest = seen + n;
+    *out = (forms_promise){ .p = { .latent = latent } };
+    if (!seen)
+        return status_nomem(st);
+    for (size_t i = 0; i < n; i++)
+        if (task[i].n && i % laws % LEFT_OUT == LEFT_OUT - 1)
+            rest[out->left_out++] = &task[i];
+        else if (task[i].n)
+            seen[out->tasks++] = &task[i];
+    snip_code code = train(&out->p.with, seen, out->tasks, latent, how, a, st);
+    if (code == SNIP_OK)
+        code = train(&out->p.without, seen, out->tasks, 0, how, a, st);
+    if (code == SNIP_OK) {
+        out->spearman_with = quality(rest, out->left_out, &out->p, model_promise_value);
+        out->spearman_without = quality(rest, out->left_out, &out->p, model_promise_without_space);
+    }
+    return code;
+}
+
+snip_code forms_promise_train(forms_promise *out, size_t laws, forms_context *c, arena *a,
+                              snip_status *st)
+{
+    forms_set validation;
+    forms_task *edits, *task = NULL;
+    snip_code code = forms_set_make(&validation, c, FORMS_DRAW_VALIDATION, laws, st);
+    size_t n = code == SNIP_OK ? validation.count : 0;
+    if (code == SNIP_OK)
+        code = forms_tasks(&edits, &validation, 1, c, st);
+    if (code == SNIP_OK && !(task = arena_zero(c->a, (2 * n + 1) * sizeof *task)))
+        code = status_nomem(st);
+    if (code == SNIP_OK) {
+        memcpy(task, edits, n * sizeof *task);
+        code = forms_library_tasks(task + n, &validation, c, st);
+    }
+    if (code == SNIP_OK)
+        code = forms_promise_learn(out, task, 2 * n, n, c->s->latent, c->how, a, st);
+    return code;
+}
+
+json_t *forms_promise_json(const forms_promise *p)
+{
+    json_t *o =
+        json_pack("{s:I,s:I}", "tasks", (json_int_t)p->tasks, "left_out", (json_int_t)p->left_out);
+    json_object_set_new(o, "spearman", text_json_real(p->spearman_with));
+    json_object_set_new(o, "without", text_json_real(p->spearman_without));
+    return o;
+}
