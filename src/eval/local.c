@@ -28,7 +28,7 @@ static snip_code draw_target(eval_target *out, uint64_t seed, size_t i, arena *a
                           .rows = s.points,
                           .y = s.y,
                           .id = i,
-                          .reading = { { NULL, "held_out" } },
+                          .reading = { { .label = "held_out" } },
                           .readings = 1 };
     return SNIP_OK;
 }
