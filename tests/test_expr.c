@@ -199,6 +199,49 @@ static void what_people_write_is_read(void **state)
     }
 }
 
+/* Forms such as div(1, x) are printed where 1/x would be another tree. They read back also where
+ * columns are called like operators, or like text that formulas are made of. */
+static void function_forms_read_back(void **state)
+{
+    static const char *const columns[][3] = {
+        { "x", "y", "z" },       { "div", "neg", "pow" },   { "pow2", "pow3", "inv" },
+        { "sin", "exp", "log" }, { "sqrt", "Abs", "pi" },   { "1/x", "a b", "x^2" },
+        { "-", "div(1", "`" },   { "frac", "left", "cdot" }
+    };
+    static const char *const forms[] = { "div(1,x0)",
+                                         "x0*div(1,x1)",
+                                         "div(1,div(1,x0))",
+                                         "x2 - div(1,x1)",
+                                         "div(1,x0)^2",
+                                         "div(1,2)",
+                                         "neg(2.0)",
+                                         "neg(3)*x0",
+                                         "pow(x0,2)",
+                                         "pow(e,x1)",
+                                         "pow2(e)",
+                                         "x0 - -0.03*cos(x1)",
+                                         "-(-2.0)*x0",
+                                         "inv(inv(x0))",
+                                         "pow(pow(x0,x1),x2)",
+                                         "1e-7*x0/(2e8 - x1)",
+                                         "2 - neg(x0)",
+                                         "e^(2*x0)",
+                                         "sin(x0)*exp(x1)/log(x2)",
+                                         "inv(x0)^2" };
+    for (size_t i = 0; i < COUNT(forms) * COUNT(columns); i++) {
+        const expr_names names = { columns[i % COUNT(columns)], 3 };
+        expr e, back;
+        snip_status st = { 0 };
+        assert_int_equal(expr_parse(&e, forms[i / COUNT(columns)], NULL, *state, &st), SNIP_OK);
+        for (int f = SNIP_INFIX; f <= SNIP_LATEX; f++) {
+            const char *text = expr_print(e, (snip_format)f, &names, 0, *state);
+            if (expr_parse(&back, text, &names, *state, &st) != SNIP_OK ||
+                (f != SNIP_SYMPY && !expr_same(e, back)))
+                fail_msg("%s: %s", text, st.msg);
+        }
+    }
+}
+
 static void names_of_the_table_go_first(void **state)
 {
     expr e;
@@ -840,6 +883,7 @@ int main(void)
         ARENA_TEST(reads_every_spelling),
         ARENA_TEST(says_where_it_cannot_read),
         ARENA_TEST(what_people_write_is_read),
+        ARENA_TEST(function_forms_read_back),
         ARENA_TEST(names_of_the_table_go_first),
         ARENA_TEST(open_names_are_numbered_as_they_appear),
         ARENA_TEST(deep_and_long_text_is_refused_politely),

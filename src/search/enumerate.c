@@ -127,7 +127,7 @@ typedef struct work {
     size_t segments, candidates, next;
     size_t start[LEVEL_MAX + 2]; /* of the parts of each weight */
     size_t weight;
-    size_t block; /* pairs of a job in a round */
+    size_t pairs; /* of a job in a round */
     made *made[JOBS];
     size_t made_count[JOBS];
     best_list best[TARGET_KINDS];
@@ -378,7 +378,7 @@ static void make(search_job *j, void *context)
 {
     work *w = context;
     double a[SEARCH_FEW], b[SEARCH_FEW], out[SEARCH_FEW];
-    size_t first = w->next + j->index * w->block, last = first + w->block, loaded = SIZE_MAX;
+    size_t first = w->next + j->index * w->pairs, last = first + w->pairs, loaded = SIZE_MAX;
     last = last < w->candidates ? last : w->candidates;
     size_t k = 0, before = 0;
     for (size_t i = first; i < last; i++) {
@@ -488,10 +488,10 @@ static snip_code make_level(work *w, size_t weight, double until, snip_status *s
     plan_level(w, weight);
     while (w->next < w->candidates && code == SNIP_OK && !search_over(w->s) &&
            search_spent(w->s) < until) {
-        size_t left = w->candidates - w->next, jobs = (left + w->block - 1) / w->block;
+        size_t left = w->candidates - w->next, jobs = (left + w->pairs - 1) / w->pairs;
         jobs = jobs < JOBS ? jobs : JOBS;
         code = search_round(w->s, jobs, UINT64_MAX, make, w, st);
-        w->next += jobs * w->block;
+        w->next += jobs * w->pairs;
         merge(w);
         if (code == SNIP_OK)
             code = offer_lists(w, 1, st);
@@ -775,7 +775,7 @@ static snip_code enumerate(work *w, snip_status *st)
 /* What the new parts of a round take at most. */
 static size_t made_bytes(const work *w)
 {
-    return JOBS * w->block * PAIR_OPS * sizeof *w->made[0];
+    return JOBS * w->pairs * PAIR_OPS * sizeof *w->made[0];
 }
 
 snip_code search_enumerate(search *s, const search_view *v, snip_status *st)
@@ -789,9 +789,9 @@ snip_code search_enumerate(search *s, const search_view *v, snip_status *st)
     size_t rows = v->rows < SEARCH_FEW ? v->rows : SEARCH_FEW;
     size_t most = v->depth == 0 ? PARTS_ROOT : PARTS_DERIVED;
     size_t each = sizeof(part) + rows * sizeof(float) + 4 * sizeof(uint32_t) + 40;
-    w->block = BLOCK;
-    while (w->block > BLOCK_MIN && made_bytes(w) > s->room / 4)
-        w->block /= 2;
+    w->pairs = BLOCK;
+    while (w->pairs > BLOCK_MIN && made_bytes(w) > s->room / 4)
+        w->pairs /= 2;
     size_t max = (s->room - made_bytes(w)) / each;
     max = max < most ? max : most;
     w->s = s;
@@ -800,7 +800,7 @@ snip_code search_enumerate(search *s, const search_view *v, snip_status *st)
     w->until = fmin(1, search_spent(s) + (v->depth == 0 ? SHARE_ROOT : SHARE_DERIVED));
     int good = search_parts_make(&w->p, rows, max, a) && prepare_targets(w);
     for (size_t k = 0; k < JOBS && good; k++)
-        good = (w->made[k] = arena_array(a, w->block * PAIR_OPS, sizeof *w->made[k])) != NULL;
+        good = (w->made[k] = arena_array(a, w->pairs * PAIR_OPS, sizeof *w->made[k])) != NULL;
     snip_code code = SNIP_OK;
     if (!good) {
         code = status_nomem(st);

@@ -335,8 +335,9 @@ static snip_code run_suspecting(search_result *out, const regress_table *t, size
     own.seconds *= SUSPECTING;
     own.evaluations = (uint64_t)ceil(SUSPECTING * (double)how->evaluations);
     snip_code code = run_without(out, t, row, n, &own, a, st);
-    if (code == SNIP_OK)
-        far = search_outliers_confirm(row, n, t, out->front[out->selected].e, a);
+    if (code == SNIP_OK) /* a user who ends the search here gets what there is, without them */
+        far =
+            out->cancelled ? n : search_outliers_confirm(row, n, t, out->front[out->selected].e, a);
     if (code == SNIP_OK && far < n) {
         const search_result first = *out;
         if (how->seconds > 0)
