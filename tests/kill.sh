@@ -21,6 +21,10 @@ for ((i = 0; i < kills; i++)); do
     "$snip" train $settings --out rough $resume >/dev/null 2>err &
     pid=$!
     sleep "0.$(printf %03d $((RANDOM % 120)))"
+    # On a busy machine no run may come as far as its first checkpoint; then there is nothing to resume.
+    if [ $i -eq 0 ]; then
+        until [ -e rough/state.safetensors ] || ! kill -0 $pid 2>/dev/null; do sleep 0.02; done
+    fi
     if kill -KILL $pid 2>/dev/null; then unfinished=$((unfinished + 1)); fi
     wait $pid 2>/dev/null
     if [ -s err ]; then echo "FAILED: after kill $i: $(cat err)"; exit 1; fi

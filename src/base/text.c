@@ -131,7 +131,8 @@ const char *text_unreadable(const char *bytes, size_t size)
     for (size_t i = 0; i < sizeof marks / sizeof *marks; i++)
         if (size >= marks[i].length && memcmp(bytes, marks[i].mark, marks[i].length) == 0)
             return marks[i].why;
-    while (size && memchr(" \t\r\n", bytes[size - 1], 4))
+    static const char blank[] = { ' ', '\t', '\r', '\n' };
+    while (size && memchr(blank, bytes[size - 1], sizeof blank))
         size--;
     const char *end = size ? memchr(bytes, '\r', size) : NULL;
     return end && !memchr(bytes, '\n', size)
