@@ -7,6 +7,8 @@
 
 #include "expr/expr.h"
 
+#include "base/numbers.h"
+
 enum {
     ROWS_MIN = 20,
     PART = 20,     /* one row of so many at most: more are no slips */
@@ -22,17 +24,11 @@ enum {
 #define WIDTHS     30.0 /* of the others' y: a miss that needs no good formula */
 #define ROUNDING   1e-6
 
-static int by_value(const void *a, const void *b)
-{
-    double p = *(const double *)a, q = *(const double *)b;
-    return (p > q) - (p < q);
-}
-
 /* y in ascending order, in v. */
 static const double *sorted(double *v, const double *y, size_t n)
 {
     memcpy(v, y, n * sizeof *v);
-    qsort(v, n, sizeof *v, by_value);
+    numbers_sort(v, n);
     return v;
 }
 
@@ -44,7 +40,7 @@ static double fence(const double *y, size_t n, double *v)
     double middle = v[n / 2], width = v[3 * n / 4] - v[n / 4];
     for (size_t i = 0; i < n; i++)
         v[i] = fabs(y[i] - middle);
-    qsort(v, n, sizeof *v, by_value);
+    numbers_sort(v, n);
     for (size_t k = n - n / PART; k < n; k++) /* the longest tail that stands apart */
         if (v[k] > APART * v[k - 1] && v[k] > FENCE * width && width > 0) {
             least = v[k];
@@ -76,7 +72,7 @@ static int differs(const regress_table *t, size_t i, const double *scale, double
         near[at] = d;
         y[at] = t->y[r];
     }
-    qsort(y, n, sizeof *y, by_value);
+    numbers_sort(y, n);
     return fabs(t->y[i] - 0.5 * (y[n / 2 - 1] + y[n / 2])) > SPREADS * (y[n - 1] - y[0]);
 }
 

@@ -1,5 +1,6 @@
 /* prepare.c - the user's table as a search sees it: a sample of rows, some of them held out,
  * columns of moderate size, and how much of y is noise at most. */
+#include "base/numbers.h"
 #include "base/streams.h"
 #include "search/prepare.h"
 
@@ -83,18 +84,12 @@ snip_code search_sample_rows(regress_table *out, const size_t **place, const reg
     return SNIP_OK;
 }
 
-static int by_value(const void *a, const void *b)
-{
-    double p = *(const double *)a, q = *(const double *)b;
-    return (p > q) - (p < q);
-}
-
 /* The median size of v as a power of ten; 0 if there is none. */
 static double magnitude(const double *v, size_t rows, double *tmp)
 {
     for (size_t i = 0; i < rows; i++)
         tmp[i] = fabs(v[i]);
-    qsort(tmp, rows, sizeof *tmp, by_value);
+    numbers_sort(tmp, rows);
     double middle = tmp[rows / 2] > 0 ? tmp[rows / 2] : tmp[rows - 1];
     return middle > 0 ? log10(middle) : 0;
 }
