@@ -62,7 +62,7 @@ static const double *slack_of(expr e, const double *const *x, size_t rows, const
             slack[i] = fmax(slack[i], isfinite(v[i]) ? fabs(v[i] - y[i]) : INFINITY);
     }
     for (size_t k = 0; k < e.count; k++) { /* 1/exp(1000) is no value to keep */
-        expr_eval(expr_sub(e, k), x, rows, v, a);
+        expr_eval(expr_subtree(e, k), x, rows, v, a);
         for (size_t i = 0; i < rows; i++)
             if (!isfinite(v[i]) || (v[i] == 0 && expr_ops[e.node[k].op].arity > 0))
                 slack[i] = INFINITY;
@@ -194,7 +194,7 @@ static void check_form(expr e, const double *const *x, size_t rows, tally *t, ar
     must_agree(e, whole, x, rows, t, a);
     /* Every part that has a place is an affine function of what stands there. */
     for (size_t i = 0; i < e.count; i++) {
-        expr part = expr_sub(e, i);
+        expr part = expr_subtree(e, i);
         expr_form own = form_of(part, a);
         if (own.factor != f.factor_of[i])
             fail_msg("factor %g of %s, %g on its own", f.factor_of[i], text_of(part, a),
@@ -203,7 +203,7 @@ static void check_form(expr e, const double *const *x, size_t rows, tally *t, ar
             continue;
         assert_in_range(f.where[i], 0, f.core.count - 1);
         expr_eval(part, x, rows, y, a);
-        expr_eval(expr_sub(f.core, (size_t)f.where[i]), x, rows, z, a);
+        expr_eval(expr_subtree(f.core, (size_t)f.where[i]), x, rows, z, a);
         int finite = 1;
         for (size_t k = 0; k < rows; k++) {
             finite &= isfinite(y[k]) && isfinite(z[k]);
@@ -222,7 +222,7 @@ static void check_form(expr e, const double *const *x, size_t rows, tally *t, ar
             most = fmax(most, slack[k]);
         if (most < 1e-10 * scale)
             fail_msg("%s at %zu of %s is %g times %s", text_of(part, a), i, text_of(e, a),
-                     f.slope[i], text_of(expr_sub(f.core, (size_t)f.where[i]), a));
+                     f.slope[i], text_of(expr_subtree(f.core, (size_t)f.where[i]), a));
     }
 }
 

@@ -228,7 +228,7 @@ static void training_perturbations_keep_their_promises(void **state)
         for (size_t k = 0; k < p.count; k++) {
             double y[200];
             assert_true(expr_same(p.v[k].parent, q.v[k].parent));
-            assert_true(expr_same(expr_sub(p.v[k].parent, p.node), p.v[k].subtree));
+            assert_true(expr_same(expr_subtree(p.v[k].parent, p.node), p.v[k].subtree));
             assert_int_equal(expr_eval(p.v[k].subtree, s.x, 200, y, a), 200);
             assert_memory_equal(y, p.v[k].subtree_y, sizeof y);
             assert_int_equal(data_behaviours_add(&seen, y), 1);

@@ -236,7 +236,7 @@ static void golden_variants_have_tokens_spans_and_paths(void **state)
         check_paths(&tp, json_object_get(o, "parent_token_paths"), 0);
         check_paths(&ts, json_object_get(o, "subtree_token_paths"), 0);
         size_t node = follow(parent, json_object_get(o, "subtree_path"));
-        assert_true(expr_same(expr_sub(parent, node), subtree));
+        assert_true(expr_same(expr_subtree(parent, node), subtree));
         assert_int_equal(tp.first[node], (int)spans.value[2 * i]);
         assert_int_equal(tp.end[node], (int)spans.value[2 * i + 1]);
     }

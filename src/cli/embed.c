@@ -109,7 +109,7 @@ static int embed_formulas(const cli_command *self, cli_task *task, model_space *
         put_line(out, out->rows + held, path, line[i].number, line[i].name, -1, line[i].text);
         item[held++] = (model_item){ .words = words, .node = MODEL_WHOLE };
         for (size_t k = 0; k < words->e.count && subtrees; k++) {
-            const char *part = expr_print(expr_sub(words->e, k), SNIP_INFIX, NULL, 0, task->a);
+            const char *part = expr_print(expr_subtree(words->e, k), SNIP_INFIX, NULL, 0, task->a);
             put_line(out, out->rows + held, path, line[i].number, line[i].name, (long long)k,
                      part ? part : "");
             item[held++] = (model_item){ .words = words, .node = k };

@@ -57,17 +57,6 @@ static void as_table(FILE *to, const search_result *r, const request *q)
     }
 }
 
-static void put_quoted(FILE *to, const char *s)
-{
-    putc('"', to);
-    for (; *s; s++) {
-        if (*s == '"')
-            putc('"', to);
-        putc(*s, to);
-    }
-    putc('"', to);
-}
-
 static void as_csv(FILE *to, const search_formula *front, size_t count, size_t selected,
                    const request *q)
 {
@@ -78,7 +67,7 @@ static void as_csv(FILE *to, const search_formula *front, size_t count, size_t s
         const search_formula *f = &front[k];
         char b[6][32];
         fprintf(to, "%zu,%s,", f->size, cli_full_number(b[0], f->loss[0]));
-        put_quoted(to, printed(f, SNIP_INFIX, q));
+        cli_put_quoted(to, printed(f, SNIP_INFIX, q));
         fprintf(to, ",%d,%s,%s,%s,%zu,%s,%s,%s\n", k == selected, cli_full_number(b[1], f->r2[0]),
                 cli_full_number(b[2], f->r2[1]), cli_full_number(b[3], f->loss[1]), f->constants,
                 cli_full_number(b[4], f->bits), cli_full_number(b[5], f->similarity),

@@ -568,7 +568,7 @@ snip_code data_perturb(data_perturbed *out, size_t *count, const data_perturb_ho
     rng_shuffle(r, nodes, n);
     *count = 0;
     for (int k = 0; k < n && *count < how->subtrees; k++) {
-        expr s = expr_sub(e, (size_t)nodes[k]);
+        expr s = expr_subtree(e, (size_t)nodes[k]);
         double *s_y = values_of(s, x, rows, a);
         if (!s_y)
             return SNIP_NOMEM;

@@ -240,7 +240,7 @@ size_t data_law_core(expr e)
         const expr_node *n = &e.node[i];
         int arity = expr_ops[n->op].arity, inside[2] = { 0 };
         for (int slot = 0; slot < arity; slot++)
-            inside[slot] = expr_inputs(expr_sub(e, expr_child(e, i, slot))) > 0;
+            inside[slot] = expr_inputs(expr_subtree(e, expr_child(e, i, slot))) > 0;
         core += n->op == EXPR_VARIABLE || (arity == 1 && inside[0] && n->op != EXPR_NEG) ||
                 (inside[0] && inside[1]) || (n->op == EXPR_DIV && inside[1]) ||
                 (n->op == EXPR_POW && inside[0]);

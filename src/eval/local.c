@@ -145,7 +145,7 @@ static int add_part(pool *p, const model_space *s, const eval_target *t, size_t 
                     size_t most, rng *r, arena *a)
 {
     int whole = node == MODEL_WHOLE;
-    expr e = whole ? t->e : expr_sub(t->e, node);
+    expr e = whole ? t->e : expr_subtree(t->e, node);
     double *values = whole ? NULL : arena_array(a, t->rows, sizeof *values);
     if (!whole && (!values || expr_eval(e, t->x, t->rows, values, a) == (size_t)-1))
         return 0;

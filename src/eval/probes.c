@@ -86,7 +86,7 @@ static size_t draw_commutative(expr e, rng *r)
     for (size_t i = 0; i < e.count; i++) {
         if (e.node[i].op != EXPR_ADD && e.node[i].op != EXPR_MUL)
             continue;
-        expr x = expr_sub(e, expr_child(e, i, 0)), y = expr_sub(e, expr_child(e, i, 1));
+        expr x = expr_subtree(e, expr_child(e, i, 0)), y = expr_subtree(e, expr_child(e, i, 1));
         if (x.node->op == EXPR_NUMBER || y.node->op == EXPR_NUMBER || expr_same(x, y))
             continue;
         if (rng_below(r, ++seen) == 0)

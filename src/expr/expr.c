@@ -5,7 +5,7 @@
 
 _Static_assert(sizeof(expr_node) == 16, "trees are kept by the million");
 
-expr expr_sub(expr e, size_t i)
+expr expr_subtree(expr e, size_t i)
 {
     return (expr){ e.node + i, e.node[i].len };
 }

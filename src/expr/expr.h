@@ -47,7 +47,7 @@ typedef struct expr_names {
 } expr_names;
 
 /* The subtree at node i, a view into e. */
-expr expr_sub(expr e, size_t i);
+expr expr_subtree(expr e, size_t i);
 
 /* The start of child `slot` (0 or 1) of the node at i. */
 size_t expr_child(expr e, size_t i, int slot);

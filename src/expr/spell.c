@@ -58,7 +58,7 @@ static expr shifted(double d, expr u, arena *a)
 {
     int minus = u.node[0].op == EXPR_NEG,
         turned = u.node[0].op == EXPR_MUL && u.node[1].op == EXPR_NUMBER && u.node[1].value < 0;
-    expr rest = minus ? expr_sub(u, 1) : u, out = { NULL, rest.count + 2 };
+    expr rest = minus ? expr_subtree(u, 1) : u, out = { NULL, rest.count + 2 };
     if (!(out.node = arena_zero(a, out.count * sizeof *out.node)))
         return out;
     out.node[0].op = minus || turned ? EXPR_SUB : EXPR_ADD;
@@ -88,7 +88,7 @@ expr expr_spell(expr e, arena *a)
             out.node[at].value -= log(c);
             continue;
         }
-        expr u = shifted(-log(c), expr_sub(out, q.exp + 1), a);
+        expr u = shifted(-log(c), expr_subtree(out, q.exp + 1), a);
         out = u.node ? expr_splice(out, q.exp + 1, u, a) : u;
     }
     return out;

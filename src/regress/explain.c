@@ -75,8 +75,8 @@ static void exchange_variable(list *l, size_t i, size_t inputs)
 
 static void swap(list *l, size_t i)
 {
-    expr left = expr_sub(l->e, expr_child(l->e, i, 0));
-    expr right = expr_sub(l->e, expr_child(l->e, i, 1));
+    expr left = expr_subtree(l->e, expr_child(l->e, i, 0));
+    expr right = expr_subtree(l->e, expr_child(l->e, i, 1));
     if (expr_same(left, right))
         return;
     expr e = copy(l);
@@ -89,7 +89,7 @@ static void swap(list *l, size_t i)
 
 static void wrap(list *l, size_t i)
 {
-    expr inside = expr_sub(l->e, i), outside = { NULL, inside.count + 1 };
+    expr inside = expr_subtree(l->e, i), outside = { NULL, inside.count + 1 };
     for (int k = 0; k < UNARY; k++) {
         outside.node = arena_zero(l->a, outside.count * sizeof *outside.node);
         if (outside.node) {
@@ -133,7 +133,7 @@ static void free_exponent(list *l, size_t i)
     double power = power_of(l->e, i);
     if (isnan(power))
         return;
-    expr base = expr_sub(l->e, l->e.node[i].op == EXPR_VARIABLE ? i : i + 1);
+    expr base = expr_subtree(l->e, l->e.node[i].op == EXPR_VARIABLE ? i : i + 1);
     expr e = { arena_zero(l->a, (base.count + 2) * sizeof *e.node), base.count + 2 };
     if (e.node) {
         e.node[0].op = EXPR_POW;
@@ -161,8 +161,8 @@ static void edit_node(list *l, size_t i, size_t inputs)
             swap(l, i);
     }
     for (int k = 0; k < arity; k++) {
-        expr kept = expr_sub(l->e, expr_child(l->e, i, k));
-        if (k == 0 || !expr_same(kept, expr_sub(l->e, expr_child(l->e, i, 0))))
+        expr kept = expr_subtree(l->e, expr_child(l->e, i, k));
+        if (k == 0 || !expr_same(kept, expr_subtree(l->e, expr_child(l->e, i, 0))))
             add(l, i, REGRESS_DROP, k, expr_splice(l->e, i, kept, l->a));
     }
     wrap(l, i);
@@ -195,7 +195,7 @@ static const char *single_text(const regress_edit *edit, expr e, const expr_name
 {
     const expr_node *n = &e.node[edit->node];
     text t = { .a = a };
-    const char *here = shortened(expr_sub(e, edit->node), names, a);
+    const char *here = shortened(expr_subtree(e, edit->node), names, a);
     expr_node leaf = { .op = EXPR_VARIABLE, .var = (uint16_t)edit->to, .len = 1 };
     const char *leaf_text;
     if (!here)
@@ -213,7 +213,8 @@ static const char *single_text(const regress_edit *edit, expr e, const expr_name
         text_add(&t, "operands swapped at %s", here);
         break;
     case REGRESS_DROP: {
-        const char *kept = shortened(expr_sub(e, expr_child(e, edit->node, edit->to)), names, a);
+        const char *kept =
+            shortened(expr_subtree(e, expr_child(e, edit->node, edit->to)), names, a);
         text_add(&t, "%s -> %s", here, kept ? kept : "");
         break;
     }

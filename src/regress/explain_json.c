@@ -46,10 +46,10 @@ json_t *regress_explanation_json(const regress_explanation *x, const regress_pro
 {
     json_t *nodes = json_array(), *edits = json_array(), *pairs = json_array();
     for (size_t i = 0; i < x->e.count; i++)
-        json_array_append_new(nodes,
-                              json_pack("{s:I,s:o,s:o}", "node", (json_int_t)i, "part",
-                                        regress_formula_json(expr_sub(x->shown, i), &p->names, a),
-                                        "gain", text_json_real(x->gain[i])));
+        json_array_append_new(
+            nodes, json_pack("{s:I,s:o,s:o}", "node", (json_int_t)i, "part",
+                             regress_formula_json(expr_subtree(x->shown, i), &p->names, a), "gain",
+                             text_json_real(x->gain[i])));
     for (size_t k = 0; k < x->listed && k < top; k++)
         json_array_append_new(edits, regress_edit_json(x, &x->edit[k], p, a));
     for (size_t k = 0; k < x->pairs && k < top; k++)

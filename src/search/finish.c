@@ -231,7 +231,7 @@ static void drop_ones(draft *d, const search *s, arena *a)
             const expr_node *one = &try.e.node[expr_child(try.e, i, slot)];
             if (one->op != EXPR_NUMBER || one->value != 1)
                 continue;
-            expr other = expr_sub(try.e, expr_child(try.e, i, 1 - slot));
+            expr other = expr_subtree(try.e, expr_child(try.e, i, 1 - slot));
             try.e = expr_splice(try.e, i, other, a);
             i -= i > 0; /* what came up is looked at, too */
             break;
@@ -325,7 +325,7 @@ static double *errors_of(const draft *d, const search *s, size_t *count, arena *
 static int is_flat(expr e, size_t i, const search *s, size_t rows, double *value, arena *tmp)
 {
     arena_pos mark = arena_mark(tmp);
-    expr part = expr_sub(e, i);
+    expr part = expr_subtree(e, i);
     double *v = arena_array(tmp, rows, sizeof *v), low = INFINITY, high = -INFINITY;
     int good = v && part.count > 1 && expr_inputs(part) > 0 &&
                expr_eval(part, (const double *const *)s->x, rows, v, tmp) == rows;
@@ -361,7 +361,7 @@ static void spell(draft *d, const search *s, arena *a)
     for (size_t i = 0; try.e.node && i < try.e.count; i++) {
         expr_node *n = try.e.node;
         if (n[i].op == EXPR_DIV && n[i + 1].op == EXPR_NUMBER && n[i + 1].value == 1) {
-            expr over = expr_sub(try.e, expr_child(try.e, i, 1));
+            expr over = expr_subtree(try.e, expr_child(try.e, i, 1));
             expr_node inverse[SEARCH_SIZE_MAX + 1] = { { .op = EXPR_INV } };
             memcpy(inverse + 1, over.node, over.count * sizeof *inverse);
             expr whole = { inverse, over.count + 1 };

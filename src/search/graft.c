@@ -45,7 +45,7 @@ static snip_code choose_place(size_t *node, regress_problem *p, double *wanted, 
         snip_code code = problem_of(&now, f, values, a, st);
         if (code == SNIP_FORMAT) /* the wanted values do not vary */
             continue;
-        expr part = expr_sub(f->e, at);
+        expr part = expr_subtree(f->e, at);
         s->evaluations += COMPARED_COST;
         if (code == SNIP_OK)
             code =

@@ -62,10 +62,10 @@ expr search_head_strip(expr e, arena *a)
     size_t kept = 0;
     for (size_t k = 0; k < n; k++) {
         size_t m = 0;
-        hash[kept] = search_head_hash(expr_sub(e, at[k]));
+        hash[kept] = search_head_hash(expr_subtree(e, at[k]));
         while (m < kept && hash[m] != hash[kept])
             m++;
-        if (m < kept && !search_head_has_numbers(expr_sub(e, at[k])))
+        if (m < kept && !search_head_has_numbers(expr_subtree(e, at[k])))
             continue; /* twice the same */
         at[kept++] = at[k];
         nodes += e.node[at[k]].len;
@@ -264,7 +264,7 @@ expr search_head_without_nothing(expr e, const head_values *v, const head_rows *
         int first = e.node[i].op == EXPR_ADD && is_nothing(e, left, right, v, r);
         if (!first && !is_nothing(e, right, left, v, r))
             continue;
-        out = expr_splice(out, i, expr_sub(out, first ? expr_child(out, i, 1) : i + 1), a);
+        out = expr_splice(out, i, expr_subtree(out, first ? expr_child(out, i, 1) : i + 1), a);
         if (!out.node)
             return e;
     }
@@ -288,11 +288,11 @@ expr search_head_write(const head *h, expr e, int plain, arena *a)
     while (lead + 1 < h->terms && h->share[lead] < NO_SHARE)
         lead++;
     double first = h->factor[lead] != 0 ? h->factor[lead] : 1;
-    expr sum = expr_sub(e, h->at[lead]);
+    expr sum = expr_subtree(e, h->at[lead]);
     for (size_t k = lead + 1; k < h->terms; k++) {
         if (h->share[k] < NO_SHARE)
             continue;
-        expr c = coefficient(h->factor[k] / first, a), t = expr_sub(e, h->at[k]);
+        expr c = coefficient(h->factor[k] / first, a), t = expr_subtree(e, h->at[k]);
         int one = c.node && c.node->fixed && fabs(c.node->value) == 1;
         if (one)
             sum = search_binary(c.node->value > 0 ? EXPR_ADD : EXPR_SUB, sum, t, a);

@@ -7,6 +7,8 @@
 #include "base/numbers.h"
 #include "expr/expr.h"
 
+#include "base/numbers.h"
+
 enum {
     ROWS_MIN = 20,
     PART = 20,     /* one row of so many at most: more are no slips */

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/numbers.h"
 #include "search/build.h"
 
 /* y/M = k(u), u a product of powers times a constant; each has a constant c of its own. */
@@ -148,12 +149,6 @@ static double fit_curve(curve_fit *f, curve k, double c, size_t rows)
     return rest;
 }
 
-static int by_number(const void *a, const void *b)
-{
-    double p = *(const double *)a, q = *(const double *)b;
-    return (p > q) - (p < q);
-}
-
 /* Constants to try first. Returns how many. */
 static size_t curve_starts(curve k, const double *t, size_t rows, double *out, arena *tmp)
 {
@@ -165,7 +160,7 @@ static size_t curve_starts(curve k, const double *t, size_t rows, double *out, a
         return 0;
     for (size_t i = 0; i < rows; i++)
         sorted[i] = k <= ROOT_M2 ? pow(t[i], curve_power(k)) : k == GROWTH ? log(t[i]) : fabs(t[i]);
-    qsort(sorted, rows, sizeof *sorted, by_number);
+    numbers_sort(sorted, rows);
     double low = sorted[cut], high = sorted[rows - 1 - cut], span = high - low;
     out[n++] = 1;
     out[n++] = -1;

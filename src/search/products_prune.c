@@ -39,7 +39,7 @@ static void prune(search_job *j, void *context)
         arena_pos mark = arena_mark(a);
         if (op == EXPR_ADD || op == EXPR_SUB || op == EXPR_MUL || op == EXPR_DIV) {
             for (int slot = 0; slot < 2; slot++) {
-                expr one = expr_sub(e, expr_child(e, i, slot));
+                expr one = expr_subtree(e, expr_child(e, i, slot));
                 if (op == EXPR_DIV && slot == 1)
                     one = search_unary(EXPR_INV, one, a);
                 if (one.node)
@@ -47,7 +47,7 @@ static void prune(search_job *j, void *context)
             }
         } else if (op == EXPR_POW) {
             const expr_node *n = &e.node[expr_child(e, i, 1)];
-            expr base = expr_sub(e, expr_child(e, i, 0));
+            expr base = expr_subtree(e, expr_child(e, i, 0));
             double half = search_products_halves(n->value);
             if (n->op != EXPR_NUMBER || n->fixed || fabs(n->value - half) > 0.25)
                 continue;

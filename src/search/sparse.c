@@ -33,13 +33,7 @@ enum {
 
 static gram_block *best_block(void)
 {
-    static gram_block *const blocks[ISA_COUNT] = {
-        gram_block_generic,
-#ifdef SNIP_X86
-        gram_block_avx2,
-        gram_block_avx512,
-#endif
-    };
+    static gram_block *const blocks[ISA_COUNT] = ISA_VARIANTS(gram_block);
     return blocks[isa_best()];
 }
 

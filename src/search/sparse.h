@@ -11,7 +11,7 @@
 
 #include "search/search_int.h"
 
-enum { SPARSE_TERMS_MAX = 6, SPARSE_COLUMNS_MAX = 4096 };
+enum { SPARSE_TERMS_MAX = 6 };
 
 /* A set of columns. */
 typedef struct sparse_model {

@@ -4,7 +4,7 @@
 
 #include "search/head.h"
 
-enum { TARGETS_MAX = 12, TARGETS_PLAIN = 4 }; /* the first are y, 1/y, y^2, log y: the usual ones */
+enum { TARGETS_MAX = 12 }; /* the first are y, 1/y, y^2, log y: the usual ones */
 
 /* The transforms, in their order. */
 typedef enum target_kind {

@@ -110,7 +110,7 @@ static expr change_node(vary *q, expr e)
 static expr insert_node(vary *q, expr e)
 {
     size_t i = below(q, e.count);
-    expr sub = expr_sub(e, i), new = none;
+    expr sub = expr_subtree(e, i), new = none;
     size_t kind = below(q, 4);
     if (kind == 0 && q->ops->unaries)
         new = search_unary(any_unary(q), sub, q->a);
@@ -128,7 +128,7 @@ static expr delete_node(vary *q, expr e)
     if (arity == 0)
         return none;
     size_t child = expr_child(e, i, arity == 2 ? (int)below(q, 2) : 0);
-    return expr_splice(e, i, expr_sub(e, child), q->a);
+    return expr_splice(e, i, expr_subtree(e, child), q->a);
 }
 
 expr search_vary_fresh(vary *q)
@@ -161,7 +161,7 @@ expr search_vary_blind(vary *q, expr e)
 
 expr search_vary_cross(vary *q, expr e, expr other)
 {
-    return expr_splice(e, below(q, e.count), expr_sub(other, below(q, other.count)), q->a);
+    return expr_splice(e, below(q, e.count), expr_subtree(other, below(q, other.count)), q->a);
 }
 
 /* ---- by values ---- */
