@@ -31,6 +31,7 @@ static const char *way_name(int way)
 }
 
 typedef struct library {
+    const char *part; /* in a dump */
     size_t n;
     expr *core;
     int *dim;
@@ -60,7 +61,7 @@ static snip_code embed_batch(library *l, const forms_sample *f, size_t n, forms_
     for (size_t i = 0; i < n; i++) {
         text label = { .a = c->keep[0] };
         expr core = f[i].form.core;
-        text_add(&label, "\"part\":\"library\",\"form\":%zu,\"dim\":%d", l->n + i, f[i].s.dim);
+        text_add(&label, "\"part\":\"%s\",\"form\":%zu,\"dim\":%d", l->part, l->n + i, f[i].s.dim);
         item[i] = (model_item){ .node = MODEL_WHOLE, .label = text_end(&label) };
         snip_code code = forms_words(&item[i].words, &f[i], c, st);
         if (code != SNIP_OK)
@@ -76,12 +77,13 @@ static snip_code embed_batch(library *l, const forms_sample *f, size_t n, forms_
     return code;
 }
 
-static snip_code build(library *l, rng_stream stream, size_t want, forms_context *c,
-                       snip_status *st)
+static snip_code build(library *l, const char *part, rng_stream stream, size_t want,
+                       forms_context *c, snip_status *st)
 {
     size_t n = 1;
     forms_stream s;
-    *l = (library){ .core = arena_array(c->a, want, sizeof *l->core),
+    *l = (library){ .part = part,
+                    .core = arena_array(c->a, want, sizeof *l->core),
                     .dim = arena_array(c->a, want, sizeof *l->dim),
                     .symbols = arena_array(c->a, want * c->s->latent, sizeof *l->symbols) };
     if (!l->core || !l->dim || !l->symbols)
@@ -124,8 +126,8 @@ static int standardise(lookup *u, arena *a)
 }
 
 /* Draws problems [first, first + n) and embeds their tables. */
-static snip_code prepare(lookup *u, size_t first, size_t n, const forms_set *laws, forms_context *c,
-                         snip_status *st)
+static snip_code prepare(lookup *u, size_t first, size_t n, const forms_set *laws, const library *l,
+                         forms_context *c, snip_status *st)
 {
     size_t views = c->form ? 2 : 1, width = c->s->latent, tables = 0;
     arena *a = c->keep[0];
@@ -148,7 +150,8 @@ static snip_code prepare(lookup *u, size_t first, size_t n, const forms_set *law
             return status_nomem(st);
         for (size_t k = 0; k < u[i].table.train; k++)
             turned[k] = -u[i].table.y[k];
-        text_add(&label, "\"part\":\"library\",\"problem\":%zu,\"dim\":%d", first + i, u[i].p.dim);
+        text_add(&label, "\"part\":\"%s\",\"problem\":%zu,\"dim\":%d", l->part, first + i,
+                 u[i].p.dim);
         u[i].values = values + tables * width;
         for (size_t k = 0; k < views; k++)
             item[tables++] = (model_item){ .e = u[i].p.truth,
@@ -354,7 +357,7 @@ static snip_code make_tasks(forms_task *t, size_t first, size_t n, const forms_s
 {
     size_t width = (size_t)(1 + c->form) * c->s->latent;
     lookup *u = arena_zero(c->keep[0], n * sizeof *u);
-    snip_code code = u ? prepare(u, first, n, set, c, st) : status_nomem(st);
+    snip_code code = u ? prepare(u, first, n, set, l, c, st) : status_nomem(st);
     int failed = 0;
     for (size_t i = 0; i < n && code == SNIP_OK; i++)
         if (u[i].p.n && !(u[i].values = arena_copy(c->a, u[i].values, width * sizeof(float))))
@@ -379,7 +382,8 @@ snip_code forms_library_tasks(forms_task *out, const forms_set *set, forms_conte
     enum { LEAST = 400, PER_LAW = 8, MOST_FORMS = 4000, AT_A_TIME = 24 };
     size_t forms = LEAST + PER_LAW * set->count;
     library l;
-    snip_code code = build(&l, RNG_VALIDATION, forms < MOST_FORMS ? forms : MOST_FORMS, c, st);
+    snip_code code =
+        build(&l, "tasks", RNG_VALIDATION, forms < MOST_FORMS ? forms : MOST_FORMS, c, st);
     progress bar;
     progress_start(&bar, "look-ups", set->count, c->how->show);
     for (size_t first = 0; first < set->count && code == SNIP_OK; first += AT_A_TIME) {
@@ -435,10 +439,11 @@ snip_code forms_library(json_t **out, const forms_set *laws, const model_promise
     library l;
     lookup *u = arena_zero(c->a, (n + 1) * sizeof *u);
     double *value = arena_array(c->a, WAYS * n + 1, sizeof *value);
-    snip_code code = u && value ? build(&l, RNG_LIBRARY, c->how->library, c, st) : status_nomem(st);
+    snip_code code =
+        u && value ? build(&l, "library", RNG_LIBRARY, c->how->library, c, st) : status_nomem(st);
     forms_batch(c);
     if (code == SNIP_OK)
-        code = prepare(u, 0, n, laws, c, st);
+        code = prepare(u, 0, n, laws, &l, c, st);
     if (code != SNIP_OK)
         return code;
     int failed = 0;
