@@ -11,7 +11,7 @@ typedef struct eval_result {
     json_t *o;
     eval_scores *edits, *subtrees; /* NULL where not run */
     int failed;                    /* suites that could not be done; o's "errors" say why */
-    arena *a; /* of the scores */
+    arena *a;                      /* of the scores */
 } eval_result;
 
 /* Loads the model. Fails, with nothing to free, if it cannot be evaluated. */
