@@ -167,9 +167,10 @@ static double quality(const forms_task *const *task, size_t n, const model_promi
 snip_code forms_promise_learn(forms_promise *out, const forms_task *task, size_t n, size_t laws,
                               size_t latent, const eval_how *how, arena *a, snip_status *st)
 {
-    const forms_task **seen = arena_array(a, 2 * n + 1, sizeof(*seen)), **rest = seen + n;
+    const forms_task **seen = arena_array(a, n + 1, sizeof(*seen));
+    const forms_task **rest = arena_array(a, n + 1, sizeof(*rest));
     *out = (forms_promise){ .p = { .latent = latent } };
-    if (!seen)
+    if (!seen || !rest)
         return status_nomem(st);
     for (size_t i = 0; i < n; i++)
         if (task[i].n && i % laws % LEFT_OUT == LEFT_OUT - 1)
