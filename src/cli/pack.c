@@ -88,7 +88,7 @@ const cli_command cli_pack_command = {
         "command reads such files. --promise N is for models that read forms: a small "
         "network learns, from N generated laws with their rivals, to tell before any fit which "
         "formulas will suit a table. It goes into the file, for this model only, and snip rank "
-        "then shows its answer as `promise`. A law takes about 0.6 seconds of a core.",
+        "then shows its answer as `promise`. A law takes about 0.7 seconds of a core.",
     .examples = "snip pack runs/tiny/model.safetensors -o tiny.safetensors\n"
                 "snip pack runs/forms/model.safetensors -o forms.safetensors --promise 1000\n",
     .run = command,

@@ -10,7 +10,7 @@
 #include "base/clock.h"
 #include "eval/evaluate.h"
 
-enum { MOST_LAWS = 200 }; /* that train a promise where the model has none: a minute of one core */
+enum { MOST_LAWS = 200 }; /* that train a promise where the model has none: two minutes of a core */
 
 static int make_arenas(arena **to, int n)
 {

@@ -248,8 +248,9 @@ static int score_forms(lookup *u, const library *l, const model_promise *w, size
         score[FORMS_SIMILARITY][k] = f.similarity;
         score[FORMS_CORRELATION][k] = f.correlation;
         score[FORMS_SIZE][k] = -(double)f.nodes;
-        score[FORMS_WITH][k] = model_promise_value(w, &f);
-        score[FORMS_WITHOUT][k] = model_promise_without_space(w, &f);
+        /* Without a promise all are equal: NaN has no place in an order. */
+        score[FORMS_WITH][k] = model_promise_known(w) ? model_promise_value(w, &f) : 0;
+        score[FORMS_WITHOUT][k] = model_promise_known(w) ? model_promise_without_space(w, &f) : 0;
         order[k] = (int)k;
         if (score[FORMS_CORRELATION][k] < 0)
             return 0;

@@ -1,11 +1,11 @@
 /* forms_promise.c - the promise of a model (model/promise.h) learns what a fit will say.
  *
  * A task is a table with candidates whose digits after a fit are known: other laws and edits of the
- * truth, or forms that a library has for it. The network's answers q and
- * the places y of the digits among the task's candidates (0 the worst, 1 the best), both with the
- * task's mean taken off, are brought together: the loss is the mean of (q - y)^2. Its minimum
- * orders the candidates of a table; how good a table's candidates are altogether does not count.
- * Every fifth task is left out, and the Spearman correlation that is told is that of these. */
+ * truth, or forms that a library has for it. With y the places of the digits among the task's
+ * candidates (0 the worst, 1 the best) and q the network's answers, both less their mean over the
+ * task, the loss is the mean of (q - y)^2. So it learns the order of a table's candidates, and not
+ * how good they are altogether. Every fifth law is left out; the Spearman correlation that is told
+ * is that of its tasks. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +18,7 @@ enum {
     TASKS = 16, /* of an update */
     ROWS = TASKS * FORMS_CANDIDATES,
     TIMES = 60,   /* that each task is seen, about */
-    LEFT_OUT = 5, /* every so many-th task */
+    LEFT_OUT = 5, /* every so many-th law */
     HIDDEN = MODEL_PROMISE_HIDDEN
 };
 static const double RATE = 2e-3, DECAY = 0.3; /* the rate falls to 0 in a line */

@@ -4,8 +4,8 @@
 #include <math.h>
 #include <string.h>
 
-/* Numbers of about 1, so that all learn at one rate. */
-static const float ONE_OF_UNIT = 3, FORM_ALONE = 0.3f;
+/* Inputs are brought to a size of about 1, so that their weights learn at one rate. */
+static const float SHARE_SCALE = 3, FORM_SCALE = 0.3f;
 
 static const char *const tensor_names[MODEL_PROMISE_NETWORKS] = { "promise.with_space",
                                                                   "promise.without_space" };
@@ -24,18 +24,18 @@ size_t model_promise_weights(size_t latent)
 void model_promise_read(float *to, const model_promise_facts *f, size_t latent)
 {
     float r = (float)f->correlation, root = sqrtf((float)latent);
-    const float plain[MODEL_PROMISE_PLAIN] = { ONE_OF_UNIT * r, logf((float)f->nodes),
-                                               ONE_OF_UNIT * powf(r, 4), ONE_OF_UNIT * powf(r, 16),
+    const float plain[MODEL_PROMISE_PLAIN] = { SHARE_SCALE * r, logf((float)f->nodes),
+                                               SHARE_SCALE * powf(r, 4), SHARE_SCALE * powf(r, 16),
                                                (float)f->constants };
     memset(to, 0, model_promise_inputs(latent) * sizeof *to);
     memcpy(to, plain, sizeof plain);
     if (!latent || !f->form)
         return;
     to += MODEL_PROMISE_PLAIN;
-    *to++ = ONE_OF_UNIT * (float)f->similarity;
+    *to++ = SHARE_SCALE * (float)f->similarity;
     for (size_t i = 0; i < latent; i++) {
         to[i] = root * f->form[i] * f->table[i];
-        to[latent + i] = FORM_ALONE * root * f->form[i];
+        to[latent + i] = FORM_SCALE * root * f->form[i];
     }
 }
 

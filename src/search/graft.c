@@ -93,7 +93,7 @@ static snip_code order(child *c, size_t n, const graft_from *f, arena *a, snip_s
     }
     for (size_t k = 0; k < n && code == SNIP_OK; k++)
         c[k].score =
-            promise ? search_promise(w, &near[k], c[k].correlation, c[k].e) : c[k].similarity;
+            promise ? search_promise(w, &near[k], c[k].correlation, c[k].e, a) : c[k].similarity;
     if (code == SNIP_OK)
         qsort(c, n, sizeof *c, by_score);
     return code;

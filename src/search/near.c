@@ -1,6 +1,7 @@
 /* near.c - see near.h. */
 #include "search/near.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -50,15 +51,19 @@ static int by_similarity(const void *a, const void *b)
 }
 
 double search_promise(const model_promise *w, const regress_nearness *near, double correlation,
-                      expr e)
+                      expr e, arena *tmp)
 {
-    model_promise_facts f = { .similarity = near->similarity,
-                              .correlation = correlation,
-                              .nodes = e.count,
-                              .form = near->form,
-                              .table = near->table };
-    for (size_t i = 0; i < e.count; i++)
-        f.constants += e.node[i].op == EXPR_NUMBER;
+    arena_pos mark = arena_mark(tmp);
+    size_t *node = arena_array(tmp, e.count, sizeof *node);
+    if (!node)
+        return NAN;
+    const model_promise_facts f = { .similarity = near->similarity,
+                                    .correlation = correlation,
+                                    .nodes = e.count,
+                                    .constants = expr_constants(e, node),
+                                    .form = near->form,
+                                    .table = near->table };
+    arena_reset(tmp, mark);
     return model_promise_value(w, &f);
 }
 

@@ -39,9 +39,10 @@ void search_near_close(search_near *n);
 snip_code search_near_find(search_near *n, const regress_problem *p, regress_inputs set,
                            near_form *out, size_t *count, arena *a, snip_status *st);
 
-/* What a form with these constants' values, which go with y as told, promises before a fit. */
+/* What form e, whose values go with y as closely as told, promises before a fit. NaN also when
+ * memory is out; `tmp` is left as found. */
 double search_promise(const model_promise *w, const regress_nearness *near, double correlation,
-                      expr e);
+                      expr e, arena *tmp);
 
 /* A library's form in columns of these means and deviations. node is NULL when memory is out. */
 expr search_near_place(const near_form *f, int forms, const double *mean, const double *deviation,

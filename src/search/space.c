@@ -152,7 +152,8 @@ static int order_by_promise(space *q)
             if (!search_head_solve(&h, e, v, r))
                 h.loss = 1;
         }
-        one->score = search_promise(w, &one->form.near, sqrt(fmax(0, 1 - h.loss)), one->form.row);
+        one->score =
+            search_promise(w, &one->form.near, sqrt(fmax(0, 1 - h.loss)), one->form.row, q->a);
         q->s->evaluations++;
         arena_reset(q->a, mark);
     }
