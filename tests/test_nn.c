@@ -169,12 +169,12 @@ static void check_product(const product *p)
 }
 
 /* All ways to multiply, those of the processor where it has them; sizes below, at and beyond those
- * of the tiles that it works with. */
+ * of the tiles that it works with, and sums that it takes in several stretches. */
 static void products_are_of_the_rounded_factors(void **state)
 {
     static const size_t sizes[][3] = { { 5, 7, 9 },    { 32, 32, 32 },  { 1, 33, 64 },
                                        { 16, 15, 31 }, { 70, 48, 101 }, { 129, 97, 33 },
-                                       { 3, 4, 0 } };
+                                       { 3, 4, 0 },    { 40, 70, 1100 } };
     static const nn_products kind[] = { NN_FLOAT32, NN_BF16_ROUNDED, NN_BF16 };
     int kinds = nn_has_bf16() ? 3 : 2;
     (void)state;
@@ -651,6 +651,62 @@ static void small_products_are_products(void **state)
             }
 }
 
+/* The transpose, and zeros up to the end of its rows; nothing beyond is read or written. */
+static void transposes_are_transposes(void **state)
+{
+    static const size_t sizes[][2] = { { 1, 1 }, { 5, 4 }, { 16, 16 }, { 17, 32 }, { 40, 21 } };
+    for (int which = 0; which < ISA_COUNT; which++)
+        for (size_t s = 0; s < COUNT(sizes) && isa_has((isa)which); s++) {
+            size_t n = sizes[s][0], d = sizes[s][1], ld = d + 3;
+            size_t to_ld = (n + NN_LANES - 1) / NN_LANES * NN_LANES;
+            float *from =
+                malloc(((n - 1) * ld + d) * sizeof *from); /* no more: for the sanitizer */
+            float *to = malloc(d * to_ld * sizeof *to);
+            assert_true(from && to);
+            for (size_t i = 0; i < (n - 1) * ld + d; i++)
+                from[i] = (float)(i + 1);
+            nn_kernels_for((isa)which)->transpose(to, to_ld, from, ld, n, d);
+            for (size_t i = 0; i < d; i++)
+                for (size_t j = 0; j < to_ld; j++)
+                    assert_true(to[i * to_ld + j] == (j < n ? from[j * ld + i] : 0));
+            free(from);
+            free(to);
+        }
+    (void)state;
+}
+
+/* exp(scale x) / sum, whatever stood beyond the columns, and its derivative. */
+static void softmax_is_its_formula(void **state)
+{
+    enum { ROWS = 3, MOST = 48 };
+    const double scale = 0.7;
+    for (int which = 0; which < ISA_COUNT; which++)
+        for (size_t d = 1; d <= MOST && isa_has((isa)which); d++) {
+            size_t ld = (d + NN_LANES - 1) / NN_LANES * NN_LANES;
+            float x[ROWS * MOST], p[ROWS * MOST], up[ROWS * MOST], dp[ROWS * MOST];
+            for (size_t i = 0; i < ROWS * ld; i++) {
+                p[i] = x[i] = 9 * sinf((float)(7 * i + d));
+                dp[i] = up[i] = i % ld < d ? cosf((float)i) : 0;
+            }
+            nn_kernels_for((isa)which)->softmax(p, ld, (float)scale, ROWS, d);
+            nn_kernels_for((isa)which)->softmax_back(dp, p, ld, (float)scale, ROWS);
+            for (size_t r = 0; r < ROWS; r++) {
+                double sum = 0, dot = 0;
+                for (size_t i = r * ld; i < r * ld + d; i++)
+                    sum += exp(scale * (double)x[i]);
+                for (size_t i = r * ld; i < r * ld + d; i++)
+                    dot += exp(scale * (double)x[i]) / sum * (double)up[i];
+                for (size_t i = r * ld; i < (r + 1) * ld; i++) {
+                    double want = i < r * ld + d ? exp(scale * (double)x[i]) / sum : 0;
+                    assert_true(fabs((double)p[i] - want) < 1e-6);
+                    want *= scale * ((double)up[i] - dot);
+                    assert_true(fabs((double)dp[i] - want) < 1e-6);
+                }
+            }
+        }
+    (void)state;
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -668,6 +724,8 @@ int main(void)
         ARENA_TEST(muon_updates_as_its_formula_says),
         cmocka_unit_test(half_scores_are_inner_products),
         ARENA_TEST(small_products_are_products),
+        cmocka_unit_test(transposes_are_transposes),
+        cmocka_unit_test(softmax_is_its_formula),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

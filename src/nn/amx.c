@@ -1,12 +1,25 @@
 /* amx.c - bf16 products on the matrix unit of x86 processors (AMX); see bf16.h.
  *
  * A tile is a register of 16 rows of 64 bytes. One instruction (tdpbf16ps) adds to a tile of 16 x
- * 16 floats the product of two tiles of bf16: left   16 rows of 32 numbers:         row i holds
- * A(i, 0..31) right  16 rows of 16 pairs of numbers: row l holds B(2l, j), B(2l+1, j) for j = 0..15
+ * 16 floats the product of two tiles of bf16:
+ *
+ *     left   16 rows of 32 numbers:          row i holds A(i, 0..31)
+ *     right  16 rows of 16 pairs of numbers: row l holds B(2l, j), B(2l+1, j) for j = 0..15
+ *
  * Seen as 16 x 16 words of 32 bits (a word is a pair of neighbours along the sum), a right tile of
  * B is the transpose of a left tile of B'. So two ways to load rows and one transposition serve all
  * four products of BLAS. Both factors are rounded into tiles first; what is beyond their edges is
- * zero and adds nothing. */
+ * zero and adds nothing.
+ *
+ * The unit takes 16 cycles an instruction and waits for memory most of the time. So tiles are made
+ * shortly before they are used, and no more of them than the second cache holds:
+ *
+ *     for each stretch of the sum               (one, or 256 terms each if it is long)
+ *         the right factor becomes tiles
+ *         for each block of 32 rows             (its left tiles lie in the first cache)
+ *             for each block of 32 columns      four tiles of floats
+ *
+ * Terms are added in their order whatever the stretches are: the result is the same to the bit. */
 #include "nn/bf16.h"
 
 #include <cpuid.h>
@@ -21,11 +34,18 @@ enum {
     DEPTH = 32,       /* numbers of the sum that a tile holds */
     TILE = SIDE * 16, /* words of a tile */
     BLOCK = 2 * SIDE, /* four tiles of floats are summed at a time, from two and two tiles */
+    LONG = 768,       /* a sum of more terms than these ... */
+    STRETCH = 256,    /* ... is taken in stretches of so many: whole tiles */
 };
 
 static size_t tiles(size_t n, size_t side)
 {
     return (n + side - 1) / side;
+}
+
+static size_t least(size_t a, size_t b)
+{
+    return a < b ? a : b;
 }
 
 static __mmask16 first(size_t n)
@@ -44,15 +64,19 @@ static __m512i along(const float *x, size_t count)
 /* The words of 16 columns of two rows; the second may be missing (NULL). */
 static __m512i across(const float *x, const float *y, __mmask16 columns)
 {
+    const __m512i in_turn =
+        _mm512_set_epi16(31, 15, 30, 14, 29, 13, 28, 12, 27, 11, 26, 10, 25, 9, 24, 8, 23, 7, 22, 6,
+                         21, 5, 20, 4, 19, 3, 18, 2, 17, 1, 16, 0);
     __m512 low = _mm512_maskz_loadu_ps(columns, x);
     __m512 high = y ? _mm512_maskz_loadu_ps(columns, y) : _mm512_setzero_ps();
-    __m512i first_words = _mm512_cvtepu16_epi32((__m256i)_mm512_cvtneps_pbh(low));
-    __m512i second = _mm512_cvtepu16_epi32((__m256i)_mm512_cvtneps_pbh(high));
-    return _mm512_or_si512(first_words, _mm512_slli_epi32(second, 16));
+    return _mm512_permutexvar_epi16(in_turn, (__m512i)_mm512_cvtne2ps_pbh(high, low));
 }
 
+/* The next three are inlined so that a tile stays in registers until it is whole. */
+#define INLINED static inline __attribute__((always_inline))
+
 /* Rows of 16 words become columns: within pairs, within quarters, then the quarters themselves. */
-static void transpose(__m512i r[SIDE])
+INLINED void transpose(__m512i r[SIDE])
 {
     __m512i t[SIDE];
 #pragma GCC unroll 8
@@ -87,16 +111,28 @@ static void transpose(__m512i r[SIDE])
 
 /* A tile of numbers that are neighbours along the sum within a row: x has rows `ld` apart, of which
  * `rows` exist, with `sums` numbers. */
-static void load_along(__m512i word[SIDE], const float *x, size_t ld, size_t rows, size_t sums)
+INLINED void load_along(__m512i word[SIDE], const float *x, size_t ld, size_t rows, size_t sums)
 {
+    if (rows >= SIDE && sums >= DEPTH) { /* a whole tile: no masks to be made */
+#pragma GCC unroll 16
+        for (size_t k = 0; k < SIDE; k++)
+            word[k] = along(x + k * ld, DEPTH);
+        return;
+    }
     for (size_t k = 0; k < SIDE; k++)
         word[k] = k < rows ? along(x + k * ld, sums) : _mm512_setzero_si512();
 }
 
 /* A tile of numbers that are neighbours along the sum from row to row: x has `sums` rows, `ld`
  * apart, with `columns` numbers. */
-static void load_across(__m512i word[SIDE], const float *x, size_t ld, size_t columns, size_t sums)
+INLINED void load_across(__m512i word[SIDE], const float *x, size_t ld, size_t columns, size_t sums)
 {
+    if (columns >= SIDE && sums >= DEPTH) {
+#pragma GCC unroll 16
+        for (size_t k = 0; k < SIDE; k++)
+            word[k] = across(x + 2 * k * ld, x + (2 * k + 1) * ld, 0xffff);
+        return;
+    }
     __mmask16 some = first(columns);
     for (size_t k = 0; k < SIDE; k++, x += 2 * ld)
         word[k] = 2 * k >= sums ? _mm512_setzero_si512()
@@ -105,21 +141,26 @@ static void load_across(__m512i word[SIDE], const float *x, size_t ld, size_t co
 
 /* One factor as tiles, those of a row of tiles one after the other. `outer` counts the rows or
  * columns of the result, `inner` the numbers of a sum. x is (outer, inner), `by_rows`, or (inner,
- * outer), its rows `ld` apart; `left` says on which side of the product the tiles will stand. */
+ * outer), its rows `ld` apart, and is read in the order in which it lies there; `left` says on
+ * which side of the product the tiles will stand. */
 static void load_tiles(__m512i *to, const float *x, size_t ld, size_t outer, size_t inner,
                        int by_rows, int left)
 {
-    for (size_t o = 0; o < tiles(outer, BLOCK) * BLOCK; o += SIDE)
-        for (size_t i = 0; i < inner; i += DEPTH, to += SIDE) {
-            if (o >= outer)
-                memset(to, 0, SIDE * sizeof *to);
-            else if (by_rows)
-                load_along(to, x + o * ld + i, ld, outer - o, inner - i);
-            else
-                load_across(to, x + i * ld + o, ld, outer - o, inner - i);
-            if (by_rows != left)
-                transpose(to);
-        }
+    const size_t strips = 2 * tiles(outer, BLOCK), depth = tiles(inner, DEPTH);
+    for (size_t t = 0; t < strips * depth; t++) {
+        size_t strip = by_rows ? t / depth : t % strips, step = by_rows ? t % depth : t / strips;
+        size_t o = strip * SIDE, i = step * DEPTH;
+        __m512i word[SIDE];
+        if (o >= outer)
+            memset(word, 0, sizeof word);
+        else if (by_rows)
+            load_along(word, x + o * ld + i, ld, outer - o, inner - i);
+        else
+            load_across(word, x + i * ld + o, ld, outer - o, inner - i);
+        if (by_rows != left)
+            transpose(word);
+        memcpy(to + (strip * depth + step) * SIDE, word, sizeof word);
+    }
 }
 
 /* What the sums of a block begin with: nothing (NULL), or numbers whose rows are `ld` apart; 0
@@ -203,29 +244,47 @@ static void configure(void)
     _tile_loadconfig(&shape);
 }
 
+/* Up to 32 rows of the result, s->n columns, from one row of blocks of left tiles and all right
+ * ones. */
+static void multiply_rows(float *c, const nn_shape *s, start begin, size_t rows,
+                          const __m512i *left, const __m512i *right, size_t depth)
+{
+    for (size_t j = 0; j < s->n; j += BLOCK, right += 2 * depth * SIDE) {
+        size_t columns = least(s->n - j, BLOCK);
+        start at = { begin.from ? begin.from + j : NULL, begin.ld };
+        if (rows == BLOCK && columns == BLOCK)
+            multiply_block(c + j, s->ldc, at, left, right, depth);
+        else
+            multiply_edge(c + j, s->ldc, at, rows, columns, left, right, depth);
+    }
+}
+
 int nn_amx_product(const nn_shape *s, const float *a, const float *b, const float *from, float *c)
 {
-    const size_t depth = tiles(s->k, DEPTH), from_ld = from == c ? s->ldc : 0;
-    const size_t rows = tiles(s->m, BLOCK), columns = tiles(s->n, BLOCK), band = 2 * depth * SIDE;
-    __m512i *left = aligned_alloc(64, (rows + columns) * band * sizeof *left);
+    const size_t most = s->k > LONG ? STRETCH : s->k, from_ld = from == c ? s->ldc : 0;
+    /* A transposed factor lies in memory term by term: all of its tiles are made in one go. */
+    const size_t made = s->trans_a ? tiles(s->m, BLOCK) * BLOCK : BLOCK;
+    const size_t rows = made + tiles(s->n, BLOCK) * BLOCK;
+    __m512i *left = aligned_alloc(64, rows * tiles(most, DEPTH) * sizeof *left);
     if (!left)
         return 0;
-    __m512i *right = left + rows * band;
-    load_tiles(left, a, s->lda, s->m, s->k, !s->trans_a, 1);
-    load_tiles(right, b, s->ldb, s->n, s->k, s->trans_b, 0);
+    __m512i *right = left + made * tiles(most, DEPTH);
     configure();
-    for (size_t j = 0; j < columns; j++)
-        for (size_t i = 0; i < rows; i++) {
-            size_t row = i * BLOCK, column = j * BLOCK, high = s->m - row, wide = s->n - column;
-            float *at = c + row * s->ldc + column;
-            start begin = { from ? from + row * from_ld + column : NULL, from_ld };
-            if (high >= BLOCK && wide >= BLOCK)
-                multiply_block(at, s->ldc, begin, left + i * band, right + j * band, depth);
-            else
-                multiply_edge(at, s->ldc, begin, high < BLOCK ? high : BLOCK,
-                              wide < BLOCK ? wide : BLOCK, left + i * band, right + j * band,
-                              depth);
+    for (size_t at = 0; at < s->k; at += most) {
+        const size_t k = least(s->k - at, most), depth = tiles(k, DEPTH);
+        load_tiles(right, b + (s->trans_b ? at : at * s->ldb), s->ldb, s->n, k, s->trans_b, 0);
+        for (size_t i = 0; i < s->m; i += BLOCK) {
+            float *to = c + i * s->ldc;
+            start begin = { from ? from + i * from_ld : NULL, from_ld };
+            if (at > 0)
+                begin = (start){ to, s->ldc };
+            if (i % made == 0)
+                load_tiles(left, a + (s->trans_a ? at * s->lda : i * s->lda + at), s->lda,
+                           least(s->m - i, made), k, !s->trans_a, 1);
+            multiply_rows(to, s, begin, least(s->m - i, BLOCK), left + i % made * depth, right,
+                          depth);
         }
+    }
     _tile_release(); /* a thread without tiles is cheaper to switch */
     free(left);
     return 1;

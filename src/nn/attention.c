@@ -11,7 +11,6 @@
  * once per head. Probabilities are not kept for the backward pass: for sequences of up to a few
  * hundred tokens computing them again costs less than storing them. */
 #include <math.h>
-#include <string.h>
 
 #include "nn/nn.h"
 
@@ -21,10 +20,9 @@ typedef struct scratch {
     float *transposed; /* (width, stride) */
 } scratch;
 
-/* Row lengths that fill whole vectors of any instruction set. */
 static size_t stride_of(size_t n)
 {
-    return (n + 15) / 16 * 16;
+    return (n + NN_LANES - 1) / NN_LANES * NN_LANES;
 }
 
 static int scratch_new(scratch *s, const size_t *offsets, size_t count, size_t width, arena *a)
@@ -44,13 +42,10 @@ static int scratch_new(scratch *s, const size_t *offsets, size_t count, size_t w
 static void inner_products(float *c, const float *a, size_t ld_a, const float *b, size_t ld_b,
                            size_t n, size_t width, float *transposed)
 {
+    const nn_kernels *kernel = nn_kernels_best();
     size_t stride = stride_of(n);
-    for (size_t w = 0; w < width; w++) {
-        for (size_t j = 0; j < n; j++)
-            transposed[w * stride + j] = b[j * ld_b + w];
-        memset(transposed + w * stride + n, 0, (stride - n) * sizeof *transposed);
-    }
-    nn_kernels_best()->small_product(c, stride, a, ld_a, 1, transposed, stride, n, stride, width);
+    kernel->transpose(transposed, stride, b, ld_b, n, width);
+    kernel->small_product(c, stride, a, ld_a, 1, transposed, stride, n, stride, width);
 }
 
 /* p = softmax(q k' / sqrt(width)) */
@@ -58,8 +53,7 @@ static void probabilities(const scratch *s, const float *q, const float *k, size
                           size_t width)
 {
     inner_products(s->p, q, 3 * d, k, 3 * d, n, width, s->transposed);
-    for (size_t i = 0; i < n; i++)
-        nn_kernels_best()->softmax(s->p + i * stride_of(n), 1 / sqrtf((float)width), 1, n);
+    nn_kernels_best()->softmax(s->p, stride_of(n), 1 / sqrtf((float)width), n, n);
 }
 
 int nn_attention_forward(float *o, const float *qkv, const size_t *offsets, size_t count, size_t d,
@@ -101,9 +95,7 @@ int nn_attention_backward(float *dqkv, const float *d_o, const float *qkv, const
             probabilities(&s, q, k, n, d, width);
             kernel->small_product(dv, 3 * d, s.p, 1, stride, up, d, n, width, n);
             inner_products(s.dp, up, d, v, 3 * d, n, width, s.transposed);
-            for (size_t r = 0; r < n; r++)
-                kernel->softmax_back(s.dp + r * stride, s.p + r * stride, 1 / sqrtf((float)width),
-                                     1, n);
+            kernel->softmax_back(s.dp, s.p, stride, 1 / sqrtf((float)width), n);
             kernel->small_product(dq, 3 * d, s.dp, stride, 1, k, 3 * d, n, width, n);
             kernel->small_product(dk, 3 * d, s.dp, 1, stride, q, 3 * d, n, width, n);
         }

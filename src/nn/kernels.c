@@ -21,6 +21,13 @@ enum { WIDTH = 16 };
 #define FMA(a, b, c)   _mm512_fmadd_ps(a, b, c)
 #define ALL(x)         _mm512_set1_ps(x)
 #define STORE(p, v)    _mm512_storeu_ps(p, v)
+#define MOST(a, b)     _mm512_max_ps(a, b)
+#define LOW_PAIRS(a, b)                                                                            \
+    _mm512_permutex2var_ps(                                                                        \
+        a, _mm512_setr_epi32(0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23), b)
+#define HIGH_PAIRS(a, b)                                                                           \
+    _mm512_permutex2var_ps(                                                                        \
+        a, _mm512_setr_epi32(8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31), b)
 #elif LANES == 4
 typedef __m256 vf;
 enum { WIDTH = 8 };
@@ -30,15 +37,23 @@ enum { WIDTH = 8 };
 #define FMA(a, b, c)   _mm256_fmadd_ps(a, b, c)
 #define ALL(x)         _mm256_set1_ps(x)
 #define STORE(p, v)    _mm256_storeu_ps(p, v)
+#define MOST(a, b)     _mm256_max_ps(a, b)
+#define LOW_PAIRS(a, b)                                                                            \
+    _mm256_permute2f128_ps(_mm256_unpacklo_ps(a, b), _mm256_unpackhi_ps(a, b), 0x20)
+#define HIGH_PAIRS(a, b)                                                                           \
+    _mm256_permute2f128_ps(_mm256_unpacklo_ps(a, b), _mm256_unpackhi_ps(a, b), 0x31)
 #else
 typedef float vf;
 enum { WIDTH = 1 };
-#define EXPF           Sleef_expf1_u10purec
-#define LOAD(p)        (*(p))
-#define LOAD_HALVES(p) half_value(*(p))
-#define FMA(a, b, c)   ((a) * (b) + (c))
-#define ALL(x)         (x)
-#define STORE(p, v)    (*(p) = (v))
+#define EXPF             Sleef_expf1_u10purec
+#define LOAD(p)          (*(p))
+#define LOAD_HALVES(p)   half_value(*(p))
+#define FMA(a, b, c)     ((a) * (b) + (c))
+#define ALL(x)           (x)
+#define STORE(p, v)      (*(p) = (v))
+#define MOST(a, b)       ((a) > (b) ? (a) : (b))
+#define LOW_PAIRS(a, b)  (a) /* never asked for: one lane is its own transpose */
+#define HIGH_PAIRS(a, b) (b)
 #endif
 
 static void add(float *y, const float *x, size_t n)
@@ -142,62 +157,104 @@ static void exp_array(float *y, const float *x, size_t n)
     }
 }
 
-static float add_lanes(vf v)
+/* Lanes are folded by halves, so that no sum waits for a long chain of others. */
+static inline float add_lanes(vf v)
 {
+#if LANES == 8
+    return _mm512_reduce_add_ps(v);
+#else
     float lane[WIDTH], sum = 0;
     memcpy(lane, &v, sizeof v);
 #pragma omp simd reduction(+ : sum)
     for (int i = 0; i < WIDTH; i++)
         sum += lane[i];
     return sum;
+#endif
 }
 
-/* exp(scale * (row - top)) in place; returns the sum. */
-static float exp_row(float *row, float top, float scale, size_t n)
+static inline float most_lane(vf v)
 {
-    vf shift = ALL(top), factor = ALL(scale), sum = ALL(0);
-    size_t i = 0;
-    for (; i + WIDTH <= n; i += WIDTH) {
-        vf v = EXPF((LOAD(row + i) - shift) * factor);
-        STORE(row + i, v);
-        sum += v;
-    }
-    float rest = 0;
-    if (i < n) {
-        float pad[WIDTH] = { 0 };
-        memcpy(pad, row + i, (n - i) * sizeof *row);
-        vf v = EXPF((LOAD(pad) - shift) * factor);
-        STORE(pad, v);
-        memcpy(row + i, pad, (n - i) * sizeof *row);
-        for (size_t k = 0; k < n - i; k++)
-            rest += pad[k];
-    }
-    return add_lanes(sum) + rest;
+#if LANES == 8
+    return _mm512_reduce_max_ps(v);
+#else
+    float lane[WIDTH], most = -INFINITY;
+    memcpy(lane, &v, sizeof v);
+#pragma omp simd reduction(max : most)
+    for (int i = 0; i < WIDTH; i++)
+        most = lane[i] > most ? lane[i] : most;
+    return most;
+#endif
 }
 
-static void softmax(float *s, float scale, size_t n, size_t d)
+static void softmax(float *s, size_t ld, float scale, size_t n, size_t d)
 {
-    for (size_t r = 0; r < n; r++) {
-        float *row = s + r * d, top = row[0];
-#pragma omp simd reduction(max : top)
-        for (size_t i = 0; i < d; i++)
-            top = row[i] > top ? row[i] : top;
-        float inverse = 1 / exp_row(row, top, scale, d);
-        for (size_t i = 0; i < d; i++)
-            row[i] *= inverse;
+    vf factor = ALL(scale);
+    for (float *row = s; row < s + n * ld; row += ld) {
+        for (size_t i = d; i < ld; i++)
+            row[i] = -INFINITY; /* whose exponential is 0: only whole vectors from here on */
+        vf top = LOAD(row), sum = ALL(0);
+        for (size_t i = WIDTH; i < ld; i += WIDTH)
+            top = MOST(LOAD(row + i), top);
+        top = ALL(most_lane(top));
+        for (size_t i = 0; i < ld; i += WIDTH) {
+            vf v = EXPF((LOAD(row + i) - top) * factor);
+            STORE(row + i, v);
+            sum += v;
+        }
+        vf inverse = ALL(1 / add_lanes(sum));
+        for (size_t i = 0; i < ld; i += WIDTH)
+            STORE(row + i, LOAD(row + i) * inverse);
     }
 }
 
-static void softmax_back(float *dp, const float *p, float scale, size_t n, size_t d)
+static void softmax_back(float *dp, const float *p, size_t ld, float scale, size_t n)
 {
-    for (size_t r = 0; r < n; r++) {
-        float *up = dp + r * d, dot = 0;
-        const float *row = p + r * d;
-#pragma omp simd reduction(+ : dot)
-        for (size_t i = 0; i < d; i++)
-            dot += up[i] * row[i];
-        for (size_t i = 0; i < d; i++)
-            up[i] = scale * row[i] * (up[i] - dot);
+    vf factor = ALL(scale);
+    for (size_t r = 0; r < n; r++, dp += ld, p += ld) {
+        vf sum = ALL(0);
+        for (size_t i = 0; i < ld; i += WIDTH)
+            sum = FMA(LOAD(dp + i), LOAD(p + i), sum);
+        vf dot = ALL(add_lanes(sum));
+        for (size_t i = 0; i < ld; i += WIDTH)
+            STORE(dp + i, factor * LOAD(p + i) * (LOAD(dp + i) - dot));
+    }
+}
+
+/* WIDTH rows of WIDTH numbers, of which `rows` exist, the others being 0. Each step writes the
+ * halves of the matrix alternately, number by number, as two packs of cards are shuffled: of a
+ * number's row and column, read as bits, each loses its first bit to the end of the other. After as
+ * many steps as there are bits row and column have changed places. */
+static void transpose_tile(float *to, size_t to_ld, const float *from, size_t ld, size_t rows)
+{
+    vf a[WIDTH], b[WIDTH];
+#pragma GCC unroll 16
+    for (size_t r = 0; r < WIDTH; r++)
+        a[r] = r < rows ? LOAD(from + r * ld) : ALL(0);
+#pragma GCC unroll 4
+    for (int step = 1; step < WIDTH; step *= 2) {
+#pragma GCC unroll 8
+        for (int i = 0; i < WIDTH / 2; i++) {
+            b[2 * i] = LOW_PAIRS(a[i], a[i + WIDTH / 2]);
+            b[2 * i + 1] = HIGH_PAIRS(a[i], a[i + WIDTH / 2]);
+        }
+#pragma GCC unroll 16
+        for (int i = 0; i < WIDTH; i++)
+            a[i] = b[i];
+    }
+#pragma GCC unroll 16
+    for (size_t r = 0; r < WIDTH; r++)
+        STORE(to + r * to_ld, a[r]);
+}
+
+static void transpose(float *to, size_t to_ld, const float *from, size_t ld, size_t n, size_t d)
+{
+    for (size_t j = 0; j < to_ld; j += WIDTH) {
+        size_t rows = j < n ? n - j : 0, i = 0;
+        for (; i + WIDTH <= d; i += WIDTH)
+            transpose_tile(to + i * to_ld + j, to_ld, from + j * ld + i, ld, rows);
+        for (; i < d; i++) /* columns that fill no vector */
+            for (size_t r = 0; r < WIDTH; r++)
+                to[i * to_ld + j + r] = r < rows ? from[(j + r) * ld + i] : 0;
     }
 }
 
@@ -352,6 +409,7 @@ const nn_kernels PASTE(nn_kernels_, ISA_SUFFIX) = {
     .axpy = axpy,
     .exp = exp_array,
     .square_sum = square_sum,
+    .transpose = transpose,
     .small_product = small_product,
     .half_scores = half_scores,
     .count_above = count_above,

@@ -10,6 +10,9 @@
 
 #include "base/isa.h"
 
+/* Row lengths that are a multiple of it fill whole vectors of any instruction set. */
+enum { NN_LANES = 16 };
+
 typedef struct nn_adam_step {
     float lr;    /* learning rate with the bias corrections: lr * sqrt(1-b2^t) / (1-b1^t) */
     float scale; /* of the gradient: clipping */
@@ -28,10 +31,14 @@ typedef struct nn_kernels {
     /* dx = gradient for x (may be dy itself); adds to dgain and dbias. */
     void (*norm_back)(float *dx, float *dgain, float *dbias, const float *dy, const float *x,
                       const float *stats, const float *gain, size_t n, size_t d);
-    /* Each row of s becomes softmax(scale * row). */
-    void (*softmax)(float *s, float scale, size_t n, size_t d);
-    /* dp becomes scale * p * (dp - dp.p) by rows. */
-    void (*softmax_back)(float *dp, const float *p, float scale, size_t n, size_t d);
+    /* Each row of s, `ld` apart, becomes softmax(scale * row) in its d columns, 0 in those beyond.
+     * ld is a multiple of NN_LANES. */
+    void (*softmax)(float *s, size_t ld, float scale, size_t n, size_t d);
+    /* dp becomes scale * p * (dp - dp.p) by rows, `ld` apart; beyond their d columns both are 0. */
+    void (*softmax_back)(float *dp, const float *p, size_t ld, float scale, size_t n);
+    /* to(d, to_ld) = the transpose of from(n, d), whose rows are `ld` apart, and 0 in the columns
+     * from n on. to_ld is a multiple of NN_LANES. */
+    void (*transpose)(float *to, size_t to_ld, const float *from, size_t ld, size_t n, size_t d);
     /* c(m,n) = A B for matrices that stay near the core, row lengths ldc and ldb. A's element (i,l)
      * is a[i * a_row + l * a_col], so A may be a transpose. Every element is summed in the order of
      * l, wherever it stands. */
