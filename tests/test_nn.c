@@ -25,7 +25,7 @@ static void fill(float *x, size_t n, rng *r, double scale)
 typedef struct layer {
     void (*forward)(const struct layer *l, const float *in, float *out);
     size_t in, out;
-    float *fixed[4];
+    float *fixed[5];
     size_t size[4];
     const size_t *offsets;
     const nn_span *spans;
@@ -220,6 +220,91 @@ static void layer_norm_has_its_gradient(void **state)
     layer in_g = { .forward = norm_in_gain, .in = 10, .out = 40, .fixed = { x, b }, .a = a };
     check_gradient("layer norm, input", &in_x, x, dx, up);
     check_gradient("layer norm, gain", &in_g, g, dg, up);
+}
+
+static nn_feed small_feed(const layer *l)
+{
+    return (nn_feed){ l->fixed[0], l->fixed[1], l->fixed[2], l->fixed[3], 4, 6 };
+}
+
+static void feed(const layer *l, const float *in, float *out)
+{
+    float hidden[3 * 6];
+    nn_feed w = small_feed(l);
+    assert_true(nn_feed_forward(out, hidden, in, &w, 3, NN_FLOAT32));
+}
+
+static void feed_in_first_weights(const layer *l, const float *in, float *out)
+{
+    float hidden[3 * 6];
+    nn_feed w = small_feed(l);
+    w.w1 = in;
+    assert_true(nn_feed_forward(out, hidden, l->fixed[4], &w, 3, NN_FLOAT32));
+}
+
+static void feed_has_its_gradient(void **state)
+{
+    arena *a = *state;
+    rng r;
+    rng_init(&r, 8, RNG_BENCH, 0);
+    float x[12], w1[24], b1[6], w2[24], b2[4], up[12], y[12], hidden[18], dx[12];
+    float dw1[24] = { 0 }, db1[6] = { 0 }, dw2[24] = { 0 }, db2[4] = { 0 };
+    fill(x, 12, &r, 1);
+    fill(w1, 24, &r, 1);
+    fill(b1, 6, &r, 1);
+    fill(w2, 24, &r, 1);
+    fill(b2, 4, &r, 1);
+    fill(up, 12, &r, 1);
+    const nn_feed w = { w1, b1, w2, b2, 4, 6 };
+    const nn_feed_gradient g = { dw1, db1, dw2, db2 };
+    assert_true(nn_feed_room(NN_FLOAT32, &w, 3) == COUNT(hidden));
+    assert_true(nn_feed_forward(y, hidden, x, &w, 3, NN_FLOAT32));
+    assert_true(nn_feed_backward(dx, &g, up, x, hidden, &w, 3, NN_FLOAT32, a));
+    layer in_x = { .forward = feed, .in = 12, .out = 12, .fixed = { w1, b1, w2, b2, x }, .a = a };
+    layer in_w = in_x;
+    in_w.forward = feed_in_first_weights;
+    in_w.in = 24;
+    check_gradient("feed-forward, input", &in_x, x, dx, up);
+    check_gradient("feed-forward, first weights", &in_w, w1, dw1, up);
+}
+
+/* The matrix unit's own way gives what the single steps give, to the bit; rows that fill blocks and
+ * stretches, or do not. */
+static void feed_in_tiles_is_its_steps(void **state)
+{
+    enum { D = 64, FF = 96 };
+    static const size_t rows[] = { 1, 32, 300 };
+    arena *a = *state;
+    rng r;
+    if (!nn_has_bf16())
+        skip();
+    rng_init(&r, 8, RNG_BENCH, 1);
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        const size_t n = rows[i], weights = 2 * D * FF + FF + D;
+        float *w = arena_array(a, weights, sizeof *w), *x = arena_array(a, 2 * n * D, sizeof *x);
+        float *up = x + n * D, *out = arena_zero(a, 4 * n * D * sizeof *out),
+              *steps = out + 2 * n * D;
+        float *dw = arena_zero(a, 2 * weights * sizeof *dw), *steps_dw = dw + weights;
+        float *hidden = arena_array(a, n * FF, sizeof *hidden);
+        float *dh = arena_array(a, n * FF, sizeof *dh);
+        fill(w, weights, &r, 0.3f);
+        fill(x, 2 * n * D, &r, 1);
+        const nn_feed f = { w, w + D * FF, w + D * FF + FF, w + 2 * D * FF + FF, D, FF };
+        const nn_feed_gradient g = { dw, dw + D * FF, dw + D * FF + FF, dw + 2 * D * FF + FF };
+        float *tiles = arena_array(a, nn_feed_room(NN_BF16, &f, n), sizeof *tiles);
+        assert_true(nn_feed_forward(out, tiles, x, &f, n, NN_BF16));
+        assert_true(nn_feed_backward(out + n * D, &g, up, x, tiles, &f, n, NN_BF16, a));
+        assert_true(nn_linear_forward(hidden, x, f.w1, f.b1, n, D, FF, NN_BF16));
+        nn_kernels_best()->relu(hidden, n * FF);
+        assert_true(nn_linear_forward(steps, hidden, f.w2, f.b2, n, FF, D, NN_BF16));
+        assert_true(nn_linear_backward(dh, steps_dw + (g.w2 - dw), steps_dw + (g.b2 - dw), up,
+                                       hidden, f.w2, n, FF, D, NN_BF16));
+        nn_kernels_best()->relu_back(dh, hidden, n * FF);
+        assert_true(nn_linear_backward(steps + n * D, steps_dw, steps_dw + (g.b1 - dw), dh, x, f.w1,
+                                       n, D, FF, NN_BF16));
+        assert_memory_equal(out, steps, 2 * n * D * sizeof *out);
+        assert_memory_equal(dw, steps_dw, weights * sizeof *dw);
+    }
 }
 
 static void attention(const layer *l, const float *in, float *out)
@@ -714,6 +799,8 @@ int main(void)
         cmocka_unit_test(bf16_rounds_to_nearest),
         cmocka_unit_test(products_are_of_the_rounded_factors),
         ARENA_TEST(layer_norm_has_its_gradient),
+        ARENA_TEST(feed_has_its_gradient),
+        ARENA_TEST(feed_in_tiles_is_its_steps),
         ARENA_TEST(attention_has_its_gradient),
         ARENA_TEST(pooling_has_its_gradient),
         ARENA_TEST(tree_positions_have_their_gradient),

@@ -48,9 +48,22 @@ static float *floats(arena *a, size_t rows, size_t cols)
     return arena_array(a, rows * cols, sizeof(float));
 }
 
-/* Room for what one layer keeps, and for its output. Returns 0 when memory is out. */
-static int layer_room(layer_pass *y, float **out, size_t n, const model_config *c, arena *a)
+static nn_feed feed_of(const model *m, const model_layer *l)
 {
+    return (nn_feed){ .w1 = m->w + l->ff1_w,
+                      .b1 = m->w + l->ff1_b,
+                      .w2 = m->w + l->ff2_w,
+                      .b2 = m->w + l->ff2_b,
+                      .d = (size_t)m->config.d,
+                      .ff = (size_t)m->config.ff };
+}
+
+/* Room for what one layer keeps, and for its output. Returns 0 when memory is out. */
+static int layer_room(layer_pass *y, float **out, size_t n, const model *m, const model_layer *l,
+                      arena *a)
+{
+    const model_config *c = &m->config;
+    const nn_feed parts = feed_of(m, l);
     size_t d = (size_t)c->d;
     int pre = c->norm == MODEL_PRE_NORM;
     y->stats1 = floats(a, n, 2);
@@ -60,7 +73,7 @@ static int layer_room(layer_pass *y, float **out, size_t n, const model_config *
     y->o = floats(a, n, d);
     y->mid = floats(a, n, d);
     y->normed2 = pre ? floats(a, n, d) : NULL;
-    y->hidden = floats(a, n, (size_t)c->ff);
+    y->hidden = floats(a, nn_feed_room(m->products, &parts, n), 1);
     *out = floats(a, n, d);
     return y->stats1 && y->stats2 && y->normed1 && y->qkv && y->o && y->mid && y->hidden && *out &&
            (!pre || y->normed2);
@@ -90,7 +103,7 @@ static int encoder_forward(const model *m, const model_encoder *e, model_pass *p
     const model_config *c = &m->config;
     const nn_kernels *k = nn_kernels_best();
     const float *w = m->w;
-    size_t n = p->n, d = (size_t)c->d, ff = (size_t)c->ff;
+    size_t n = p->n, d = (size_t)c->d;
     int pre = c->norm == MODEL_PRE_NORM;
     p->layers = c->layers;
     p->layer = arena_zero(a, (size_t)c->layers * sizeof *p->layer);
@@ -107,7 +120,7 @@ static int encoder_forward(const model *m, const model_encoder *e, model_pass *p
             *y = p->layer[i - 1];
             y->in = x;
             x = p->layer[i - 1].in;
-        } else if (!layer_room(y, &x, n, c, a)) {
+        } else if (!layer_room(y, &x, n, m, l, a)) {
             return 0;
         }
         const float *attend = y->in, *feed;
@@ -130,10 +143,8 @@ static int encoder_forward(const model *m, const model_encoder *e, model_pass *p
             k->norm(y->normed1, y->stats1, y->mid, w + l->norm1_g, w + l->norm1_b, n, d);
             feed = y->normed1;
         }
-        if (!nn_linear_forward(y->hidden, feed, w + l->ff1_w, w + l->ff1_b, n, d, ff, m->products))
-            return 0;
-        k->relu(y->hidden, n * ff);
-        if (!nn_linear_forward(x, y->hidden, w + l->ff2_w, w + l->ff2_b, n, ff, d, m->products))
+        const nn_feed parts = feed_of(m, l);
+        if (!nn_feed_forward(x, y->hidden, feed, &parts, n, m->products))
             return 0;
         if (pre) {
             k->add(x, y->mid, n * d);
@@ -165,23 +176,21 @@ static int layer_backward(const model *m, const model_layer *l, const model_pass
     const model_config *c = &m->config;
     const nn_kernels *k = nn_kernels_best();
     const float *w = m->w;
-    size_t n = p->n, d = (size_t)c->d, ff = (size_t)c->ff;
+    size_t n = p->n, d = (size_t)c->d;
     int pre = c->norm == MODEL_PRE_NORM;
     arena_pos mark = arena_mark(tmp);
-    float *dmid = floats(tmp, n, d), *dhidden = floats(tmp, n, ff), *d_o = floats(tmp, n, d);
-    float *dqkv = floats(tmp, n, 3 * d), *dattend = floats(tmp, n, d);
-    int good = dmid && dhidden && d_o && dqkv && dattend;
+    float *dmid = floats(tmp, n, d), *d_o = floats(tmp, n, d), *dqkv = floats(tmp, n, 3 * d);
+    float *dattend = floats(tmp, n, d);
+    int good = dmid && d_o && dqkv && dattend;
     if (good) {
         /* The feed-forward half. */
         if (!pre) /* dx becomes the gradient of normed1 + ff(normed1) */
             k->norm_back(dx, g + l->norm2_g, g + l->norm2_b, dx, y->sum2, y->stats2, w + l->norm2_g,
                          n, d);
-        const float *feed = pre ? y->normed2 : y->normed1;
-        good &= nn_linear_backward(dhidden, g + l->ff2_w, g + l->ff2_b, dx, y->hidden, w + l->ff2_w,
-                                   n, ff, d, m->products);
-        k->relu_back(dhidden, y->hidden, n * ff);
-        good &= nn_linear_backward(dmid, g + l->ff1_w, g + l->ff1_b, dhidden, feed, w + l->ff1_w, n,
-                                   d, ff, m->products);
+        const nn_feed parts = feed_of(m, l);
+        const nn_feed_gradient to = { g + l->ff1_w, g + l->ff1_b, g + l->ff2_w, g + l->ff2_b };
+        good &= nn_feed_backward(dmid, &to, dx, pre ? y->normed2 : y->normed1, y->hidden, &parts, n,
+                                 m->products, tmp);
         if (pre) { /* through the second norm, then beside the residual */
             k->norm_back(dmid, g + l->norm2_g, g + l->norm2_b, dmid, y->mid, y->stats2,
                          w + l->norm2_g, n, d);

@@ -79,6 +79,31 @@ NN_CHECKED int nn_linear_forward(float *y, const float *x, const float *w, const
 NN_CHECKED int nn_linear_backward(float *dx, float *dw, float *db, const float *dy, const float *x,
                                   const float *w, size_t n, size_t in, size_t out, nn_products how);
 
+/* The feed-forward half of a layer, y(n,d) = relu(x w1' + b1) w2' + b2, with w1 (ff,d) and w2
+ * (d,ff). */
+typedef struct nn_feed {
+    const float *w1, *b1, *w2, *b2;
+    size_t d, ff;
+} nn_feed;
+typedef struct nn_feed_gradient {
+    float *w1, *b1, *w2, *b2;
+} nn_feed_gradient;
+
+/* What the backward pass has to know of the hidden values of n rows, in floats, at a multiple of 64
+ * bytes (an arena's is). Only the functions below know how it is laid out, which depends on `how`.
+ */
+size_t nn_feed_room(nn_products how, const nn_feed *w, size_t n);
+
+/* Returns 0 when memory is out. */
+NN_CHECKED int nn_feed_forward(float *y, float *hidden, const float *x, const nn_feed *w, size_t n,
+                               nn_products how);
+
+/* Adds to the gradients of the parameters, sets dx. `tmp` is left as found. Returns 0 when memory
+ * is out. Many parameters: as in nn_gemm. */
+NN_CHECKED int nn_feed_backward(float *dx, const nn_feed_gradient *g, const float *dy,
+                                const float *x, const float *hidden, const nn_feed *w, size_t n,
+                                nn_products how, arena *tmp);
+
 /* Multi-head self-attention within each sequence: o(n,d) from qkv(n,3d), whose rows hold query, key
  * and value. offsets[0..count] are the sequences' first rows. `tmp` is left as found. Returns 0
  * when memory is out. */
