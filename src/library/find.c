@@ -75,13 +75,13 @@ static size_t place_of(const size_t *place, size_t input)
 
 int library_next_order(size_t *order, const size_t *place, size_t n)
 {
-    size_t i = n > 0 ? n - 1 : 0, j = i;
+    size_t i = n > 0 ? n - 1 : 0, j = i; /* from i on they descend */
     while (i > 0 && place_of(place, order[i - 1]) > place_of(place, order[i]))
         i--;
     if (i == 0)
         return 0;
-    while (place_of(place, order[j]) < place_of(place, order[i - 1]))
-        j--;
+    while (j > i && place_of(place, order[j]) < place_of(place, order[i - 1]))
+        j--; /* the last that is larger: that at i is */
     size_t t = order[i - 1];
     order[i - 1] = order[j];
     order[j] = t;
