@@ -86,6 +86,11 @@ for law in '1 / x' '2 / x ^ 2' 'exp(12 * x)' 'sin(3 * x) / cos(3 * x)' '1 / (x -
         says 0 '"far_rows":\[\]' steep.csv "${quick[@]}" --json
     done
 done
+# The search with suspects goes on where the one without them ended, for who watches, too.
+table steep.csv x,y 150 'x = r(); print x "," (1 + 0.1 * gauss()) / x'
+says 0 '^> ' steep.csv --evals 150000 --threads 1 --no-space --trace trace
+awk -F'[:,]' '{ back += $2 < seconds || $4 < done; seconds = $2; done = $4 } END { exit back || NR < 3 }' trace && good ||
+    bad "the trace goes back: $(cat trace)"
 for name in boyle kepler misra1a pendulum puromycin; do
     says 0 '"far_rows":\[\]' "$here/../examples/$name.csv" "${quick[@]}" --json
 done
