@@ -32,9 +32,10 @@ enum {
     MEMORY_USUAL = 1024,
     MEMORY_FIXED = 56, /* what stages take beside their large tables, the rows included */
     MEMORY_THREAD = 2, /* more for every thread after the second */
-    MEMORY_TABLES = 8, /* the least for those tables */
-    MEMORY_RECORD = 8  /* this part of them is the record of forms that were judged */
+    MEMORY_TABLES = 8  /* the least for those tables */
 };
+
+enum { RECORD_PART = 8 }; /* one byte of so many is for the record of forms that were judged */
 
 #define FINISHING      0.08 /* of the time, for clean constants */
 #define FINISHING_MOST 2.0  /* seconds of it */
@@ -247,8 +248,8 @@ static snip_code run(search_result *out, const regress_table *t, const search_ho
     if (s.max_size > SEARCH_SIZE_MAX)
         s.max_size = SEARCH_SIZE_MAX;
     s.a = arena_new(0);
-    s.archive = search_archive_new(s.room / MEMORY_RECORD);
-    s.room -= s.room / MEMORY_RECORD;
+    s.archive = search_archive_new(s.room / RECORD_PART);
+    s.room -= s.room / RECORD_PART;
     regress_table useful;
     snip_code code =
         s.a && s.archive ? search_leave_out(&s, &useful, t, &own, st) : status_nomem(st);
