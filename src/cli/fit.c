@@ -16,7 +16,7 @@
 
 #define LEAST 0.1 /* of the time is the search's, however long reading took */
 
-#define MEMORY_USUAL ((size_t)1 << 30)
+#define MEMORY_USUAL ((size_t)1 << 30)  /* 1G */
 #define PROGRAM      ((size_t)16 << 20) /* bytes of the program and its libraries, rounded up */
 enum { MODEL_TIMES = 4 };               /* a model takes so many times its file: by measurement */
 
@@ -212,7 +212,8 @@ static int share_memory(request *q, const char *model)
     size_t whole = q->how.memory ? q->how.memory : MEMORY_USUAL, other = taken(model);
     size_t least = other + search_memory_least(q->how.threads);
     if (whole < least)
-        return cli_fail(q->self, 0, "--memory: %s is too little, the least is %zuM%s", q->memory,
+        return cli_fail(q->self, 0, "--memory: %s is too little, the least is %zuM%s",
+                        q->memory ? q->memory : "1G", /* a large model, or many threads */
                         (least + (1 << 20) - 1) >> 20, model ? ", less with --no-space" : "");
     q->how.memory = whole - other;
     return 1;
