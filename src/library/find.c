@@ -75,13 +75,13 @@ static size_t place_of(const size_t *place, size_t input)
 
 int library_next_order(size_t *order, const size_t *place, size_t n)
 {
-    size_t i = n > 0 ? n - 1 : 0, j = i; /* from i on they descend */
+    size_t i = n > 0 ? n - 1 : 0, j = i;
     while (i > 0 && place_of(place, order[i - 1]) > place_of(place, order[i]))
-        i--;
+        i--; /* from i on they descend */
     if (i == 0)
         return 0;
     while (j > i && place_of(place, order[j]) < place_of(place, order[i - 1]))
-        j--; /* the last that is larger: that at i is */
+        j--; /* to the last one above that at i - 1; the one at i is above it */
     size_t t = order[i - 1];
     order[i - 1] = order[j];
     order[j] = t;
