@@ -86,6 +86,11 @@ for law in '1 / x' '2 / x ^ 2' 'exp(12 * x)' 'sin(3 * x) / cos(3 * x)' '1 / (x -
         says 0 '"far_rows":\[\]' steep.csv "${quick[@]}" --json
     done
 done
+# The search with suspects goes on where the one without them ended, for who watches, too.
+table steep.csv x,y 150 'x = r(); print x "," (1 + 0.1 * gauss()) / x'
+says 0 '^> ' steep.csv --evals 150000 --threads 1 --no-space --trace trace
+awk -F'[:,]' '{ back += $2 < seconds || $4 < done; seconds = $2; done = $4 } END { exit back || NR < 3 }' trace && good ||
+    bad "the trace goes back: $(cat trace)"
 for name in boyle kepler misra1a pendulum puromycin; do
     says 0 '"far_rows":\[\]' "$here/../examples/$name.csv" "${quick[@]}" --json
 done
@@ -147,6 +152,8 @@ awk '{ exit !($1 <= 5.5 || $2 + $3 < 0.8 * $1) }' took && good || bad "--time 5 
 # number. Too little is told with the least. A sanitizer has memory of its own, and meson's
 # MALLOC_PERTURB_ writes to memory that would never be touched.
 says 2 '--memory: 30M is too little, the least is 80M' wave.csv --memory 30M --no-space
+truncate -s 300M large.safetensors
+says 2 '--memory: 1G is too little, the least is 1[0-9]*M, less' wave.csv --model large.safetensors
 table flat60.csv "$(seq -s, -f 'c%g' 60),y" 10000 's = ""; for (j = 1; j <= 60; j++) {
     c[j] = r(); s = s c[j] ","; } print s c[3] * exp(-c[1]) + c[5] / (0.2 + c[9]) + 0.01 * gauss()'
 if ! grep -q __asan_init "$snip" && ! grep -q __tsan_init "$snip"; then

@@ -259,6 +259,7 @@ class Serve(unittest.TestCase):
         try:
             for host, status in [("192.0.2.7", 200), ("0.0.0.0", 200), ("evil.example", 403), ("192.0.2.7.evil.example", 403)]:
                 self.check(s.get("/api/info?token=t", headers={"Host": f"{host}:{s.port}"}), status)
+            self.assertRegex(s.raw(b"GET /api/info?token=t HTTP/1.0\r\n\r\n"), rb"^HTTP/1.[01] (403|400) ")
         finally:
             self.assertEqual(s.stop()[1], 0)
 

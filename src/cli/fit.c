@@ -16,7 +16,7 @@
 
 #define LEAST 0.1 /* of the time is the search's, however long reading took */
 
-#define MEMORY_USUAL ((size_t)1 << 30)
+#define MEMORY_USUAL ((size_t)1 << 30)  /* 1G */
 #define PROGRAM      ((size_t)16 << 20) /* bytes of the program and its libraries, rounded up */
 enum { MODEL_TIMES = 4 };               /* a model takes so many times its file: by measurement */
 
@@ -212,7 +212,8 @@ static int share_memory(request *q, const char *model)
     size_t whole = q->how.memory ? q->how.memory : MEMORY_USUAL, other = taken(model);
     size_t least = other + search_memory_least(q->how.threads);
     if (whole < least)
-        return cli_fail(q->self, 0, "--memory: %s is too little, the least is %zuM%s", q->memory,
+        return cli_fail(q->self, 0, "--memory: %s is too little, the least is %zuM%s",
+                        q->memory ? q->memory : "1G", /* a large model, or many threads */
                         (least + (1 << 20) - 1) >> 20, model ? ", less with --no-space" : "");
     q->how.memory = whole - other;
     return 1;
@@ -359,45 +360,44 @@ static int command(const cli_command *self, int argc, char **argv)
     request q = { .self = self, .begun = clock_now(), .max_size = 30, .per_size = 1 };
     const cli_option options[] = {
         CLI_OPTION(TEXT, "time", &q.time, "SECONDS",
-                   "stop after so long; default: 60, or no limit with --evals"),
+                   "stop after this long; default: 60, or no limit with --evals"),
         CLI_SWITCH("cpu", &q.cpu,
-                   "--time counts processor seconds of a thread, not those of the clock"),
+                   "--time counts processor seconds per thread, not seconds by the clock"),
         CLI_OPTION(
             COUNT, "evals", &q.evals, "N",
-            "stop after N evaluations of formulas: the same answer on every run and with any "
-            "number of threads; 0: no limit",
+            "stop after N evaluations: the same answer on every run, with any number of threads; "
+            "0: no limit",
             .high = UINT64_MAX),
-        CLI_OPTION(COUNT, "max-size", &q.max_size, "N", "nodes of a formula, at most", .low = 1,
-                   .high = SEARCH_SIZE_MAX),
-        CLI_OPTION(COUNT, "per-size", &q.per_size, "N", "formulas shown of each size", .low = 1,
-                   .high = 10),
+        CLI_OPTION(COUNT, "max-size", &q.max_size, "N", "the most nodes a formula may have",
+                   .low = 1, .high = SEARCH_SIZE_MAX),
+        CLI_OPTION(COUNT, "per-size", &q.per_size, "N", "how many formulas of each size to show",
+                   .low = 1, .high = 10),
         CLI_OPTION(TEXT, "operators", &q.operators, "LIST",
-                   "what formulas may use, as +,-,*,/,sin,exp"),
-        CLI_OPTION(TEXT, "guess", &q.guess, "FILE", "formulas to begin with, one a line"),
+                   "operators that formulas may use, such as +,-,*,/,sin,exp"),
+        CLI_OPTION(TEXT, "guess", &q.guess, "FILE", "formulas to start from, one per line"),
         CLI_OPTION(TEXT, "memory", &q.memory, "SIZE",
-                   "what the program may take beside the table, as 500M; default: 1G"),
+                   "memory for everything but the table, such as 500M; default: 1G"),
         CLI_OPTION(CHOICES, "without", &q.without, "STAGE",
-                   "leave a stage out; may be given many times", .choices = search_stage_names),
+                   "leave out a stage; may be given many times", .choices = search_stage_names),
         CLI_SWITCH(
             "space", &q.space,
             "start from library formulas that lie near the table; the library is built in your "
             "cache folder on first use"),
         CLI_SWITCH("no-space", &q.no_space,
-                   "search without the model: the same as --without space"),
+                   "load no model: no similarities, and the stage `space` is left out"),
         CLI_OPTION(TEXT, "library", &q.library, "FILE",
-                   "formulas to begin with in the stage `space` (see snip index)"),
+                   "the library for the stage `space` (see snip index)"),
         CLI_OPTION(CHOICE, "seeds", &q.seeds, "HOW",
-                   "which of the library: nearest (by vectors), values (by errors), random",
+                   "how its formulas are chosen: nearest (by vectors), values (by errors), random",
                    .choices = search_seeds_names),
         CLI_OPTION(CHOICES, "unused", &q.unused, "USE",
-                   "what the library is not used for: seeds, parts, prior, promise; may be given "
+                   "a use of the library to leave out: seeds, parts, prior, promise; may be given "
                    "many times",
                    .choices = search_use_names),
-        CLI_OPTION(
-            TEXT, "except", &q.except, "FILE",
-            "forms that are not taken from the library, one a line: to measure without them"),
+        CLI_OPTION(TEXT, "except", &q.except, "FILE",
+                   "forms not to take from the library, one per line: to measure without them"),
         CLI_OPTION(TEXT, "weights", &q.task.table.weights, "NAME",
-                   "column of the rows' weights, of which only the ratios count"),
+                   "the column with the weights of the rows; only their ratios count"),
         CLI_OPTION(TEXT, "trace", &q.trace, "FILE",
                    "write a line of JSON whenever the front changes"),
         CLI_SWITCH("json", &q.format, "the same as --format json; the last of both counts",
@@ -436,10 +436,11 @@ const cli_command cli_fit_command = {
     .summary = "find a formula for a table",
     .arguments = "TABLE [options]",
     .about = "Searches for formulas that explain the target column by the others, and prints a "
-             "front: each formula has a lower error than all simpler ones. > marks the one "
-             "selected, by description length. Errors are those of the formula as printed; "
-             "constants come from all rows, a quarter of the rows has no part in choosing them "
-             "while the search lasts. Ctrl-C ends the search with the front so far.",
+             "Pareto front: each formula has a lower error than all simpler ones. > marks the "
+             "selected formula, the one with the least description length. A quarter of the rows "
+             "is held out during the search; at the end the constants are fitted to all rows. "
+             "Errors are those of the formula as printed. Ctrl-C ends the search with the front "
+             "so far.",
     .examples = "snip fit data.csv\n"
                 "snip fit data.csv --target y --time 10 --json\n"
                 "snip fit data.csv --operators +,-,*,/,sqrt --max-size 20 --out front.csv\n",

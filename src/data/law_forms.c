@@ -4,6 +4,7 @@
  * shows its shape: exponents of order 1, a few radians or periods, half-saturation within reach.
  * They stand where people put them: an overall factor, a scale inside functions, coefficients of
  * sums. */
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -613,6 +614,7 @@ static int sum(law_writer *w, int dim)
 /* What is fitted to a planned experiment: lines with an interaction or squares. */
 static int surface(law_writer *w, int dim)
 {
+    assert(dim >= 2 && dim <= DATA_LAW_DIMS);
     int x[DATA_LAW_DIMS];
     double s = law_some_size(w);
     int total = law_number(w, s * law_log_between(w, 0.2, 5));
@@ -687,6 +689,7 @@ static int joined(law_writer *w, int a, int b)
 /* A small random tree: inputs are joined until one term is left, with functions on the way. */
 static int grown(law_writer *w, int dim)
 {
+    assert(dim >= 1 && dim <= DATA_LAW_DIMS);
     int t[2 * DATA_LAW_DIMS + 2], n = 0;
     for (int k = 0; k < dim; k++)
         t[n++] = law_fresh(w, LAW_ANY);

@@ -170,9 +170,9 @@ static part function(canon *c, int op, part p)
 static part general_power(canon *c, part p, part q)
 {
     double n = q.shift.v;
-    if (q.core < 0 && n == floor(n) && fabs(n) < HALVES_MAX / 2)
+    if (q.core < 0 && n == floor(n) && fabs(2 * n) < HALVES_MAX)
         return n == 0 ? canon_constant(num_one) : canon_power(c, p, (int)(2 * n));
-    if (q.core < 0 && !q.shift.free && 2 * n == floor(2 * n) && fabs(n) < HALVES_MAX / 2)
+    if (q.core < 0 && !q.shift.free && 2 * n == floor(2 * n) && fabs(2 * n) < HALVES_MAX)
         return canon_power(c, p, (int)(2 * n));
     if (p.core < 0 && q.core < 0) {
         double v = pow(p.shift.v, n);

@@ -77,11 +77,11 @@ int library_next_order(size_t *order, const size_t *place, size_t n)
 {
     size_t i = n > 0 ? n - 1 : 0, j = i;
     while (i > 0 && place_of(place, order[i - 1]) > place_of(place, order[i]))
-        i--;
+        i--; /* from i on they descend */
     if (i == 0)
         return 0;
-    while (place_of(place, order[j]) < place_of(place, order[i - 1]))
-        j--;
+    while (j > i && place_of(place, order[j]) < place_of(place, order[i - 1]))
+        j--; /* to the last one above that at i - 1; the one at i is above it */
     size_t t = order[i - 1];
     order[i - 1] = order[j];
     order[j] = t;

@@ -512,10 +512,9 @@ static snip_code fit_law(regress_candidate *c, double *loss, const library_textb
 static snip_code fit_all(regress_candidate *c, double *loss, const library_textbook *book,
                          const view *v, const library_textbook_how *how, arena *a, snip_status *st)
 {
-    int threads = how->threads > 0 ? how->threads : 1;
     size_t done = 0;
     snip_status failed = { 0 };
-#pragma omp parallel for schedule(dynamic, 1) num_threads(threads)
+#pragma omp parallel for schedule(dynamic, 1) num_threads(how->threads > 0 ? how->threads : 1)
     for (size_t i = 0; i < book->count; i++) {
         const library_textbook_law *law = &book->law[i];
         snip_status own = { 0 };

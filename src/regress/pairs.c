@@ -1,6 +1,7 @@
 /* pairs.c - see pairs.h. */
 #include "regress/pairs.h"
 
+#include <assert.h>
 #include <math.h>
 #include <omp.h>
 #include <stdlib.h>
@@ -140,6 +141,7 @@ static int look_at_one(pair *list, size_t *n, const edits *all, size_t k, const 
 /* Makes the pair's formula again, in `a`. Returns 0 when memory is out. */
 static int make(pair *q, const edits *all, size_t dim, arena *a)
 {
+    assert(!q->given || all->other); /* look_at sets it by what an edit of this list leaves open */
     regress_edit *next;
     const regress_edit *first = q->given ? &all->other[q->first] : &all->own[q->first];
     if (q->second == SINGLE) {
@@ -157,8 +159,7 @@ static snip_code fit(pair *q, size_t n, const regress_problem *p, size_t rows, i
                      arena *a, snip_status *st)
 {
     snip_status failed = { 0 };
-    threads = threads > 0 ? threads : 1;
-#pragma omp parallel for schedule(dynamic, 4) num_threads(threads)
+#pragma omp parallel for schedule(dynamic, 4) num_threads(threads > 0 ? threads : 1)
     for (size_t i = 0; i < n; i++) {
         arena *own = arena_new(0);
         snip_status here = { 0 };

@@ -1,13 +1,12 @@
 /* outliers.c - see outliers.h. */
 #include "search/outliers.h"
 
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
 #include "base/numbers.h"
 #include "expr/expr.h"
-
-#include "base/numbers.h"
 
 enum {
     ROWS_MIN = 20,
@@ -32,7 +31,7 @@ static const double *sorted(double *v, const double *y, size_t n)
     return v;
 }
 
-/* The distance of y from its median beyond which rows stand apart; +infinity: none do. */
+/* The least distance of y from its median at which rows stand apart; +infinity: none do. */
 static double fence(const double *y, size_t n, double *v)
 {
     double least = INFINITY;
@@ -72,6 +71,7 @@ static int differs(const regress_table *t, size_t i, const double *scale, double
         near[at] = d;
         y[at] = t->y[r];
     }
+    assert(n == NEIGHBOURS); /* of ROWS_MIN rows and more, few stand apart: see fence */
     numbers_sort(y, n);
     return fabs(t->y[i] - 0.5 * (y[n / 2 - 1] + y[n / 2])) > SPREADS * (y[n - 1] - y[0]);
 }
@@ -82,8 +82,9 @@ size_t search_outliers_suspect(size_t *row, const regress_table *t, arena *tmp)
     size_t n = 0;
     double *v = arena_array(tmp, t->rows + 1, sizeof *v);
     double *scale = arena_array(tmp, t->dim + 1, sizeof *scale);
-    double least = t->rows >= ROWS_MIN && v && scale ? fence(t->y, t->rows, v) : INFINITY;
-    if (least < INFINITY) {
+    int enough = t->rows >= ROWS_MIN && v && scale;
+    double least = enough ? fence(t->y, t->rows, v) : INFINITY;
+    if (enough && least < INFINITY) {
         double middle = sorted(v, t->y, t->rows)[t->rows / 2];
         for (size_t j = 0; j < t->dim; j++) {
             double low = INFINITY, high = -INFINITY;
@@ -110,7 +111,11 @@ size_t search_outliers_confirm(size_t *row, size_t n, const regress_table *t, ex
     if (!value)
         return 0;
     double middle = sorted(value, t->y, t->rows)[t->rows / 2]; /* sums about it do not cancel */
-    expr_eval(e, t->x, t->rows, value, tmp); /* on rows left out it need not be finite */
+    /* On rows left out the formula need not be finite. */
+    if (expr_eval(e, t->x, t->rows, value, tmp) == (size_t)-1) {
+        arena_reset(tmp, mark);
+        return 0;
+    }
     for (size_t i = 0; i < t->rows; i++) {
         if (k < n && row[k] == i) {
             k++;

@@ -189,7 +189,7 @@ static void put_number(expr *e, double v, int free, size_t room)
     int whole = v == floor(v) && !free;
     put(e,
         (expr_node){
-            .op = EXPR_NUMBER, .value = v, .fixed = !free & 1, .integer = (uint8_t)(whole & 1) },
+            .op = EXPR_NUMBER, .value = v, .fixed = !free, .integer = (uint8_t)(whole & 1) },
         room);
 }
 

@@ -95,10 +95,11 @@ static double quadratic(const products_work *w, unsigned mask, const double *giv
                 v[i] = log_x[k][i] * log_x[m][i];
             column[n++] = v;
         }
-    if (good && n < rows)
+    if (good && n < rows) {
         left = search_sparse_solve(coef, column, n, t, rows, a);
-    for (size_t k = 0; k < count && p && left < INFINITY; k++)
-        p[places[k]] = coef[1 + k];
+        for (size_t k = 0; k < count && p && left < INFINITY; k++)
+            p[places[k]] = coef[1 + k];
+    }
     arena_reset(a, mark);
     return left;
 }

@@ -66,7 +66,7 @@ static expr sum_formula(const products_work *w, const products_task *t, const te
     monomial common = terms[model->term[0]].m, outer = t->m;
     for (size_t k = 1; k < model->count; k++)
         for (size_t i = 0; i < d->n; i++) {
-            int p = common.p[i], r = terms[model->term[k]].m.p[i];
+            int8_t p = common.p[i], r = terms[model->term[k]].m.p[i];
             common.p[i] = (int8_t)(p > 0 && r > 0   ? (p < r ? p : r)
                                    : p < 0 && r < 0 ? (p > r ? p : r)
                                                     : 0);

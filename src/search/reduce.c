@@ -425,7 +425,7 @@ static int supposed(search_view *out, const search *s, const search_view *v, con
                     arena *a)
 {
     expr *by = arena_array(a, v->dim, sizeof *by), outer = search_variable(v->dim, a);
-    const double **x = arena_array(a, v->dim, sizeof *x), *y = v->y;
+    const double **x = arena_array(a, v->dim, sizeof *x), *y;
     double *new = arena_array(a, v->rows, sizeof *new);
     double *less = arena_array(a, v->rows, sizeof *less);
     size_t left = 0;

@@ -222,7 +222,7 @@ static void add_product(polynomial *out, double c, const polynomial *p, const po
             for (size_t n = 0; n < VARIABLES_MAX; n++)
                 t.m.p[n] = (uint8_t)(p->at[i].m.p[n] + q->at[k].m.p[n]);
             size_t at = 0;
-            while (at < out->count && memcmp(&out->at[at].m, &t.m, sizeof t.m))
+            while (at < out->count && memcmp(&out->at[at].m, &t.m, sizeof t.m) != 0)
                 at++;
             if (at == out->count)
                 out->at[out->count++] = (term){ .m = t.m };

@@ -32,9 +32,10 @@ enum {
     MEMORY_USUAL = 1024,
     MEMORY_FIXED = 56, /* what stages take beside their large tables, the rows included */
     MEMORY_THREAD = 2, /* more for every thread after the second */
-    MEMORY_TABLES = 8, /* the least for those tables */
-    MEMORY_RECORD = 8  /* this part of them is the record of forms that were judged */
+    MEMORY_TABLES = 8  /* the least for those tables */
 };
+
+enum { RECORD_PART = 8 }; /* one byte of so many is for the record of forms that were judged */
 
 #define FINISHING      0.08 /* of the time, for clean constants */
 #define FINISHING_MOST 2.0  /* seconds of it */
@@ -247,8 +248,8 @@ static snip_code run(search_result *out, const regress_table *t, const search_ho
     if (s.max_size > SEARCH_SIZE_MAX)
         s.max_size = SEARCH_SIZE_MAX;
     s.a = arena_new(0);
-    s.archive = search_archive_new(s.room / MEMORY_RECORD);
-    s.room -= s.room / MEMORY_RECORD;
+    s.archive = search_archive_new(s.room / RECORD_PART);
+    s.room -= s.room / RECORD_PART;
     regress_table useful;
     snip_code code =
         s.a && s.archive ? search_leave_out(&s, &useful, t, &own, st) : status_nomem(st);
@@ -325,6 +326,24 @@ static snip_code tell_far(search_result *out, arena *a, snip_status *st)
     return out->note ? SNIP_OK : status_nomem(st);
 }
 
+/* Two searches that are one to those who wait. */
+typedef struct half {
+    const search_how *how; /* of the whole */
+    double seconds;        /* before this half */
+    uint64_t evaluations;
+    double begin, share; /* of the whole budget: what was spent before, what this half has */
+} half;
+
+static void report_half(void *context, const search_progress *now)
+{
+    const half *h = context;
+    search_progress whole = *now;
+    whole.seconds += h->seconds;
+    whole.evaluations += h->evaluations;
+    whole.spent = h->begin + h->share * now->spent;
+    h->how->report(h->how->context, &whole);
+}
+
 /* Where rows are suspected: first without them. What they were is known then, and the rest of the
  * budget is for a search with those that are no outliers. */
 static snip_code run_suspecting(search_result *out, const regress_table *t, size_t *row, size_t n,
@@ -332,6 +351,9 @@ static snip_code run_suspecting(search_result *out, const regress_table *t, size
 {
     size_t far = 0;
     search_how own = *how;
+    half h = { .how = how, .share = SUSPECTING };
+    own.report = how->report ? report_half : NULL;
+    own.context = &h;
     own.seconds *= SUSPECTING;
     own.evaluations = (uint64_t)ceil(SUSPECTING * (double)how->evaluations);
     snip_code code = run_without(out, t, row, n, &own, a, st);
@@ -344,6 +366,11 @@ static snip_code run_suspecting(search_result *out, const regress_table *t, size
             own.seconds = fmax(how->seconds - first.seconds, SUSPECTING * how->seconds);
         if (how->evaluations > 0) /* it may have made a few more than it should */
             own.evaluations = (uint64_t)ceil((1 - SUSPECTING) * (double)how->evaluations);
+        /* Evaluations are shared out beforehand; of time, the second has what the first left. */
+        h.begin = how->evaluations > 0 ? SUSPECTING : first.seconds / (first.seconds + own.seconds);
+        h.share = 1 - h.begin;
+        h.seconds = first.seconds;
+        h.evaluations = first.evaluations;
         *out = (search_result){ .seed = how->seed };
         code = run_without(out, t, row, far, &own, a, st);
         out->seconds += first.seconds;

@@ -1,6 +1,7 @@
 /* values.c - see values.h. */
 #include "search/values.h"
 
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -43,7 +44,6 @@ static void block(double *value, const search_sample *p, expr e, size_t row, siz
     double slot[DEPTH][BLOCK];
     const double *stack[DEPTH];
     size_t top = 0;
-    stack[0] = value; /* for a linter: a tree has a node */
     for (size_t i = e.count; i-- > 0;) {
         const expr_node *node = &e.node[i];
         double *to = i == 0 ? value : NULL;
@@ -66,15 +66,18 @@ static void block(double *value, const search_sample *p, expr e, size_t row, siz
             break;
         }
         if (p->vec->unary[node->op]) {
+            assert(top >= 1);
             to = to ? to : slot[top - 1];
             p->vec->unary[node->op](to, stack[top - 1], n);
         } else {
+            assert(top >= 2);
             top--;
             to = to ? to : slot[top - 1];
             p->vec->binary[node->op](to, stack[top], stack[top - 1], n);
         }
         stack[top - 1] = to;
     }
+    assert(top == 1); /* one tree, one value */
     if (stack[0] != value)
         memcpy(value, stack[0], n * sizeof *value);
 }

@@ -379,7 +379,9 @@ static int is_own_host(const serve *s, const char *host)
 {
     char own[300];
     const char *names[] = { "127.0.0.1", "localhost", "[::1]", s->o.host };
-    for (size_t k = 0; host && k < sizeof names / sizeof *names; k++) {
+    if (!host)
+        return 0;
+    for (size_t k = 0; k < sizeof names / sizeof *names; k++) {
         if (!names[k])
             continue;
         snprintf(own, sizeof own, "%s:%d", names[k], s->port);
@@ -389,7 +391,7 @@ static int is_own_host(const serve *s, const char *host)
     /* Listening everywhere, it has many addresses. Rebinding needs a name, so numbers will do. */
     struct in_addr any;
     char number[INET_ADDRSTRLEN] = "";
-    size_t n = host ? strcspn(host, ":") : 0;
+    size_t n = strcspn(host, ":");
     if (!s->o.host || strcmp(s->o.host, "0.0.0.0") != 0 || n >= sizeof number)
         return 0;
     memcpy(number, host, n);
