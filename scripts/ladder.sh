@@ -1,16 +1,37 @@
 #!/bin/sh
-# The ladder: six models S0 to S5 that differ in their objective only: ladder.sh PROGRAM FOLDER [OPTION...]
-# Same data, size, steps and seed; the numeric encoder reads points, as the paper's does, as value
-# features. Can be stopped and started again. Took 1.5 hours on two cores, beside other work.
+# Six models S0 to S5 that differ in their objective only: ladder.sh small|views PROGRAM FOLDER [OPTION...]
+#
+#   small   models/ladder-S*: the numeric encoder reads points, as the paper's does, as value features.
+#           1.5 hours on two cores, beside other work.
+#   views   the default model's recipe at d 96: both views, statistics of the table, 600,000 expressions
+#           each.
+#
+# Same data, size, steps and seed. Can be stopped and started again.
 set -eu
-snip=$1 out=$2
-shift 2
+recipe=$1 snip=$2 out=$3
+shift 3
+case $recipe in
+small)
+    set -- --set d=64 --set channels=2 --set heads=4 --set ff=256 --set layers=3 --set values=features \
+        --set train_points=16 --set first_points=16 --steps 2400 --batch-size 128 --lr 1.5e-3 \
+        --warmup 200 --check-pairs 1000 "$@"
+    ;;
+views)
+    set -- --set d=96 --set channels=3 --set heads=3 --set ff=384 --set layers=4 --set statistics=yes \
+        --set points=0 --set hidden=256 --set constants=value --set forms=yes --set forms_share=0.5 \
+        --set laws=0.3 --set noise=0.1 --set rows=12 --set zoom=0.2 --set subtrees=1 --set edits=2 \
+        --set constant_edits=0.3 --set optimizer=muon --set muon_lr=4e-3 --set average=0.998 \
+        --set products=auto --set schedule=constant --set decay=2700 --set centre=1 --steps 3125 \
+        --batch-size 192 --lr 1.5e-3 --warmup 100 --check-pairs 2000 "$@"
+    ;;
+*)
+    echo "ladder.sh: '$recipe' is neither small nor views" >&2
+    exit 2
+    ;;
+esac
 for stage in S0 S1 S2 S3 S4 S5; do
     resume=
     [ -f "$out/$stage/state.safetensors" ] && resume=--resume
-    "$snip" train --preset small --stage $stage --set d=64 --set channels=2 --set heads=4 --set ff=256 \
-        --set layers=3 --set values=features --set train_points=16 --set first_points=16 \
-        --steps 2400 --batch-size 128 --lr 1.5e-3 --warmup 200 --seed 1 --check-pairs 1000 \
-        --save-frequency 5 --out "$out/$stage" $resume "$@"
+    "$snip" train --preset small --stage $stage --seed 1 --save-frequency 5 --out "$out/$stage" $resume "$@"
     "$snip" pack "$out/$stage/model.safetensors" --out "$out/ladder-$stage.safetensors"
 done
