@@ -7,7 +7,9 @@
 
 Each variant trains on one core for the same processor time (so that other work on the machine does not
 count), without decay, then its retrieval is measured among 2,000 pairs of seed 99: clean, with 1 % and
-10 % noise on y, and with 50 of the 200 rows. Finished variants are kept and not run again.
+10 % noise on y, and with 50 of the 200 rows. With --fine also the true formula among its edits, the true
+subtree among its edits, and, for variants that read forms, retrieval among 2,000 forms and the true law's
+place among seven. Finished variants are kept and not run again.
 """
 import argparse
 import concurrent.futures
@@ -67,6 +69,7 @@ VARIANTS = {
 }
 MEASURES = {"clean": [], "1 % noise": ["--noise", "1"], "10 % noise": ["--noise", "10"],
             "50 rows": ["--rows", "50"]}
+FINE = ("edits", "subtrees", "forms", "place of 7")
 
 
 def command(snip, variant, folder):
@@ -96,28 +99,58 @@ def train(snip, variant, folder, seconds):
         sys.exit(f"study.py: {variant}: training failed")
 
 
-def evaluate(snip, folder, options):
-    subprocess.run([snip, "evaluate", "--model", str(folder / "model.safetensors"), "--suite", "global",
-                    "--pairs", "2000", "--seed", "99", "--threads", "1", "--quiet", "--out",
-                    str(folder / "evaluation"), *options], check=True, stdout=subprocess.DEVNULL)
+def suites(snip, folder, *options):
+    """What `snip evaluate` says of the model in the folder, on the validation seed; and its samples."""
+    subprocess.run([snip, "evaluate", "--model", str(folder / "model.safetensors"), "--seed", "99", "--threads",
+                    "1", "--quiet", "--out", str(folder / "evaluation"), *options], check=True,
+                   stdout=subprocess.DEVNULL)
     model = json.loads((folder / "evaluation" / "results.json").read_text())["models"][0]
-    g = model["suites"]["global"]
-    return [100 * g[d]["ndcg10"]["value"] for d in ("f2y", "y2f")], model["samples"]
+    return model["suites"], model["samples"]
 
 
-def study(snip, variant, out, seconds):
+def both(measured, key=None, factor=1):
+    """A figure in both directions."""
+    return [factor * (measured[d][key] if key else measured[d])["value"] for d in ("f2y", "y2f")]
+
+
+def evaluate(snip, folder, options):
+    found, samples = suites(snip, folder, "--suite", "global", "--pairs", "2000", *options)
+    return both(found["global"], "ndcg10", 100), samples
+
+
+def evaluate_fine(snip, folder, reads_forms):
+    found, _ = suites(snip, folder, "--suite", "edits", "--suite", "subtrees")
+    figures = {name: both(found[name]["average"]) for name in ("edits", "subtrees")}
+    if reads_forms:
+        found, _ = suites(snip, folder, "--suite", "forms", "--problems", "20", "--library", "500", "--pairs",
+                          "2000")
+        forms = found["forms"]
+        figures["forms"] = both(forms["retrieval"]["snip"], "ndcg10", 100)
+        figures["place of 7"] = [forms["problems"]["laws"]["rows200"]["place"]["similarity"]["value"]]
+    return figures
+
+
+def study(snip, variant, out, seconds, fine):
     folder = out / variant.replace(" ", "-").replace(",", "")
     done = folder / "figures.json"
-    if done.exists():
-        return variant, json.loads(done.read_text())
-    shutil.rmtree(folder, ignore_errors=True)  # what was interrupted starts again, to be of equal time
-    folder.mkdir(parents=True)
-    train(snip, variant, folder, seconds)
-    figures = {}
-    for name, options in MEASURES.items():
-        figures[name], figures["samples"] = evaluate(snip, folder, options)
-    done.write_text(json.dumps(figures))
+    figures = json.loads(done.read_text()) if done.exists() else {}
+    if not figures:
+        shutil.rmtree(folder, ignore_errors=True)  # what was interrupted starts again, to be of equal time
+        folder.mkdir(parents=True)
+        train(snip, variant, folder, seconds)
+        for name, options in MEASURES.items():
+            figures[name], figures["samples"] = evaluate(snip, folder, options)
+        done.write_text(json.dumps(figures))
+    if fine and "edits" not in figures:
+        figures.update(evaluate_fine(snip, folder, "forms" in VARIANTS[variant]))
+        done.write_text(json.dumps(figures))
     return variant, figures
+
+
+def cell(figures, column):
+    """The figures of a column, with as many digits as they deserve; nothing where there are none."""
+    digits = {"edits": ".3f", "subtrees": ".3f", "place of 7": ".2f"}.get(column, ".1f")
+    return " / ".join(format(v, digits) for v in figures.get(column, []))
 
 
 def main():
@@ -128,6 +161,7 @@ def main():
     parser.add_argument("--out", type=pathlib.Path, default=pathlib.Path("runs/study"))
     parser.add_argument("--only", help="variants, a comma between them")
     parser.add_argument("--jobs", type=int, default=2, help="at a time (default 2)")
+    parser.add_argument("--fine", action="store_true", help="measure edits, subtrees and forms, too")
     parser.add_argument("--list", action="store_true", help="print the commands")
     a = parser.parse_args()
     chosen = a.only.split(",") if a.only else list(VARIANTS)
@@ -139,12 +173,12 @@ def main():
             print(f"# {name}\n{' '.join(command(a.snip, name, 'DIR'))}")
         return
     with concurrent.futures.ThreadPoolExecutor(a.jobs) as pool:
-        results = list(pool.map(lambda v: study(a.snip, v, a.out, a.seconds), chosen))
-    print("| variant | expressions | " + " | ".join(MEASURES) + " |")
-    print("| --- | ---: |" + " ---: |" * len(MEASURES))
+        results = list(pool.map(lambda v: study(a.snip, v, a.out, a.seconds, a.fine), chosen))
+    columns = [*MEASURES, *(FINE if a.fine else ())]
+    print("| variant | expressions | " + " | ".join(columns) + " |")
+    print("| --- | ---: |" + " ---: |" * len(columns))
     for variant, f in results:
-        cells = " | ".join(f"{f[m][0]:.1f} / {f[m][1]:.1f}" for m in MEASURES)
-        print(f"| {variant} | {f['samples']:,.0f} | {cells} |")
+        print(f"| {variant} | {f['samples']:,.0f} | " + " | ".join(cell(f, c) for c in columns) + " |")
 
 
 if __name__ == "__main__":
