@@ -210,7 +210,6 @@ grows 40 'cannot write: File too large\|disk is full\|disk I/O error' index buil
 shows 'database and vectors are whole' index info grown.db --check
 
 # Little memory: the right answer or "out of memory", and an end --------------------------------------
-# A sanitizer needs terabytes of addresses for itself.
 if [ -n "$limits" ]; then
     "$snip" rank t.csv --formula 'sin(a)*2.0' >right
     "$snip" calc 'sin(a)*2.0' t.csv >values
