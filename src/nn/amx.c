@@ -12,11 +12,11 @@
  * zero and adds nothing.
  *
  * The unit takes 16 cycles an instruction and waits for memory most of the time. So tiles are made
- * shortly before they are used, and no more of them than the second cache holds:
+ * shortly before they are used, and no more of them than the second-level cache holds:
  *
  *     for each stretch of the sum               (one, or 256 terms each if it is long)
  *         the right factor becomes tiles
- *         for each block of 32 rows             (its left tiles lie in the first cache)
+ *         for each block of 32 rows             (its left tiles lie in the first-level one)
  *             for each block of 32 columns      four tiles of floats
  *
  * Terms are added in their order whatever the stretches are: the result is the same to the bit. */
@@ -293,8 +293,8 @@ int nn_amx_product(const nn_shape *s, const float *a, const float *b, const floa
 /* The feed-forward half of a layer: h = relu(x w1' + b1), y = h w2' + b2.
  *
  * h is wanted by products only, which round it. So each block of 32 x 32 sums is finished while it
- * is near: relu, rounded, two left tiles. The next product takes them as they are. A quarter of the
- * memory traffic of a layer is saved, and the result is that of the single steps to the bit. */
+ * is near: relu, rounded, two left tiles. The next product takes them as they are. No floats of h
+ * go through memory, and the result is that of the single steps to the bit. */
 
 int nn_amx_feeds(size_t d, size_t ff)
 {
