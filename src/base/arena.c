@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/mman.h>
 
 /* Under the address sanitizer what is not handed out is poisoned, with a gap behind every piece. */
 #ifndef __has_feature
@@ -185,8 +184,9 @@ void arena_reset(arena *a, arena_pos mark)
         a->spare = b;
     }
     if (a->last) {
-        a->last->used = mark - a->last->start;
-        ASAN_POISON_MEMORY_REGION(a->last->bytes + a->last->used, a->last->size - a->last->used);
+        size_t kept = mark - a->last->start; /* what was not handed out is poisoned already */
+        ASAN_POISON_MEMORY_REGION(a->last->bytes + kept, a->last->used - kept);
+        a->last->used = kept;
     }
 }
 
