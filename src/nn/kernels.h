@@ -34,7 +34,7 @@ typedef struct nn_kernels {
     /* Each row of s, `ld` apart, becomes softmax(scale * row) in its d columns, 0 in those beyond.
      * ld is a multiple of NN_LANES. */
     void (*softmax)(float *s, size_t ld, float scale, size_t n, size_t d);
-    /* dp becomes scale * p * (dp - dp.p) by rows, `ld` apart; beyond their d columns both are 0. */
+    /* dp becomes scale * p * (dp - dp.p) by rows, `ld` apart; what fills them up is 0 in both. */
     void (*softmax_back)(float *dp, const float *p, size_t ld, float scale, size_t n);
     /* to(d, to_ld) = the transpose of from(n, d), whose rows are `ld` apart, and 0 in the columns
      * from n on. to_ld is a multiple of NN_LANES. */
