@@ -41,11 +41,14 @@ static snip_code set_key(model_config *m, train_config *c, const char *setting, 
                                                : train_config_set(c, key, equals + 1, st);
 }
 
-/* A --set that changes the configuration `given` weights have is an error, which names both. */
+/* A --set that changes the configuration `given` weights have is an error, which names both. Only
+ * directions may be added: their rows start as 0, which changes nothing. */
 static snip_code check_kept(const model_config *given, const model_config *m, const char *setting,
                             const char *path, snip_status *st)
 {
-    json_t *theirs = model_config_json(given), *ours = model_config_json(m);
+    model_config with = *given;
+    with.directions |= m->directions;
+    json_t *theirs = model_config_json(&with), *ours = model_config_json(m);
     snip_code code = SNIP_OK;
     for (void *at = json_object_iter(theirs); at && code == SNIP_OK;
          at = json_object_iter_next(theirs, at)) {

@@ -346,6 +346,8 @@ static model_pass *formulas_forward(const model *m, const model_formulas *f, flo
             memcpy(p->sum + t * d, m->w + m->symbolic.table + f->token[t] * d, d * sizeof *p->sum);
             k->add(p->sum + t * d, m->w + m->symbolic.position + (t - f->offsets[s]) * d, d);
         }
+    for (size_t t = 0; t < n && f->direction; t++)
+        k->add(p->sum + t * d, m->w + m->symbolic.direction + f->direction[t] * d, d);
     if (f->value && !constants_forward(m, f, p->sum, a))
         return NULL;
     if (f->path)
@@ -382,6 +384,8 @@ int model_formulas_backward(const model *m, const model_formulas *f, const model
                 k->add(grad + m->symbolic.table + f->token[t] * d, dsum + t * d, d);
                 k->add(grad + m->symbolic.position + (t - f->offsets[s]) * d, dsum + t * d, d);
             }
+        for (size_t t = 0; t < p->n && f->direction; t++)
+            k->add(grad + m->symbolic.direction + f->direction[t] * d, dsum + t * d, d);
         if (f->value)
             good = constants_backward(m, f, dsum, grad, tmp);
         if (f->path)

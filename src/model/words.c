@@ -1,6 +1,7 @@
 /* words.c - see words.h. */
 #include "model/words.h"
 
+#include "expr/directions.h"
 #include "model/encode.h"
 
 /* The core of e's form, in place of e. */
@@ -47,6 +48,20 @@ static snip_code read_as(model_words *w, const model_words_how *how, arena *a, s
                                        : take_core(w, a, st, "a constant has no form");
 }
 
+/* The direction of each token's node; 0 for <EOS>. Returns 0 when memory is out. */
+static int add_directions(model_words *w, arena *a)
+{
+    w->direction = arena_zero(a, w->tokens.count * sizeof *w->direction);
+    arena_pos mark = arena_mark(a);
+    uint8_t *of_node = arena_array(a, w->e.count, sizeof *of_node);
+    int good = w->direction && of_node && expr_directions(of_node, w->e, w->form, a);
+    for (size_t t = 0; t < w->tokens.count && good; t++)
+        if (w->tokens.node[t] >= 0)
+            w->direction[t] = of_node[w->tokens.node[t]];
+    arena_reset(a, mark);
+    return good;
+}
+
 snip_code model_words_make(model_words *out, expr e, const model_words_how *how, arena *a,
                            arena *tmp, snip_status *st)
 {
@@ -67,6 +82,8 @@ snip_code model_words_make(model_words *out, expr e, const model_words_how *how,
         else
             code = status_nomem(st);
     }
+    if (code == SNIP_OK && how->m->config.directions && !add_directions(&w, a))
+        code = status_nomem(st);
     if (tmp)
         arena_reset(tmp, mark);
     *out = w;

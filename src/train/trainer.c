@@ -682,15 +682,25 @@ static snip_code choose_products(run *r, int has, snip_status *st)
     return code;
 }
 
+/* The weights of the tensors that both models have. */
+static void take_weights(model *m, const model *from)
+{
+    for (size_t k = 0, j = 0; k < m->tensors && j < from->tensors; k++) {
+        const model_tensor *t = &m->tensor[k], *u = &from->tensor[j];
+        if (strcmp(t->name, u->name) != 0)
+            continue; /* one that `from` lacks: both have them in the same order */
+        assert(model_tensor_size(t) == model_tensor_size(u));
+        memcpy(m->w + t->offset, from->w + u->offset, model_tensor_size(t) * sizeof *m->w);
+        j++;
+    }
+}
+
 /* The weights of a new run. */
 static void start(run *r, const train_start *how)
 {
-    if (how->init) {
-        assert(how->init->size == r->m->size);
-        memcpy(r->m->w, how->init->w, r->m->size * sizeof *r->m->w);
-    } else {
-        model_start(r->m, r->c->seed);
-    }
+    model_start(r->m, r->c->seed);
+    if (how->init)
+        take_weights(r->m, how->init);
     const char *const values[] = { how->init_name, how->init_samples, how->init_seconds };
     for (size_t k = 0; k < sizeof origins / sizeof *origins; k++)
         if (values[k])
