@@ -31,6 +31,7 @@ VALUE = {"constants": "value"}
 MUON = {"optimizer": "muon", "muon_lr": 4.5e-3}
 AVERAGE = {"average": 0.99}
 SECOND = {**VALUE, **MUON, **AVERAGE}
+SLOPES = {"slopes": "yes"}
 FORMS = {"forms": "yes", "forms_share": 0.5}
 WIDE = {"d": 128, "channels": 4, "ff": 512, "layers": 4}
 VARIANTS = {
@@ -41,6 +42,8 @@ VARIANTS = {
     "second": SECOND,
     "second S5": {**SECOND, "stage": "S5", "edits": 2, "subtrees": 1},
     "second S5 constant edits": {**SECOND, "stage": "S5", "edits": 2, "subtrees": 1, "constant_edits": 0.3},
+    "second slopes": {**SECOND, **SLOPES},
+    "second S5 slopes": {**SECOND, **SLOPES, "stage": "S5", "edits": 2, "subtrees": 1, "constant_edits": 0.3},
     "second forms": {**SECOND, **FORMS},
     "second laws": {**SECOND, "laws": 0.3},
     "second forms laws": {**SECOND, **FORMS, "laws": 0.3},

@@ -232,17 +232,17 @@ shows '"d":16,.*"optimizer..:..muon' info begun/model.safetensors --json
 shows 'done after 160 of 160' train $begin --init half.safetensors --set d=16 --out begun16
 refuses 2 '--set d=32: the model run/model.safetensors has d=16' train $begin --init run/model.safetensors --set d=32 --out r
 refuses 2 '--set norm=post: the model run/model.safetensors has norm=pre' train $begin --init run/model.safetensors --set norm=post --out r
-# Directions may be added to given weights: they change nothing at first, then they are learned.
+# Slopes may be added to given weights: they change nothing at first, then they are learned.
 for steps in 2 160; do # of 2 steps the first is logged
-    for extra in "" "--set directions=yes"; do
+    for extra in "" "--set slopes=yes"; do
         shows "done after $steps of $steps" train --preset tiny --batch-size 4 --steps $steps --quiet \
-            --init run/model.safetensors $extra --out "${extra:+directed}$steps"
+            --init run/model.safetensors $extra --out "${extra:+sloped}$steps"
     done
 done
-[ -n "$(loss 2)" ] && [ "$(loss 2)" = "$(loss directed2)" ] && good ||
-    bad "directions change the first loss: $(loss 2), $(loss directed2)"
-[ "$(loss 160)" != "$(loss directed160)" ] && good || bad "directions are not learned"
-refuses 2 '--set directions=no: the model directed2/model.safetensors has directions=yes' train $begin --init directed2/model.safetensors --set directions=no --out r
+[ -n "$(loss 2)" ] && [ "$(loss 2)" = "$(loss sloped2)" ] && good ||
+    bad "slopes change the first loss: $(loss 2), $(loss sloped2)"
+[ "$(loss 160)" != "$(loss sloped160)" ] && good || bad "slopes are not learned"
+refuses 2 '--set slopes=no: the model sloped2/model.safetensors has slopes=yes' train $begin --init sloped2/model.safetensors --set slopes=no --out r
 refuses 1 'No such file' train $begin --init missing.safetensors --out r
 refuses 1 'not a snip model' train $begin --init <(printf '\2\0\0\0\0\0\0\0{}') --out r
 refuses 1 'holds .* tensors, the model has' train $begin --init run/state.safetensors --out r

@@ -48,9 +48,8 @@ static train_terms gradient(model *m, int stage, int cosine, int threads, size_t
 
 /* Models that differ in all that a configuration can choose. */
 static const char *const kinds[] = {
-    "post-norm, dot",   "pre-norm, cosine",        "features",
-    "statistics",       "statistics and features", "constants by value, directions",
-    "forms, directions"
+    "post-norm, dot",          "pre-norm, cosine",           "features",     "statistics",
+    "statistics and features", "constants by value, slopes", "forms, slopes"
 };
 
 /* The loss along the gradient: its slope must be the gradient's length, in every stage and for all

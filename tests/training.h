@@ -33,7 +33,7 @@ static inline model_config kind_of_model(int kind)
     c.statistics = kind >= 3;
     c.points = kind == 3 || kind == 6 ? 0 : c.points;
     c.constants = kind >= 5 ? MODEL_CONSTANT_VALUE : MODEL_CONSTANT_TOKENS;
-    c.directions = kind >= 5;
+    c.slopes = kind >= 5;
     c.forms = kind == 6;
     c.hidden = 16;
     c.atoms = 5;

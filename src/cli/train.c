@@ -42,12 +42,12 @@ static snip_code set_key(model_config *m, train_config *c, const char *setting, 
 }
 
 /* A --set that changes the configuration `given` weights have is an error, which names both. Only
- * directions may be added: their rows start as 0, which changes nothing. */
+ * slopes may be added: their weights start as 0, which changes nothing. */
 static snip_code check_kept(const model_config *given, const model_config *m, const char *setting,
                             const char *path, snip_status *st)
 {
     model_config with = *given;
-    with.directions |= m->directions;
+    with.slopes |= m->slopes;
     json_t *theirs = model_config_json(&with), *ours = model_config_json(m);
     snip_code code = SNIP_OK;
     for (void *at = json_object_iter(theirs); at && code == SNIP_OK;

@@ -13,6 +13,7 @@
  * A search for constants asks for the values at a point, and, if they are good, for the derivatives
  * at the same point. So where all rows are one block, its values stay: derivatives go backward
  * only, and what holds none of the numbers is evaluated once for the whole search. */
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -219,6 +220,27 @@ int expr_gradient(expr e, const double *const *x, size_t rows, const size_t *nod
     expr_sweep *s = expr_sweep_new(e, x, rows, node, n, tmp);
     if (s)
         expr_sweep_slopes(s, y, dy);
+    arena_reset(tmp, before);
+    return s != NULL;
+}
+
+int expr_sensitivities(expr e, const double *const *x, size_t rows, double *value, double *slope,
+                       arena *tmp)
+{
+    arena_pos before = arena_mark(tmp);
+    size_t *all = arena_array(tmp, e.count, sizeof *all);
+    for (size_t i = 0; i < e.count && all; i++)
+        all[i] = i;
+    expr_sweep *s = all ? expr_sweep_new(e, x, rows, all, e.count, tmp) : NULL;
+    if (s) {
+        assert(rows <= s->width);
+        forward(s, 0, rows, 0);
+        backward(s, rows);
+        for (size_t i = 0; i < e.count; i++) {
+            memcpy(value + i * rows, s->value[i], rows * sizeof *value);
+            memcpy(slope + i * rows, s->adjoint + i * s->width, rows * sizeof *slope);
+        }
+    }
     arena_reset(tmp, before);
     return s != NULL;
 }

@@ -37,7 +37,7 @@ typedef struct model_config {
     int atoms;           /* most terms of the sparse fit among them */
     int hidden;          /* width of the embedder's hidden layer, for features and statistics */
     int constants;       /* model_constants: how a formula's constants are read */
-    int directions;      /* whether tokens tell which way the formula goes (expr_directions) */
+    int slopes;          /* whether tokens tell how the formula moves with them (model/slopes.h) */
     int forms;           /* whether it was trained to read forms as well (expr_canonical) */
 } model_config;
 

@@ -19,6 +19,7 @@
 #include "base/clock.h"
 #include "data/tokens.h"
 #include "model/rows.h"
+#include "model/slopes.h"
 
 /* What one layer keeps. `in` is its input, `mid` the value between its halves. */
 typedef struct layer_pass {
@@ -346,8 +347,9 @@ static model_pass *formulas_forward(const model *m, const model_formulas *f, flo
             memcpy(p->sum + t * d, m->w + m->symbolic.table + f->token[t] * d, d * sizeof *p->sum);
             k->add(p->sum + t * d, m->w + m->symbolic.position + (t - f->offsets[s]) * d, d);
         }
-    for (size_t t = 0; t < n && f->direction; t++)
-        k->add(p->sum + t * d, m->w + m->symbolic.direction + f->direction[t] * d, d);
+    if (f->slope && !nn_gemm(0, 1, n, d, MODEL_SLOPE_FEATURES, 1, f->slope, MODEL_SLOPE_FEATURES,
+                             m->w + m->symbolic.slope, MODEL_SLOPE_FEATURES, 1, p->sum, d))
+        return NULL;
     if (f->value && !constants_forward(m, f, p->sum, a))
         return NULL;
     if (f->path)
@@ -384,9 +386,10 @@ int model_formulas_backward(const model *m, const model_formulas *f, const model
                 k->add(grad + m->symbolic.table + f->token[t] * d, dsum + t * d, d);
                 k->add(grad + m->symbolic.position + (t - f->offsets[s]) * d, dsum + t * d, d);
             }
-        for (size_t t = 0; t < p->n && f->direction; t++)
-            k->add(grad + m->symbolic.direction + f->direction[t] * d, dsum + t * d, d);
-        if (f->value)
+        if (f->slope)
+            good = nn_gemm(1, 0, d, MODEL_SLOPE_FEATURES, p->n, 1, dsum, d, f->slope,
+                           MODEL_SLOPE_FEATURES, 1, grad + m->symbolic.slope, MODEL_SLOPE_FEATURES);
+        if (good && f->value)
             good = constants_backward(m, f, dsum, grad, tmp);
         if (f->path)
             nn_tree_backward(grad + m->theta, dsum, f->path, m->w + m->theta, p->n,

@@ -8,8 +8,8 @@
 #include <string.h>
 
 #include "base/streams.h"
-#include "expr/directions.h"
 #include "expr/vec.h"
+#include "model/slopes.h"
 #include "model/summary.h"
 #include "nn/nn.h"
 
@@ -166,9 +166,9 @@ snip_code model_new(model **out, const model_config *config, arena *a, snip_stat
         m->symbolic.constant =
             add(m, d, MODEL_CONSTANT_FEATURES, MODEL_UNIFORM,
                 1 / sqrtf((float)MODEL_CONSTANT_FEATURES), -1, "encoder_f.constants.weight");
-    if (config->directions)
-        m->symbolic.direction =
-            add(m, EXPR_DIRECTIONS, d, MODEL_ZERO, 0, -1, "encoder_f.directions.weight");
+    if (config->slopes)
+        m->symbolic.slope =
+            add(m, d, MODEL_SLOPE_FEATURES, MODEL_ZERO, 0, -1, "encoder_f.slopes.weight");
     add_encoder(m, &m->symbolic, "encoder_f", 1);
     m->theta = add(m, (size_t)config->channels, 0, MODEL_VALUE, atanhf(0.5f), -1, "theta");
     if (config->similarity == MODEL_COSINE) {

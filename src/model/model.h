@@ -51,9 +51,9 @@ typedef struct model_perceptron {
 } model_perceptron;
 
 typedef struct model_encoder {
-    size_t table;     /* token embeddings, of the symbolic encoder */
-    size_t constant;  /* (d, MODEL_CONSTANT_FEATURES): added for a constant's value */
-    size_t direction; /* (EXPR_DIRECTIONS, d): added for a token's direction */
+    size_t table;    /* token embeddings, of the symbolic encoder */
+    size_t constant; /* (d, MODEL_CONSTANT_FEATURES): added for a constant's value */
+    size_t slope;    /* (d, MODEL_SLOPE_FEATURES): added for what is known of its part */
     size_t position;
     size_t norm_g, norm_b; /* of the embedding */
     model_layer *layer;

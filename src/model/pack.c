@@ -4,29 +4,32 @@
 #include <assert.h>
 #include <string.h>
 
+#include "model/slopes.h"
+
 int model_pack_new(model_pack *p, const model *m, size_t formulas, size_t tokens, size_t rows,
                    arena *a)
 {
-    int values = m->vocab->values, directions = m->config.directions;
-    *p =
-        (model_pack){ .pads = m->config.pooling == MODEL_POOL_PADS,
-                      .offsets = arena_array(a, formulas + 1, sizeof *p->offsets),
-                      .formulas = formulas,
-                      .tokens = tokens,
-                      .rows = rows,
-                      .token = arena_array(a, tokens, sizeof *p->token),
-                      .value = values ? arena_array(a, tokens, sizeof *p->value) : NULL,
-                      .path = arena_array(a, tokens, sizeof *p->path),
-                      .direction = directions ? arena_array(a, tokens, sizeof *p->direction) : NULL,
-                      .span = arena_array(a, rows, sizeof *p->span) };
+    int values = m->vocab->values, slopes = m->config.slopes;
+    *p = (model_pack){
+        .pads = m->config.pooling == MODEL_POOL_PADS,
+        .offsets = arena_array(a, formulas + 1, sizeof *p->offsets),
+        .formulas = formulas,
+        .tokens = tokens,
+        .rows = rows,
+        .token = arena_array(a, tokens, sizeof *p->token),
+        .value = values ? arena_array(a, tokens, sizeof *p->value) : NULL,
+        .path = arena_array(a, tokens, sizeof *p->path),
+        .slope = slopes ? arena_array(a, tokens * MODEL_SLOPE_FEATURES, sizeof *p->slope) : NULL,
+        .span = arena_array(a, rows, sizeof *p->span)
+    };
     if (!p->offsets || !p->token || !p->path || !p->span || (values && !p->value) ||
-        (directions && !p->direction))
+        (slopes && !p->slope))
         return 0;
     p->offsets[0] = 0;
     p->f = (model_formulas){ .offsets = p->offsets,
                              .token = p->token,
                              .value = p->value,
-                             .direction = p->direction,
+                             .slope = p->slope,
                              .span = p->span };
     return 1;
 }
@@ -39,8 +42,9 @@ void model_pack_formula(model_pack *p, const model_words *w)
     memcpy(p->token + at, w->tokens.id, n * sizeof *p->token);
     if (p->value)
         memcpy(p->value + at, w->tokens.value, n * sizeof *p->value);
-    if (p->direction)
-        memcpy(p->direction + at, w->direction, n * sizeof *p->direction);
+    if (p->slope)
+        memcpy(p->slope + at * MODEL_SLOPE_FEATURES, w->slope,
+               n * MODEL_SLOPE_FEATURES * sizeof *p->slope);
     if (w->path) {
         memcpy(p->path + at, w->path, n * sizeof *p->path);
         p->f.path = p->path;

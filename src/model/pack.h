@@ -22,7 +22,7 @@ typedef struct model_pack {
     uint16_t *token;
     double *value;
     nn_path *path;
-    uint8_t *direction;
+    float *slope;
     nn_span *span;
 } model_pack;
 

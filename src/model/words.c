@@ -1,8 +1,10 @@
 /* words.c - see words.h. */
 #include "model/words.h"
 
-#include "expr/directions.h"
+#include <string.h>
+
 #include "model/encode.h"
+#include "model/slopes.h"
 
 /* The core of e's form, in place of e. */
 static snip_code take_core(model_words *w, arena *a, snip_status *st, const char *no_form)
@@ -48,16 +50,17 @@ static snip_code read_as(model_words *w, const model_words_how *how, arena *a, s
                                        : take_core(w, a, st, "a constant has no form");
 }
 
-/* The direction of each token's node; 0 for <EOS>. Returns 0 when memory is out. */
-static int add_directions(model_words *w, arena *a)
+/* The features of each token's node; 0 for <EOS>. Returns 0 when memory is out. */
+static int add_slopes(model_words *w, arena *a)
 {
-    w->direction = arena_zero(a, w->tokens.count * sizeof *w->direction);
+    enum { F = MODEL_SLOPE_FEATURES };
+    w->slope = arena_zero(a, w->tokens.count * F * sizeof *w->slope);
     arena_pos mark = arena_mark(a);
-    uint8_t *of_node = arena_array(a, w->e.count, sizeof *of_node);
-    int good = w->direction && of_node && expr_directions(of_node, w->e, w->form, a);
+    float *of_node = arena_array(a, w->e.count * F, sizeof *of_node);
+    int good = w->slope && of_node && model_slopes(of_node, w->e, w->form, a);
     for (size_t t = 0; t < w->tokens.count && good; t++)
         if (w->tokens.node[t] >= 0)
-            w->direction[t] = of_node[w->tokens.node[t]];
+            memcpy(w->slope + t * F, of_node + (size_t)w->tokens.node[t] * F, F * sizeof *of_node);
     arena_reset(a, mark);
     return good;
 }
@@ -82,7 +85,7 @@ snip_code model_words_make(model_words *out, expr e, const model_words_how *how,
         else
             code = status_nomem(st);
     }
-    if (code == SNIP_OK && how->m->config.directions && !add_directions(&w, a))
+    if (code == SNIP_OK && how->m->config.slopes && !add_slopes(&w, a))
         code = status_nomem(st);
     if (tmp)
         arena_reset(tmp, mark);

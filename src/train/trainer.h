@@ -128,7 +128,7 @@ typedef struct train_start {
     int overwrite;     /* a new run may take the place of one that the folder holds */
     int any_warmup;    /* c->warmup was not asked for: a run that goes on keeps its own */
     const model *init; /* weights of a new run, in a model of m's configuration, or of one without
-                          directions; or NULL */
+                          slopes; or NULL */
     const char *taken, *taken_model; /* what a message adds where the folder holds a run, or only a
                                         model; NULL: nothing */
     /* What the metadata say of them, samples and seconds of all runs so far; NULL: nothing. */

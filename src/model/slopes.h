@@ -1,0 +1,21 @@
+/* slopes.h - how a formula moves with each of its parts, as features of their tokens.
+ *
+ * In 2 - 3*sin(x0) the sign with which sin(x0) counts comes from a subtraction and a constant; in
+ * longer formulas it is the parity of many such things, and its weight the product of many
+ * constants. A network hardly learns either from examples; the chain rule gives both. */
+#ifndef MODEL_SLOPES_H
+#define MODEL_SLOPES_H
+
+#include "expr/expr.h"
+
+enum {
+    MODEL_SLOPE_POINTS = 3, /* where derivatives are taken: the inputs' means, one to each side */
+    MODEL_SLOPE_FEATURES = 9 * MODEL_SLOPE_POINTS
+};
+
+/* The features of each node of e, a row of MODEL_SLOPE_FEATURES in `out`. In the core of a form
+ * constants that are not fixed count as 1, whatever their value. Returns 0 when memory is out;
+ * `tmp` is left as found. */
+int model_slopes(float *out, expr e, int form, arena *tmp);
+
+#endif
