@@ -20,7 +20,8 @@ done
 # Muon, the moving average and larger batches in the end, too.
 for n in 1 2; do
     if ! ranks $n muon$n "$snip" train $settings --set optimizer=muon --set muon_lr=1e-3 --set average=0.9 \
-        --set last=12 --set last_batch=15 --set last_lr=1e-4 --set constant_edits=0.5 --out muon$n; then
+        --set last=12 --set last_batch=15 --set last_lr=1e-4 --set constant_edits=0.5 \
+        --set slopes=yes --out muon$n; then
         echo "FAILED: Muon on $n ranks"; cat muon$n.out muon$n.err; exit 1
     fi
 done
