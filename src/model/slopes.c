@@ -11,15 +11,17 @@
 
 enum { POINT_FEATURES = MODEL_SLOPE_FEATURES / MODEL_SLOPE_POINTS };
 
-/* The points: 0, and to either side of it, at distances that no two inputs share, so that their
- * differences do not vanish. */
+/* The points: 0, and pairs to both sides of it, near and far, with inputs of equal and of different
+ * signs; at distances that no two inputs share, so that their differences do not vanish. */
 static void place_inputs(double at[DATA_DIMS_MAX][MODEL_SLOPE_POINTS])
 {
     for (int j = 0; j < DATA_DIMS_MAX; j++) {
         double away = 0.6 + 0.8 * fmod(0.618 * j, 1);
+        const double to[] = { away, j % 2 ? -1.6 * away : 1.6 * away,
+                              j / 2 % 2 ? -0.4 * away : 0.4 * away };
         at[j][0] = 0;
-        at[j][1] = away;
-        at[j][2] = -away;
+        for (int p = 1; p < MODEL_SLOPE_POINTS; p++)
+            at[j][p] = p % 2 ? to[p / 2] : -to[p / 2 - 1];
     }
 }
 

@@ -9,7 +9,7 @@
 #include "expr/expr.h"
 
 enum {
-    MODEL_SLOPE_POINTS = 3, /* where derivatives are taken: the inputs' means, one to each side */
+    MODEL_SLOPE_POINTS = 7, /* where derivatives are taken: the inputs' means, and around them */
     MODEL_SLOPE_FEATURES = 9 * MODEL_SLOPE_POINTS
 };
 
