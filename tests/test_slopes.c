@@ -96,9 +96,16 @@ static void signs_and_sizes_are_told(void **state)
     /* An input that occurs twice: each has its own derivative, both have the sum. */
     const float *twice = features("x0 - 3*x0", 1, 0, a);
     assert_true(twice[1] == 1 && twice[7] == -1);
-    /* No value, no features; another point may have them. */
+    /* No derivative, no features of it; another point may have them. x0 has its value. */
     const float *pole = features("1/x0", 1, 0, a);
     assert_true(pole[0] == 0 && pole[1] == 0 && pole[EACH] == 1 && pole[EACH + 1] == -1);
+    assert_true(pole[9] == 0 && pole[10] == -2 && pole[EACH + 9] == 1 && pole[2 * EACH + 9] == -1);
+    /* A part's value is its own, whatever is around it. */
+    const float *alone = features("exp(x0) + 90", 1, 0, a),
+                *inside = features("7 - 55*(exp(x0) + 90)", 5, 0, a);
+    for (int p = 0; p < POINTS; p++)
+        assert_memory_equal(alone + p * EACH + 9, inside + p * EACH + 9, 3 * sizeof(float));
+    assert_true(alone[1] == 1 && inside[1] == -1);
 }
 
 /* In a form free constants are not read, fixed ones are. */

@@ -37,20 +37,40 @@ static double weight(double v, double most)
     return v == 0 || !(w > 0) ? 0 : fmin(w, 2);
 }
 
-/* The features at a point; all 0 where the formula has no value or no derivative there. */
-static void point_features(float *out, double g, double effect, double total, double most)
+/* The number of decades, from -2 for 1e-8 to 2 for 1e8. */
+static double size_of(double v)
 {
-    if (!isfinite(g) || !isfinite(effect) || !isfinite(total) || !(most > 0) || isinf(most))
+    return v == 0 ? -2 : fmax(-2, fmin(2, log10(fabs(v)) / 4));
+}
+
+/* What is known of a node at a point. */
+typedef struct known {
+    double value, slope;
+    double effect; /* see above */
+    double total;  /* for a variable: the derivative by the input; else 0 */
+    double most;   /* the largest derivative by an input */
+} known;
+
+/* The features at a point. Those of derivatives are 0 where the formula has none there. */
+static void point_features(float out[POINT_FEATURES], const known *k)
+{
+    if (isfinite(k->value)) {
+        out[9] = (float)sign_of(k->value);
+        out[10] = (float)size_of(k->value);
+        out[11] = (float)tanh(k->value);
+    }
+    if (!isfinite(k->slope) || !isfinite(k->effect) || !isfinite(k->total) || !(k->most > 0) ||
+        isinf(k->most))
         return;
     out[0] = 1;
-    out[1] = (float)sign_of(g);
-    out[2] = (float)sign_of(effect);
-    out[3] = (float)(sign_of(g) * weight(g, most));
-    out[4] = (float)(sign_of(effect) * weight(effect, most));
-    out[5] = (float)(weight(effect, most));
-    out[6] = effect == 0 ? -2 : (float)fmax(-2, fmin(2, log10(fabs(effect)) / 4));
-    out[7] = (float)sign_of(total);
-    out[8] = (float)(sign_of(total) * weight(total, most));
+    out[1] = (float)sign_of(k->slope);
+    out[2] = (float)sign_of(k->effect);
+    out[3] = (float)(sign_of(k->slope) * weight(k->slope, k->most));
+    out[4] = (float)(sign_of(k->effect) * weight(k->effect, k->most));
+    out[5] = (float)weight(k->effect, k->most);
+    out[6] = (float)size_of(k->effect);
+    out[7] = (float)sign_of(k->total);
+    out[8] = (float)(sign_of(k->total) * weight(k->total, k->most));
 }
 
 /* The derivatives by the inputs at a point; returns the largest. */
@@ -95,9 +115,12 @@ int model_slopes(float *out, expr e, int form, arena *tmp)
         double most = input_slopes(total, e, slope, p);
         for (size_t i = 0; i < e.count; i++) {
             int input = e.node[i].op == EXPR_VARIABLE;
-            double g = slope[i * points + (size_t)p], v = value[i * points + (size_t)p];
-            point_features(out + i * MODEL_SLOPE_FEATURES + p * POINT_FEATURES, g,
-                           input ? g : g * v, input ? total[e.node[i].var] : 0, most);
+            known k = { .value = value[i * points + (size_t)p],
+                        .slope = slope[i * points + (size_t)p],
+                        .total = input ? total[e.node[i].var] : 0,
+                        .most = most };
+            k.effect = input ? k.slope : k.slope * k.value;
+            point_features(out + i * MODEL_SLOPE_FEATURES + p * POINT_FEATURES, &k);
         }
     }
     arena_reset(tmp, mark);

@@ -1,16 +1,17 @@
-/* slopes.h - how a formula moves with each of its parts, as features of their tokens.
+/* slopes.h - how a formula moves with each of its parts, as features of the parts' tokens.
  *
  * In 2 - 3*sin(x0) the sign with which sin(x0) counts comes from a subtraction and a constant; in
  * longer formulas it is the parity of many such things, and its weight the product of many
- * constants. A network hardly learns either from examples; the chain rule gives both. */
+ * constants. A network hardly learns either from examples; the chain rule gives both. The values of
+ * the part itself at the same points tell what it is apart from its surroundings. */
 #ifndef MODEL_SLOPES_H
 #define MODEL_SLOPES_H
 
 #include "expr/expr.h"
 
 enum {
-    MODEL_SLOPE_POINTS = 7, /* where derivatives are taken: the inputs' means, and around them */
-    MODEL_SLOPE_FEATURES = 9 * MODEL_SLOPE_POINTS
+    MODEL_SLOPE_POINTS = 7, /* the inputs' means, and around them */
+    MODEL_SLOPE_FEATURES = 12 * MODEL_SLOPE_POINTS
 };
 
 /* The features of each node of e, a row of MODEL_SLOPE_FEATURES in `out`. In the core of a form
