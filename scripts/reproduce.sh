@@ -19,7 +19,7 @@ main=$(options default exact)
 ladder=$(options ladder-S5 ladder-S0 ladder-S1 ladder-S2 ladder-S3 ladder-S4)
 
 "$snip" evaluate $main --suite global --suite geometry --suite edits --suite subtrees --suite corpora \
-    --suite probes --pairs 10000 --out $report
+    --suite probes --pairs 10000 --targets 512 --out $report
 "$snip" evaluate $main --suite global --pairs 100000 --out $report/large
 "$snip" evaluate $(options default) --suite forms --problems 60 --library 10000 --pairs 100000 \
     --out $report/forms

@@ -251,6 +251,11 @@ corpora and rewritings are percentile ranks of the true counterpart; chance is .
 The paper's models have d 512. SNIP++ was trained for 21.4 hours on four H100s, SNIP for 11.4 hours
 on one. What is not like for like:
 
+- The default model's encoders do not read what the paper's read: beside its symbols a formula has
+  its slopes and values at seven fixed points, a table is read as statistics (docs/design.md,
+  "Slopes", "Statistics in place of points").
+- Edits and subtrees of the first table below are of 512 expressions, the paper's of 128, since the
+  figures of 128 move by .02 and more between seeds. The ladder's are of 128.
 - Modality gap: the paper only measures it. Here training pulls the centroids together (`centre`;
   before that the gap was above .5, docs/recipe.md).
 - Probes: the paper does not list its identities and functions, so ours are only similar.
