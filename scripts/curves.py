@@ -9,7 +9,7 @@ import pathlib
 import sys
 
 # Colours that stay apart for colour-blind readers (Okabe and Ito).
-COLOURS = ["#000000", "#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00"]
+COLOURS = ["#000000", "#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#7f7f7f"]
 WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 760, 340, 50, 120, 12, 46
 KEEP = 150
 
