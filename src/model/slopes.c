@@ -30,47 +30,63 @@ static double sign_of(double v)
     return (v > 0) - (v < 0);
 }
 
-/* From 0 for what is below a thirtieth of `most` to 1, and beyond for what is larger. */
-static double weight(double v, double most)
+/* A number by its sign and decades, so that each logarithm is taken once. */
+typedef struct sized {
+    double sign, decades; /* -infinity for 0 */
+} sized;
+
+static sized size_up(double v)
 {
-    double w = 1 + log10(fabs(v) / most) / 1.5;
-    return v == 0 || !(w > 0) ? 0 : fmin(w, 2);
+    return (sized){ sign_of(v), v == 0 ? -INFINITY : log10(fabs(v)) };
 }
 
-/* The number of decades, from -2 for 1e-8 to 2 for 1e8. */
-static double size_of(double v)
+/* From 0 for what is below a thirtieth of `most` to 1, and beyond for what is larger. */
+static double weight(sized v, double most_decades)
 {
-    return v == 0 ? -2 : fmax(-2, fmin(2, log10(fabs(v)) / 4));
+    double w = 1 + (v.decades - most_decades) / 1.5;
+    return w > 0 ? fmin(w, 2) : 0;
+}
+
+/* From -2 for 1e-8 to 2 for 1e8. */
+static double scale(sized v)
+{
+    return fmax(-2, fmin(2, v.decades / 4));
 }
 
 /* What is known of a node at a point. */
 typedef struct known {
     double value, slope;
-    double effect; /* see above */
-    double total;  /* for a variable: the derivative by the input; else 0 */
-    double most;   /* the largest derivative by an input */
+    int input;    /* the node is a variable */
+    double total; /* then the derivative by the input, else 0 */
+    double most;  /* the decades of the largest derivative by an input */
 } known;
 
 /* The features at a point. Those of derivatives are 0 where the formula has none there. */
 static void point_features(float out[POINT_FEATURES], const known *k)
 {
+    sized value = size_up(k->value), slope = size_up(k->slope), effect = slope;
     if (isfinite(k->value)) {
-        out[9] = (float)sign_of(k->value);
-        out[10] = (float)size_of(k->value);
+        out[9] = (float)value.sign;
+        out[10] = (float)scale(value);
         out[11] = (float)tanh(k->value);
     }
-    if (!isfinite(k->slope) || !isfinite(k->effect) || !isfinite(k->total) || !(k->most > 0) ||
-        isinf(k->most))
+    if (!k->input) /* the product's logarithm is the sum */
+        effect = (sized){ sign_of(k->slope * k->value), slope.decades + value.decades };
+    double product = k->input ? k->slope : k->slope * k->value;
+    if (!isfinite(product) || !isfinite(k->slope) || !isfinite(k->total) || !isfinite(k->most))
         return;
     out[0] = 1;
-    out[1] = (float)sign_of(k->slope);
-    out[2] = (float)sign_of(k->effect);
-    out[3] = (float)(sign_of(k->slope) * weight(k->slope, k->most));
-    out[4] = (float)(sign_of(k->effect) * weight(k->effect, k->most));
-    out[5] = (float)weight(k->effect, k->most);
-    out[6] = (float)size_of(k->effect);
-    out[7] = (float)sign_of(k->total);
-    out[8] = (float)(sign_of(k->total) * weight(k->total, k->most));
+    out[1] = (float)slope.sign;
+    out[2] = (float)effect.sign;
+    out[3] = (float)(slope.sign * weight(slope, k->most));
+    out[5] = (float)weight(effect, k->most);
+    out[4] = (float)effect.sign * out[5];
+    out[6] = (float)scale(effect);
+    if (k->input) {
+        sized total = size_up(k->total);
+        out[7] = (float)total.sign;
+        out[8] = (float)(total.sign * weight(total, k->most));
+    }
 }
 
 /* The derivatives by the inputs at a point; returns the largest. */
@@ -112,14 +128,14 @@ int model_slopes(float *out, expr e, int form, arena *tmp)
         value && slope && read.node && expr_sensitivities(read, x, points, value, slope, tmp);
     memset(out, 0, e.count * MODEL_SLOPE_FEATURES * sizeof *out);
     for (int p = 0; p < MODEL_SLOPE_POINTS && good; p++) {
-        double most = input_slopes(total, e, slope, p);
+        double most = log10(input_slopes(total, e, slope, p));
         for (size_t i = 0; i < e.count; i++) {
             int input = e.node[i].op == EXPR_VARIABLE;
-            known k = { .value = value[i * points + (size_t)p],
-                        .slope = slope[i * points + (size_t)p],
-                        .total = input ? total[e.node[i].var] : 0,
-                        .most = most };
-            k.effect = input ? k.slope : k.slope * k.value;
+            const known k = { .value = value[i * points + (size_t)p],
+                              .slope = slope[i * points + (size_t)p],
+                              .input = input,
+                              .total = input ? total[e.node[i].var] : 0,
+                              .most = most };
             point_features(out + i * MODEL_SLOPE_FEATURES + p * POINT_FEATURES, &k);
         }
     }
