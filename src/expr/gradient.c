@@ -227,6 +227,7 @@ int expr_gradient(expr e, const double *const *x, size_t rows, const size_t *nod
 int expr_sensitivities(expr e, const double *const *x, size_t rows, double *value, double *slope,
                        arena *tmp)
 {
+    assert(e.count > 0);
     arena_pos before = arena_mark(tmp);
     size_t *all = arena_array(tmp, e.count, sizeof *all);
     for (size_t i = 0; i < e.count && all; i++)
