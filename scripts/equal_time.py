@@ -35,8 +35,8 @@ COMMON = {"preset": "small", "stage": "S5", "edits": 2, "subtrees": 1, "first_st
 # As models/README.md has them: the default model's, and those of the model of forms, without forms
 # (all samples in the exact view, which is what is measured) and with them (half of the samples).
 NEW = {**COMMON, "constants": "value", "slopes": "yes", "optimizer": "muon", "muon_lr": 4e-3,
-       "average": 0.99, "lr": 1.5e-3, "warmup": 100, "rows": 12, "laws": 0.3, "zoom": 0.2, "first_zoom": 0.2, "constant_edits": 0.3,
-       "products": "auto"}
+       "average": 0.99, "lr": 1.5e-3, "warmup": 100, "rows": 12, "laws": 0.3, "zoom": 0.2, "first_zoom": 0.2,
+       "constant_edits": 0.3, "products": "auto"}
 RECIPES = {
     "old": {**COMMON, "lr": 1.2e-3, "warmup": 200, "rows": 50, "zoom": 0.3},
     "new": NEW,

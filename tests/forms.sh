@@ -8,8 +8,8 @@ start "$1"
 python=/usr/bin/python3
 
 "$snip" train --preset tiny --stage S5 --set statistics=yes --set points=0 --set layers=1 \
-    --set hidden=16 --set d=32 --set channels=1 --set ff=64 --set latent=16 --set constants=value --set slopes=yes \
-    --set forms=yes --set forms_share=0.6 --set laws=0.5 --set zoom=0.3 --set noise=0.1 \
+    --set hidden=16 --set d=32 --set channels=1 --set ff=64 --set latent=16 --set constants=value \
+    --set slopes=yes --set forms=yes --set forms_share=0.6 --set laws=0.5 --set zoom=0.3 --set noise=0.1 \
     --set rows=12 --batch-size 32 --warmup 1 --steps 6 --quiet --out model >/dev/null || exit 1
 export SNIP_MODEL=$work/model/model.safetensors
 
@@ -157,8 +157,8 @@ refused 'no usable table' 'x^2\tx=1:5 y=1:2\n'
 
 # A run with all keys is resumed bit for bit.
 keys="--preset tiny --stage S5 --set statistics=yes --set points=0 --set d=32 --set channels=1
-    --set constants=value --set slopes=yes --set forms=yes --set forms_share=0.5 --set laws=0.3 --set optimizer=muon
-    --set average=0.9 --set schedule=constant --batch-size 8 --warmup 2 --threads 1 --quiet"
+    --set constants=value --set slopes=yes --set forms=yes --set forms_share=0.5 --set laws=0.3
+    --set optimizer=muon --set average=0.9 --set schedule=constant --batch-size 8 --warmup 2 --threads 1 --quiet"
 "$snip" train $keys --steps 8 --out whole >/dev/null 2>&1 || bad "a run with all keys"
 "$snip" train $keys --steps 4 --out halves >/dev/null 2>&1
 "$snip" train $keys --steps 8 --out halves --resume >out 2>&1 || bad "resuming: $(cat out)"

@@ -55,7 +55,7 @@ static const settings_key keys[] = {
     LATER_NUMBER(hidden, 1, 8192, "features, statistics: width of the embedder's hidden layer"),
     LATER_CHOICE(constants, constants,
                  "a formula's constant: SNIP's three tokens, or one of its value"),
-    LATER_CHOICE(slopes, no_yes, "slopes of the formula by each of its parts"),
+    LATER_CHOICE(slopes, no_yes, "slopes and values of all parts of a formula at seven points"),
     LATER_CHOICE(forms, no_yes, "a second view: forms, whose constants are free"),
 };
 const settings model_settings = { keys, sizeof keys / sizeof *keys };

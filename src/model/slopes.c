@@ -64,15 +64,14 @@ typedef struct known {
 /* The features at a point. Those of derivatives are 0 where the formula has none there. */
 static void point_features(float out[POINT_FEATURES], const known *k)
 {
-    sized value = size_up(k->value), slope = size_up(k->slope), effect = slope;
+    sized value = size_up(k->value), slope = size_up(k->slope);
+    double product = k->input ? k->slope : k->slope * k->value; /* its logarithm is a sum */
+    sized effect = { sign_of(product), slope.decades + (k->input ? 0 : value.decades) };
     if (isfinite(k->value)) {
         out[9] = (float)value.sign;
         out[10] = (float)scale(value);
         out[11] = (float)tanh(k->value);
     }
-    if (!k->input) /* the product's logarithm is the sum */
-        effect = (sized){ sign_of(k->slope * k->value), slope.decades + value.decades };
-    double product = k->input ? k->slope : k->slope * k->value;
     if (!isfinite(product) || !isfinite(k->slope) || !isfinite(k->total) || !isfinite(k->most))
         return;
     out[0] = 1;

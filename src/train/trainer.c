@@ -682,17 +682,19 @@ static snip_code choose_products(run *r, int has, snip_status *st)
     return code;
 }
 
-/* The weights of the tensors that both models have. */
+/* All weights of `from`, whose tensors m has, too, in the same order and maybe among others. */
 static void take_weights(model *m, const model *from)
 {
-    for (size_t k = 0, j = 0; k < m->tensors && j < from->tensors; k++) {
+    size_t j = 0;
+    for (size_t k = 0; k < m->tensors && j < from->tensors; k++) {
         const model_tensor *t = &m->tensor[k], *u = &from->tensor[j];
         if (strcmp(t->name, u->name) != 0)
-            continue; /* one that `from` lacks: both have them in the same order */
+            continue; /* one that `from` lacks */
         assert(model_tensor_size(t) == model_tensor_size(u));
         memcpy(m->w + t->offset, from->w + u->offset, model_tensor_size(t) * sizeof *m->w);
         j++;
     }
+    assert(j == from->tensors);
 }
 
 /* The weights of a new run. */
