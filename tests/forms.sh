@@ -129,7 +129,8 @@ PY
 "$snip" embed --formulas one.txt --view form -o x.npy --model plain/model.safetensors >out 2>err &&
     bad "a model without forms reads one" || { grep -q 'not trained to read forms' err && good ||
         bad "says $(cat err)"; }
-for sets in "forms=yes" "forms_share=0.5" "constants=value --set forms_share=0.5" "formulas_share=0.5"; do
+for sets in "forms=yes" "forms_share=0.5" "constants=value --set forms_share=0.5" "formulas_share=0.5" \
+    "refits=1" "constants=value --set forms=yes --set refits=1"; do
     "$snip" train --preset tiny --steps 2 --warmup 1 --batch-size 4 --set $sets --out no >out 2>err
     [ $? = 2 ] && [ "$(wc -l <err)" = 1 ] && good || bad "--set $sets: $(cat err)"
 done
@@ -157,8 +158,8 @@ refused 'no usable table' 'x^2\tx=1:5 y=1:2\n'
 
 # A run with all keys is resumed bit for bit.
 keys="--preset tiny --stage S5 --set statistics=yes --set points=0 --set d=32 --set channels=1
-    --set constants=value --set slopes=yes --set forms=yes --set forms_share=0.5 --set laws=0.3
-    --set optimizer=muon --set average=0.9 --set schedule=constant --batch-size 8 --warmup 2 --threads 1 --quiet"
+    --set constants=value --set slopes=yes --set forms=yes --set forms_share=0.5 --set laws=0.5
+    --set refits=2 --set optimizer=muon --set average=0.9 --set schedule=constant --batch-size 8 --warmup 2 --threads 1 --quiet"
 "$snip" train $keys --steps 8 --out whole >/dev/null 2>&1 || bad "a run with all keys"
 "$snip" train $keys --steps 4 --out halves >/dev/null 2>&1
 "$snip" train $keys --steps 8 --out halves --resume >out 2>&1 || bad "resuming: $(cat out)"

@@ -17,11 +17,12 @@ for n in 1 2 3; do
         echo "FAILED: $n ranks"; cat run$n.out run$n.err; exit 1
     fi
 done
-# Muon, the moving average and larger batches in the end, too.
+# Muon, the moving average, larger batches in the end, forms and lists of them, too.
 for n in 1 2; do
     if ! ranks $n muon$n "$snip" train $settings --set optimizer=muon --set muon_lr=1e-3 --set average=0.9 \
         --set last=12 --set last_batch=15 --set last_lr=1e-4 --set constant_edits=0.5 \
-        --set slopes=yes --out muon$n; then
+        --set slopes=yes --set constants=value --set forms=yes --set forms_share=0.6 --set laws=0.5 \
+        --set refits=2 --out muon$n; then
         echo "FAILED: Muon on $n ranks"; cat muon$n.out muon$n.err; exit 1
     fi
 done

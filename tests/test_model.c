@@ -362,8 +362,8 @@ static void embeddings_of_all_views_are_right(void **state)
     float *rows[TRAIN_VIEWS], *grad = arena_array(g->a, g->m->size, sizeof *grad);
     run_stage(g, TRAIN_S5, grad, rows);
     safetensors_file f = golden_tensors("model-common/embeddings-f64.safetensors", g->a);
-    static const char *const names[TRAIN_VIEWS] = { "gS", "gV", "c", "o", "p" };
-    for (int v = 0; v < TRAIN_VIEWS; v++) {
+    static const char *const names[] = { "gS", "gV", "c", "o", "p" };
+    for (size_t v = 0; v < sizeof names / sizeof *names; v++) {
         const safetensors_entry *e = safetensors_find(&f, names[v]);
         assert_non_null(e);
         for (size_t i = 0; i < e->shape[0] * e->shape[1]; i++)

@@ -556,3 +556,53 @@ snip_code law_of_formula(data_sample *out, expr e, int dim, const double *low, c
     }
     return SNIP_UNSUPPORTED;
 }
+
+/* On another's inputs ------------------------------------------------------------------------- */
+
+static double root_mean_square(const double *v, size_t n)
+{
+    double sum = 0;
+    for (size_t i = 0; i < n; i++)
+        sum += v[i] * v[i] / (double)n;
+    return sqrt(sum);
+}
+
+double *data_law_sizes(const double *const *x, int dim, size_t rows, arena *a)
+{
+    double *size = arena_array(a, (size_t)dim, sizeof *size);
+    for (int j = 0; j < dim && size; j++)
+        size[j] = root_mean_square(x[j], rows);
+    return size;
+}
+
+/* factor * x_j, in `a`. */
+static expr scaled_input(double factor, size_t j, arena *a)
+{
+    expr e = { arena_zero(a, 3 * sizeof(expr_node)), 3 };
+    if (e.node) {
+        e.node[0].op = EXPR_MUL;
+        e.node[1].op = EXPR_NUMBER;
+        e.node[1].value = factor;
+        e.node[2].op = EXPR_VARIABLE;
+        e.node[2].var = (uint16_t)j;
+        expr_measure(e);
+    }
+    return e;
+}
+
+expr data_law_on(expr e, const double *size, int dim, const double *const *x, size_t rows,
+                 int columns, rng *r, arena *a)
+{
+    int column[DATA_DIMS_MAX];
+    expr by[DATA_DIMS_MAX];
+    for (int j = 0; j < columns; j++)
+        column[j] = j;
+    rng_shuffle(r, column, columns);
+    for (int j = 0; j < dim; j++) {
+        double own = root_mean_square(x[column[j]], rows);
+        by[j] = scaled_input(own > 0 ? size[j] / own : 1, (size_t)column[j], a);
+        if (!by[j].node)
+            return (expr){ 0 };
+    }
+    return expr_substitute(e, by, (size_t)dim, a);
+}

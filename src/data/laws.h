@@ -49,6 +49,15 @@ typedef struct data_law {
 snip_code data_law_draw(data_sample *out, data_law *law, const data_gen *gen, uint64_t seed,
                         rng_stream stream, uint64_t index, arena *a);
 
+/* The root mean squares of `dim` columns, in `a`; NULL when memory is out. */
+double *data_law_sizes(const double *const *x, int dim, size_t rows, arena *a);
+
+/* A law of other inputs, dim <= columns of them, on the columns of x: each of its inputs becomes a
+ * column drawn at random, times a free constant, so that it is as large as `size` says the input
+ * was. In `a`; node is NULL when memory is out. */
+expr data_law_on(expr e, const double *size, int dim, const double *const *x, size_t rows,
+                 int columns, rng *r, arena *a);
+
 /* R^2 of the best linear function of columns x[0..dim), each of mean 0, for y. */
 double data_linear_fit(const double *const *x, int dim, const double *y, size_t n);
 

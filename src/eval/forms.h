@@ -10,6 +10,7 @@
 #define EVAL_FORMS_H
 
 #include "eval/suites.h"
+#include "regress/line.h"
 #include "regress/rank.h"
 
 enum {
@@ -22,7 +23,6 @@ enum {
     FORMS_CANDIDATES = 1 + FORMS_LAWS + FORMS_EDITS
 };
 #define FORMS_NOISE  0.05
-#define FORMS_DIGITS 10.0 /* more than so many are rounding */
 
 typedef struct forms_condition {
     const char *name; /* in results.json */
@@ -113,16 +113,12 @@ snip_code forms_problem_draw(forms_problem *out, const forms_set *set, size_t in
 snip_code forms_table(regress_problem *out, const forms_problem *p, int condition,
                       const eval_how *how, arena *a);
 
-/* a + b * core, in `to`. node is NULL when memory is out. */
-expr forms_line(expr core, double a, double b, arena *to);
-
 /* Fits a + b * core on the table's rows. `starts` as in regress_fit_constants. NaN constants never
  * come out: where nothing is finite, *out is core as given. */
 snip_code forms_fit(expr *out, expr core, const regress_problem *p, int starts, arena *a,
                     arena *tmp);
 
-/* -log10(1 - R^2) on the problem's judging rows, at most FORMS_DIGITS; -infinity where e is not
- * finite. NaN when memory is out. */
+/* regress_digits on the problem's judging rows. */
 double forms_digits(expr e, const forms_problem *p, arena *tmp);
 
 /* |correlation| of e's values with y, 0 where they are not finite or do not vary. -1 when memory is

@@ -191,7 +191,7 @@ static int change(expr *e, forms_problem *q, const forms_problem *p, int what, a
         q->x[j] = x;
     }
     if (what == Y_FACTOR || what == Y_OFFSET)
-        *e = forms_line(p->truth, offset, factor, a);
+        *e = regress_line(p->truth, offset, factor, a);
     else
         *e = in_units(p->truth, p->dim, 1 / units, what == COLUMNS, a);
     return e->node != NULL;

@@ -46,22 +46,12 @@ void forms_rng(rng *r, const eval_how *how, forms_draws what, uint64_t index)
 
 /* Rivals -------------------------------------------------------------------------------------- */
 
-static double root_mean_square(const double *v, size_t n)
-{
-    double sum = 0;
-    for (size_t i = 0; i < n; i++)
-        sum += v[i] * v[i] / (double)n;
-    return sqrt(sum);
-}
-
 static snip_code add_rival(forms_set *set, expr e, int dim, const double *const *x, size_t rows,
                            arena *a)
 {
-    double *size = arena_array(a, (size_t)dim, sizeof *size);
+    double *size = data_law_sizes(x, dim, rows, a);
     if (!size)
         return SNIP_NOMEM;
-    for (int j = 0; j < dim; j++)
-        size[j] = root_mean_square(x[j], rows);
     set->rival[set->rivals++] = (forms_rival){ e, dim, size };
     return SNIP_OK;
 }
@@ -249,39 +239,6 @@ static int add_candidate(forms_problem *p, expr e, int role, rng *r, arena *a, a
     return code == SNIP_NOMEM ? -1 : added;
 }
 
-/* factor * x_j, in `a`. */
-static expr scaled_input(double factor, size_t j, arena *a)
-{
-    expr e = { arena_zero(a, 3 * sizeof(expr_node)), 3 };
-    if (e.node) {
-        e.node[0].op = EXPR_MUL;
-        e.node[1].op = EXPR_NUMBER;
-        e.node[1].value = factor;
-        e.node[2].op = EXPR_VARIABLE;
-        e.node[2].var = (uint16_t)j;
-        expr_measure(e);
-    }
-    return e;
-}
-
-/* The rival on the problem's columns, drawn at random, each in a unit in which it is as large as
- * the rival's own was. */
-static expr on_columns(const forms_rival *f, const forms_problem *p, rng *r, arena *a)
-{
-    int column[DATA_DIMS_MAX];
-    expr by[DATA_DIMS_MAX];
-    for (int j = 0; j < p->dim; j++)
-        column[j] = j;
-    rng_shuffle(r, column, p->dim);
-    for (int j = 0; j < f->dim; j++) {
-        double size = root_mean_square(p->x[column[j]], FORMS_TABLE);
-        by[j] = scaled_input(size > 0 ? f->size[j] / size : 1, (size_t)column[j], a);
-        if (!by[j].node)
-            return (expr){ 0 };
-    }
-    return expr_substitute(f->e, by, (size_t)f->dim, a);
-}
-
 /* How well a rival suits: 0 best, -1 not at all. Those of the corpora with as many inputs come
  * first, then laws with as many, then laws with fewer. */
 static int suits(const forms_set *set, size_t k, int dim)
@@ -305,7 +262,8 @@ static int add_rivals(forms_problem *p, const forms_set *set, rng *r, arena *a, 
         for (size_t i = 0; i < set->rivals && !failed && p->n < before + FORMS_LAWS; i++) {
             if (suits(set, (size_t)order[i], p->dim) != class)
                 continue;
-            expr e = on_columns(&set->rival[order[i]], p, r, tmp);
+            const forms_rival *f = &set->rival[order[i]];
+            expr e = data_law_on(f->e, f->size, f->dim, p->x, FORMS_TABLE, p->dim, r, tmp);
             failed = !e.node || add_candidate(p, e, FORMS_LAW, r, a, tmp) < 0;
         }
     arena_reset(tmp, mark);
@@ -434,76 +392,19 @@ snip_code forms_table(regress_problem *out, const forms_problem *p, int conditio
     return regress_problem_whole(out, &t, how->seed, a, NULL);
 }
 
-/* a + b * core for the best a and b; 0 and 1 where there are none. */
-static void best_line(double *a, double *b, const double *v, const double *y, size_t n)
-{
-    double mean = numbers_mean(v, n), mean_y = numbers_mean(y, n), vv = 0, vy = 0;
-    for (size_t i = 0; i < n; i++) {
-        vv += (v[i] - mean) * (v[i] - mean);
-        vy += (v[i] - mean) * (y[i] - mean_y);
-    }
-    int good = isfinite(vv) && vv > 0 && isfinite(vy / vv);
-    *b = good ? vy / vv : 1;
-    *a = good ? mean_y - *b * mean : 0;
-}
-
-expr forms_line(expr core, double a, double b, arena *to)
-{
-    enum { MORE = 4 };
-    expr e = { arena_zero(to, (core.count + MORE) * sizeof(expr_node)), core.count + MORE };
-    if (e.node) {
-        e.node[0].op = EXPR_ADD;
-        e.node[1].op = e.node[3].op = EXPR_NUMBER;
-        e.node[1].value = a;
-        e.node[2].op = EXPR_MUL;
-        e.node[3].value = b;
-        memcpy(e.node + MORE, core.node, core.count * sizeof *core.node);
-        expr_measure(e);
-    }
-    return e;
-}
-
 snip_code forms_fit(expr *out, expr core, const regress_problem *p, int starts, arena *a,
                     arena *tmp)
 {
-    const double *const *x = (const double *const *)p->x;
-    arena_pos mark = arena_mark(tmp);
-    double *v = arena_array(tmp, p->train, sizeof *v), from = 0, slope = 1;
-    size_t *node = arena_array(tmp, core.count, sizeof *node);
-    size_t finite = v && node ? expr_eval(core, x, p->train, v, tmp) : (size_t)-1;
-    regress_fit fit;
-    if (finite == (size_t)-1)
-        return SNIP_NOMEM;
-    if (finite == p->train)
-        best_line(&from, &slope, v, p->y, p->train);
-    size_t constants = expr_constants(core, node);
-    arena_reset(tmp, mark);
-    expr e = forms_line(core, from, slope, a);
-    if (!e.node)
-        return SNIP_NOMEM;
-    *out = e;
-    if (constants == 0)
-        return SNIP_OK;
-    snip_code code = regress_fit_constants(out, &fit, e, x, p->y, p->fit, starts, p->seed, a, NULL);
-    if (code == SNIP_UNSUPPORTED)
-        *out = e;
-    return code == SNIP_NOMEM ? code : SNIP_OK;
+    return regress_fit_line(out, core, (const double *const *)p->x, p->y, p->fit,
+                            &(regress_fit_how){ .starts = starts, .seed = p->seed }, a, tmp);
 }
 
 double forms_digits(expr e, const forms_problem *p, arena *tmp)
 {
-    const double *x[DATA_DIMS_MAX], *y = p->y + FORMS_TABLE;
-    double v[FORMS_JUDGE], mean = numbers_mean(y, FORMS_JUDGE), all = 0, left = 0;
+    const double *x[DATA_DIMS_MAX];
     for (int j = 0; j < p->dim; j++)
         x[j] = p->x[j] + FORMS_TABLE;
-    if (expr_eval(e, x, FORMS_JUDGE, v, tmp) == (size_t)-1)
-        return NAN;
-    for (size_t i = 0; i < FORMS_JUDGE; i++) {
-        all += (y[i] - mean) * (y[i] - mean);
-        left += (v[i] - y[i]) * (v[i] - y[i]);
-    }
-    double share = left / all;
-    return isfinite(share) ? -log10(fmax(share, pow(10, -FORMS_DIGITS))) : -INFINITY;
+    return regress_digits(e, x, p->y + FORMS_TABLE, FORMS_JUDGE, tmp);
 }
 
 double forms_correlation(expr e, const double *const *x, const double *y, size_t rows, arena *tmp)

@@ -692,9 +692,11 @@ snip_code regress_fit_weighted(expr *out, regress_fit *result, expr e, const dou
         arena_reset(a, before);
         return status_nomem(st);
     }
-    const regress_fit_free all = {
-        .node = node, .first = first, .count = expr_constants(e, node), .pace = how->pace
-    };
+    const regress_fit_free all = { .node = node,
+                                   .first = first,
+                                   .count = expr_constants(e, node),
+                                   .evaluations = how->evaluations,
+                                   .pace = how->pace };
     for (size_t j = 0; j <= all.count; j++)
         first[j] = j;
     snip_code code = SNIP_OK;

@@ -64,6 +64,7 @@ typedef struct regress_fit_how {
     int starts;
     uint64_t seed;
     regress_fit_pace pace;
+    int evaluations; /* as in regress_fit_free */
 } regress_fit_how;
 
 /* regress_fit_constants with a weight for each row (NULL: 1), as above. Where it is to be quick,

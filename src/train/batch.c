@@ -8,8 +8,10 @@
 #include "base/numbers.h"
 #include "data/laws.h"
 #include "expr/vec.h"
+#include "train/refits.h"
 
-#define ALL_FREE 0.4 /* share of forms in which even what standardising brought in is free */
+enum { REFIT_TABLES = 2 }; /* of a list: the table as it is, and upside down */
+#define ALL_FREE 0.4       /* share of forms in which even what standardising brought in is free */
 
 /* One sample with its subtrees and variants, before the batch is put together. Variants are counted
  * from 0 here, subtree by subtree. */
@@ -34,7 +36,9 @@ typedef struct context {
     data_perturbed *subtree; /* [subtrees] */
     size_t subtrees;
     int whole_only;      /* there is no subtree to speak of */
-    variant_forms *form; /* of all variants; NULL in the exact view */
+    variant_forms *form; /* of all variants but a list's; NULL in the exact view */
+    train_refit refit[TRAIN_REFITS];
+    size_t refits;
     rng r;
     arena *a;
 } context;
@@ -111,16 +115,25 @@ static snip_code make_forms(context *c, size_t variants)
     return code;
 }
 
-/* Which rows each variant has. */
+/* Which rows each variant has. Those of a list come last. */
 static snip_code make_variants(drawn *d, context *c, int form)
 {
+    size_t variants = 0;
     for (size_t i = 0; i < c->subtrees; i++)
-        d->variants += c->subtree[i].count;
+        variants += c->subtree[i].count;
+    d->variants = variants + (c->refits ? c->refits + REFIT_TABLES : 0);
     d->variant = arena_zero(c->a, d->variants * sizeof *d->variant);
     d->formula = arena_array(c->a, 1 + 2 * d->variants, sizeof *d->formula);
     if (!d->variant || !d->formula)
         return SNIP_NOMEM;
-    snip_code code = form ? make_forms(c, d->variants) : SNIP_OK;
+    snip_code code = form ? make_forms(c, variants) : SNIP_OK;
+    for (size_t n = variants; n < d->variants; n++) {
+        int is_form = n < variants + c->refits;
+        d->variant[n] = (train_variant){ .k = 1,
+                                         .form = 1,
+                                         .views = 1 << (is_form ? TRAIN_REFIT_S : TRAIN_REFIT_V),
+                                         .digits = is_form ? c->refit[n - variants].digits : 0 };
+    }
     for (size_t i = 0, n = 0, first = 0; i < c->subtrees && code == SNIP_OK; i++, first = n)
         for (size_t k = 0; k < c->subtree[i].count; k++, n++) {
             train_variant *v = &d->variant[n];
@@ -175,6 +188,25 @@ static void add_parent_rows(train_formula *f, size_t i, size_t variant, const dr
     }
 }
 
+/* The forms of the list, as far as there are words for them. */
+static snip_code make_refits(drawn *d, const context *c)
+{
+    size_t first = d->variants - c->refits - REFIT_TABLES;
+    train_formula *f;
+    snip_code code = SNIP_OK;
+    for (size_t i = 0; i < c->refits && code == SNIP_OK; i++) {
+        code = add_formula(d, &f, c->refit[i].core, 1, c);
+        if (code == SNIP_OK) {
+            add_row(f, TRAIN_REFIT_S, first + i, 0, f->words.tokens.count);
+        } else if (code == SNIP_UNSUPPORTED) {
+            d->formulas--;
+            d->variant[first + i].views = 0;
+            code = SNIP_OK;
+        }
+    }
+    return code;
+}
+
 /* All formulas: the original, which serves all its subtrees, its edits, and subtrees alone. */
 static snip_code make_formulas(drawn *d, const context *c)
 {
@@ -199,7 +231,7 @@ static snip_code make_formulas(drawn *d, const context *c)
                     add_row(f, TRAIN_O, n, 0, f->words.tokens.count);
             }
         }
-    return code;
+    return code == SNIP_OK && c->refits ? make_refits(d, c) : code;
 }
 
 /* The values of the sample's tables, with noise if asked. */
@@ -212,15 +244,20 @@ static const double *noisy(const double *y, size_t n, context *c)
     return data_noisy(y, n, clean ? 0 : level, &c->r, c->a);
 }
 
+static const double *negated(const double *y, size_t n, arena *a)
+{
+    double *out = arena_array(a, n, sizeof *out);
+    for (size_t i = 0; i < n && out; i++)
+        out[i] = -y[i];
+    return out;
+}
+
 /* In the form view a table shows the core, not what a factor below 0 makes of it. */
 static const double *oriented(const double *y, size_t n, size_t variant, int part, const context *c)
 {
     if (!c->form || (part ? c->form[variant].part.factor : c->form[variant].whole.factor) > 0)
         return y;
-    double *out = arena_array(c->a, n, sizeof *out);
-    for (size_t i = 0; i < n && out; i++)
-        out[i] = -y[i];
-    return out;
+    return negated(y, n, c->a);
 }
 
 /* Tables that share X: group->count columns y[], given on all rows. `chosen` are the rows in the
@@ -273,6 +310,13 @@ static snip_code make_tables(drawn *d, context *c)
                     return SNIP_NOMEM;
                 row[count++] = (train_row){ .view = view, .variant = variant };
             }
+    const double *listed = c->refits ? noisy(c->s.y, all, c) : NULL;
+    for (size_t k = 0; k < REFIT_TABLES && c->refits; k++) {
+        if (!listed || !(y[count] = k ? negated(listed, all, c->a) : listed))
+            return SNIP_NOMEM;
+        row[count++] =
+            (train_row){ .view = TRAIN_REFIT_V, .variant = d->variants - REFIT_TABLES + k };
+    }
     d->table.row = row;
     d->table.group = (model_table_group){
         .points = points, .dim = c->s.dim, .form = c->form != NULL, .count = count
@@ -293,23 +337,40 @@ static snip_code take_form(context *c, int all_free)
     return code;
 }
 
+/* The list of a law that was drawn at `index`. */
+static snip_code draw_refits(context *c, const data_law *law, uint64_t index, int all_free)
+{
+    const train_refits_of of = { .law = law,
+                                 .s = &c->s,
+                                 .all_free = all_free,
+                                 .seed = c->how->seed,
+                                 .stream = c->how->stream,
+                                 .index = index };
+    return train_refits_draw(c->refit, &c->refits, &of, &c->r, c->a);
+}
+
 /* Draws the sample, its subtrees and their edits, without tokens. *form is its view. */
 static snip_code draw_sample(context *c, uint64_t index, size_t subtrees, int *form)
 {
     const train_batch_how *how = c->how;
     const data_gen gen = { .dims = c->m->vocab->dims, .points = DATA_POINTS };
+    data_law raw;
     rng_init_part(&c->r, how->seed, how->stream, index, RNG_ABOUT);
     int own = how->own && rng_uniform(&c->r) < how->own_share;
     int law = own || (how->laws > 0 && rng_uniform(&c->r) < how->laws);
     snip_code code =
         own   ? data_own_law_draw(&c->s, how->own, &gen, how->seed, how->stream, index, c->a)
-        : law ? data_law_draw(&c->s, NULL, &gen, how->seed, how->stream, index, c->a)
+        : law ? data_law_draw(&c->s, &raw, &gen, how->seed, how->stream, index, c->a)
               : data_sample_draw(&c->s, &gen, how->seed, how->stream, index, c->a);
     if (code == SNIP_OK && !law && how->zoom > 0 && rng_uniform(&c->r) < how->zoom)
         code = data_sample_zoom(&c->s, &c->r, c->a);
     *form = how->forms > 0 && rng_uniform(&c->r) < how->forms;
+    int all_free = *form && rng_uniform(&c->r) < ALL_FREE;
     if (*form && code == SNIP_OK)
-        code = take_form(c, rng_uniform(&c->r) < ALL_FREE);
+        code = take_form(c, all_free);
+    int list = *form && law && !own && how->refits;
+    if (list && code == SNIP_OK)
+        code = draw_refits(c, &raw, index, all_free);
     c->subtree[0].count = 1;
     if (code == SNIP_OK && train_uses(how->stage, TRAIN_P)) {
         /* Another constant is the same form: no negative there, and an edit lost. */

@@ -24,6 +24,7 @@ typedef struct train_batch_how {
     double zoom;  /* share of samples f(x) that become f(m + s x): m one of the points, s small */
     double laws;  /* share of samples that are short laws (data/laws.h) */
     double forms; /* share of samples in the form view */
+    int refits;   /* laws in the form view come with a list (refits.h) */
     const data_own_laws *own; /* a user's formulas, or NULL */
     double own_share;         /* share of samples that are of these */
     uint64_t seed;

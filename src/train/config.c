@@ -37,6 +37,7 @@ static const settings_key keys[] = {
     NUMBER(laws, REAL, 0, 1),
     NUMBER(forms_share, REAL, 0, 1),
     NUMBER(constant_edits, REAL, 0, 1),
+    NUMBER(refits, REAL, 0, 1e4),
     NUMBER(formulas, WHOLE, 0, 9.1e15),
     NUMBER(formulas_share, REAL, 0, 1),
     NUMBER(first, WHOLE, 0, 1e12),
@@ -128,6 +129,8 @@ snip_code train_config_check(const train_config *c, const model_config *m, snip_
     if ((c->forms_share > 0) != (m->forms != 0))
         return status_fail(st, SNIP_FORMAT, 0,
                            "a model with forms = yes needs forms_share above 0, and the contrary");
+    if (c->refits > 0 && !(c->forms_share > 0 && c->laws > 0))
+        return status_fail(st, SNIP_FORMAT, 0, "refits is for runs with forms and laws");
     if ((c->last > 0) != (c->last_batch > 0 || c->last_lr > 0))
         return status_fail(st, SNIP_FORMAT, 0,
                            "last is the step from which on last_batch or last_lr are in force: "

@@ -7,7 +7,8 @@
  * and C(A, B) = (I(A -> B) + I(B -> A)) / 2 (1, 21). The objective of the last stage is
  * C(G^S, G^V) + C(C, P) + C(O, P) (22-24, 44); earlier stages leave rows out (25-43). We weigh the
  * last two terms by lambda (the paper: 1), may take cosines with a learned scale in place of inner
- * products, and may add the gap between the centroids of G^S and G^V. */
+ * products, and may add the gap between the centroids of G^S and G^V, and the order of refitted
+ * forms. */
 #include "train/objective.h"
 
 #include <math.h>
@@ -15,6 +16,12 @@
 #include <string.h>
 
 #include "nn/nn.h"
+#include "train/refits.h"
+
+/* Forms count as better from a tenth of a digit on; a difference of 0.1 between their cosines then
+ * means odds of e^2. */
+enum { REFITS_MARGIN = TRAIN_REFITS_UNIT / 10 };
+static const double REFITS_SHARP = 20;
 
 #define ROW(name, tree, originals, edits, everyone) { tree, originals, edits, everyone },
 const train_stage_row train_stage_of[TRAIN_STAGES] = { TRAIN_STAGE_LIST(ROW) };
@@ -264,6 +271,90 @@ static double gap(picked *a, picked *b, size_t latent, double weight)
     return sqrt(square);
 }
 
+/* A list of forms and its tables, one as it is and one upside down: places among the picked. */
+typedef struct refit_list {
+    size_t form, forms, table, tables;
+} refit_list;
+
+/* The next list after *at, where those of the item at hand begin. Returns 0 at the end. */
+static int next_list(refit_list *at, const picked *q, const picked *t, const train_variant *v)
+{
+    at->form += at->forms;
+    at->table += at->tables;
+    at->forms = at->tables = 0;
+    if (at->form == q->count)
+        return 0;
+    int item = v[q->from[at->form]].item;
+    while (at->form + at->forms < q->count && v[q->from[at->form + at->forms]].item == item)
+        at->forms++;
+    while (at->table + at->tables < t->count && v[t->from[at->table + at->tables]].item == item)
+        at->tables++;
+    return 1;
+}
+
+/* The loss of a list and its gradient, times `weight`: with s_i the similarity of form i to the
+ * nearer of its tables, as everybody measures it who does not know which way up the form is,
+ *
+ *     mean over pairs where i has more digits than j of log(1 + exp(-sharp (s_i - s_j))).  */
+static double order(const refit_list *l, picked *q, picked *t, const train_variant *v,
+                    size_t latent, double weight)
+{
+    const nn_kernels *kernel = nn_kernels_best();
+    double s[TRAIN_REFITS], ds[TRAIN_REFITS] = { 0 }, loss = 0;
+    size_t nearer[TRAIN_REFITS] = { 0 }, pairs = 0;
+    for (size_t i = 0; i < l->forms; i++) {
+        s[i] = -INFINITY;
+        for (size_t k = l->table; k < l->table + l->tables; k++) {
+            double is =
+                (double)kernel->dot(q->row + (l->form + i) * latent, t->row + k * latent, latent);
+            nearer[i] = is > s[i] ? k : nearer[i];
+            s[i] = fmax(s[i], is);
+        }
+    }
+    for (size_t i = 0; i < l->forms; i++)
+        for (size_t j = 0; j < l->forms; j++) {
+            int more = v[q->from[l->form + i]].digits - v[q->from[l->form + j]].digits;
+            if (more < REFITS_MARGIN)
+                continue;
+            double e = exp(-REFITS_SHARP * (s[i] - s[j])), slope = REFITS_SHARP * e / (1 + e);
+            loss += log1p(e);
+            ds[i] -= slope;
+            ds[j] += slope;
+            pairs++;
+        }
+    if (pairs == 0)
+        return 0;
+    for (size_t i = 0; i < l->forms; i++) {
+        float g = (float)(weight * ds[i] / (double)pairs);
+        for (size_t k = 0; k < latent; k++) {
+            q->grad[(l->form + i) * latent + k] += g * t->row[nearer[i] * latent + k];
+            t->grad[nearer[i] * latent + k] += g * q->row[(l->form + i) * latent + k];
+        }
+    }
+    return loss / (double)pairs;
+}
+
+/* The mean loss of all lists. Returns 0 when memory is out. */
+static int order_refits(double *out, const train_rows *r, const train_how *how, arena *tmp)
+{
+    picked q, t;
+    refit_list at = { 0 };
+    size_t lists = 0;
+    int cosine = how->cosine;
+    *out = 0;
+    if (!pick(&q, r, TRAIN_REFIT_S, cosine, tmp) || !pick(&t, r, TRAIN_REFIT_V, cosine, tmp))
+        return 0;
+    while (next_list(&at, &q, &t, r->variant))
+        lists++;
+    at = (refit_list){ 0 };
+    while (next_list(&at, &q, &t, r->variant))
+        *out +=
+            order(&at, &q, &t, r->variant, r->latent, how->refits / (double)lists) / (double)lists;
+    put_back(r->grad[TRAIN_REFIT_S], &q, r->latent, cosine);
+    put_back(r->grad[TRAIN_REFIT_V], &t, r->latent, cosine);
+    return 1;
+}
+
 int train_objective(train_terms *out, const train_rows *r, const train_how *how, arena *tmp)
 {
     *out = (train_terms){ 0 };
@@ -301,11 +392,12 @@ int train_objective(train_terms *out, const train_rows *r, const train_how *how,
         if (good)
             put_back(r->grad[TRAIN_P], &v, latent, cosine);
     }
+    good = good && order_refits(&out->refits, r, how, tmp);
     out->global = whole[0], out->global_sv = whole[1], out->global_vs = whole[2];
     out->context = context[0], out->context_sv = context[1], out->context_vs = context[2];
     out->standalone = alone[0], out->standalone_sv = alone[1], out->standalone_vs = alone[2];
     out->total = out->global + how->lambda * (out->context + out->standalone) +
-                 how->centre * out->gap * out->gap;
+                 how->centre * out->gap * out->gap + how->refits * out->refits;
     arena_reset(tmp, mark);
     return good;
 }

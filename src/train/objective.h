@@ -12,8 +12,18 @@
 
 #include "base/arena.h"
 
-/* Five matrices (variants, latent), in the order of the paper's letters. */
-typedef enum train_view { TRAIN_GS, TRAIN_GV, TRAIN_C, TRAIN_O, TRAIN_P, TRAIN_VIEWS } train_view;
+/* Matrices (variants, latent): five in the order of the paper's letters, then the forms of lists
+ * and the tables that these were fitted to (refits.h), which no stage of the paper has. */
+typedef enum train_view {
+    TRAIN_GS,
+    TRAIN_GV,
+    TRAIN_C,
+    TRAIN_O,
+    TRAIN_P,
+    TRAIN_REFIT_S,
+    TRAIN_REFIT_V,
+    TRAIN_VIEWS
+} train_view;
 
 /* Sets of views, one bit each. */
 enum {
@@ -58,11 +68,13 @@ int train_reads(train_stage stage, train_view v, int k);
 /* A variant: item i of the batch, k = 0 for the original, and which views have a row of it. In the
  * form view `whole` and `part` are hashes of the forms of parent and subtree: one form fits many
  * tables, so rows of equal forms are no negatives of each other. Rows of the exact view and of the
- * form view never meet. All ints: ranks send them as such. */
+ * form view never meet. The forms and tables of a list are variants of one item, next to each
+ * other, without rows of the other views. All ints: ranks send them as such. */
 typedef struct train_variant {
     int item, k, views; /* bit v of views is for train_view v */
     int form;           /* whether it is in the form view */
     int whole, part;
+    int digits; /* of a list's form after its fit, in thousandths */
 } train_variant;
 
 typedef struct train_how {
@@ -72,6 +84,7 @@ typedef struct train_how {
     double scale_global, scale_local; /* with cosine: factors on the similarities, learned */
     double lambda;                    /* weight of the local terms */
     double centre;                    /* weight of the gap's square */
+    double refits;                    /* weight of the order of refitted forms */
     int threads;                      /* 0: 1; the result is the same for any number */
 } train_how;
 
@@ -81,6 +94,7 @@ typedef struct train_terms {
     double global, global_sv, global_vs;
     double context, context_sv, context_vs;
     double standalone, standalone_sv, standalone_vs;
+    double refits;                      /* of the lists */
     double gap;                         /* distance between the centroids of the rows gs and gv */
     double dscale_global, dscale_local; /* gradients of the loss for the scales */
 } train_terms;

@@ -442,6 +442,8 @@ static json_t *log_line(const run *r, const train_terms *terms, double norm, dou
                           "loss", terms->total, "global", terms->global, "context", terms->context,
                           "standalone", terms->standalone, "gap", terms->gap, "grad_norm", norm,
                           "lr", rate, "samples_per_second", speed);
+    if (r->c->refits > 0)
+        json_object_set_new(o, "refits", json_real(terms->refits));
     if (r->m->config.similarity == MODEL_COSINE) {
         json_object_set_new(o, "scale_global", json_real(exp((double)r->m->w[r->m->scale_global])));
         json_object_set_new(o, "scale_local", json_real(exp((double)r->m->w[r->m->scale_local])));
@@ -501,6 +503,7 @@ static snip_code one_step(run *r, train_terms *terms, double *norm, double *rate
                                    .zoom = phase->zoom,
                                    .laws = r->c->laws,
                                    .forms = r->c->forms_share,
+                                   .refits = r->c->refits > 0,
                                    .own = r->c->own,
                                    .own_share = r->c->formulas_share,
                                    .seed = r->c->seed,
@@ -511,7 +514,8 @@ static snip_code one_step(run *r, train_terms *terms, double *norm, double *rate
                       .tau_local = r->c->tau_local,
                       .lambda = r->c->lambda,
                       .threads = r->watch->threads,
-                      .centre = late ? r->c->centre : 0 };
+                      .centre = late ? r->c->centre : 0,
+                      .refits = r->c->refits };
     if (how.cosine) {
         how.scale_global = exp((double)r->m->w[r->m->scale_global]);
         how.scale_local = exp((double)r->m->w[r->m->scale_local]);

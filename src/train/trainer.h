@@ -57,6 +57,7 @@ typedef struct train_config {
     double formulas_share;    /* share of samples that are of them */
     double constant_edits; /* share of the edits that change a constant, in the exact view only */
     double forms_share;    /* share of samples in the form view; the model has forms = yes */
+    double refits;         /* weight of the order of refitted forms (refits.h); 0: no lists */
     int schedule;          /* train_schedule */
     double lr, lr_start;   /* peak, and that of the first step */
     uint64_t warmup;       /* steps from lr_start to lr */
