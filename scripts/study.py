@@ -8,8 +8,9 @@
 Each variant trains on one core for the same processor time (so that other work on the machine does not
 count), without decay, then its retrieval is measured among 2,000 pairs of seed 99: clean, with 1 % and
 10 % noise on y, and with 50 of the 200 rows. With --fine also the true formula among its edits, the true
-subtree among its edits, and, for variants that read forms, retrieval among 2,000 forms and the true law's
-place among seven. Finished variants are kept and not run again.
+subtree among its edits, and, for variants that read forms, retrieval among 2,000 forms, the true law's
+place among seven, and the Spearman correlation of similarity with the error after a refit. Finished
+variants are kept and not run again.
 """
 import argparse
 import concurrent.futures
@@ -49,6 +50,7 @@ VARIANTS = {
     "second laws": {**SECOND, "laws": 0.3},
     "second forms laws": {**SECOND, **FORMS, "laws": 0.3},
     "second forms laws slopes": {**SECOND, **FORMS, **SLOPES, "laws": 0.3},
+    "second forms laws slopes refits": {**SECOND, **FORMS, **SLOPES, "laws": 0.3, "refits": 2},
     "d 128 base": WIDE,
     "d 128 second": {**WIDE, **SECOND},
     "d 128 second forms laws": {**WIDE, **SECOND, **FORMS, "laws": 0.3},
@@ -75,7 +77,7 @@ VARIANTS = {
 }
 MEASURES = {"clean": [], "1 % noise": ["--noise", "1"], "10 % noise": ["--noise", "10"],
             "50 rows": ["--rows", "50"]}
-FINE = ("edits", "subtrees", "forms", "place of 7")
+FINE = ("edits", "subtrees", "forms", "place of 7", "Spearman")
 
 
 def command(snip, variant, folder):
@@ -132,7 +134,9 @@ def evaluate_fine(snip, folder, reads_forms):
                           "2000")
         forms = found["forms"]
         figures["forms"] = both(forms["retrieval"]["snip"], "ndcg10", 100)
-        figures["place of 7"] = [forms["problems"]["laws"]["rows200"]["place"]["similarity"]["value"]]
+        laws = forms["problems"]["laws"]["rows200"]
+        figures["place of 7"] = [laws["place"]["similarity"]["value"]]
+        figures["Spearman"] = [laws["spearman"]["similarity"]["value"]]
     return figures
 
 
@@ -155,7 +159,7 @@ def study(snip, variant, out, seconds, fine):
 
 def cell(figures, column):
     """The figures of a column, with as many digits as they deserve; nothing where there are none."""
-    digits = {"edits": ".3f", "subtrees": ".3f", "place of 7": ".2f"}.get(column, ".1f")
+    digits = {"edits": ".3f", "subtrees": ".3f", "place of 7": ".2f", "Spearman": ".2f"}.get(column, ".1f")
     return " / ".join(format(v, digits) for v in figures.get(column, []))
 
 

@@ -16,9 +16,10 @@
 
 /*  user, stream, part of an index's numbers (rng.h), first index, number of them */
 #define STREAMS_MAP(ROW)                                                                           \
-    /* Training: sample i of a run, an expression or a law. */                                     \
+    /* Training: sample i of a run, an expression or a law; the laws that are its rivals. */       \
     ROW(TRAINING, RNG_TRAIN, RNG_FIRST, 0, STREAMS_BIT(63))                                        \
     ROW(TRAINING_LAWS, RNG_TRAIN, RNG_LAW, 0, STREAMS_BIT(63))                                     \
+    ROW(REFIT_RIVALS, RNG_TRAIN, RNG_LAW, STREAMS_BIT(63), STREAMS_BIT(63))                        \
     /* The trainer's quick check, and whether a user's own formula can be drawn at all. */         \
     ROW(CHECKS, RNG_VALIDATION, RNG_FIRST, 0, STREAMS_BIT(40))                                     \
     ROW(CHECK_LAWS, RNG_VALIDATION, RNG_LAW, 0, STREAMS_BIT(40))                                   \

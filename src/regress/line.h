@@ -1,6 +1,6 @@
 /* line.h - a form fitted to a table, a + b * core, and how well it does.
  *
- * Everybody is fitted with a and b: units and redundant constants make no difference between forms.
+ * Every form is fitted with a and b: units and redundant constants make no difference between forms.
  */
 #ifndef REGRESS_LINE_H
 #define REGRESS_LINE_H
@@ -13,7 +13,7 @@
 expr regress_line(expr core, double a, double b, arena *to);
 
 /* Fits a, b and the core's constants from the values that these have, in `a`. NaN constants never
- * come out: where nothing is finite, *out is the core as given. Fails only for want of memory.
+ * come out: where nothing is finite, *out is 0 + 1 * core. Fails only for want of memory.
  * `tmp` may be `a`. */
 snip_code regress_fit_line(expr *out, expr core, const double *const *x, const double *y,
                            size_t rows, const regress_fit_how *how, arena *a, arena *tmp);

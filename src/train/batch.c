@@ -340,12 +340,9 @@ static snip_code take_form(context *c, int all_free)
 /* The list of a law that was drawn at `index`. */
 static snip_code draw_refits(context *c, const data_law *law, uint64_t index, int all_free)
 {
-    const train_refits_of of = { .law = law,
-                                 .s = &c->s,
-                                 .all_free = all_free,
-                                 .seed = c->how->seed,
-                                 .stream = c->how->stream,
-                                 .index = index };
+    const train_refits_of of = {
+        .law = law, .s = &c->s, .all_free = all_free, .seed = c->how->seed, .index = index
+    };
     return train_refits_draw(c->refit, &c->refits, &of, &c->r, c->a);
 }
 

@@ -129,8 +129,9 @@ snip_code train_config_check(const train_config *c, const model_config *m, snip_
     if ((c->forms_share > 0) != (m->forms != 0))
         return status_fail(st, SNIP_FORMAT, 0,
                            "a model with forms = yes needs forms_share above 0, and the contrary");
-    if (c->refits > 0 && !(c->forms_share > 0 && c->laws > 0))
-        return status_fail(st, SNIP_FORMAT, 0, "refits is for runs with forms and laws");
+    if (c->refits > 0 && !(c->forms_share > 0 && c->laws > 0 && m->similarity == MODEL_COSINE))
+        return status_fail(st, SNIP_FORMAT, 0,
+                           "refits needs forms_share and laws above 0, and similarity = cosine");
     if ((c->last > 0) != (c->last_batch > 0 || c->last_lr > 0))
         return status_fail(st, SNIP_FORMAT, 0,
                            "last is the step from which on last_batch or last_lr are in force: "

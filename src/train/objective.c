@@ -276,7 +276,8 @@ typedef struct refit_list {
     size_t form, forms, table, tables;
 } refit_list;
 
-/* The next list after *at, where those of the item at hand begin. Returns 0 at the end. */
+/* Moves *at on to the next list: the forms of an item and its tables. Tables without forms, for
+ * which there were no words, are passed over. Returns 0 at the end. */
 static int next_list(refit_list *at, const picked *q, const picked *t, const train_variant *v)
 {
     at->form += at->forms;
@@ -285,6 +286,8 @@ static int next_list(refit_list *at, const picked *q, const picked *t, const tra
     if (at->form == q->count)
         return 0;
     int item = v[q->from[at->form]].item;
+    while (at->table < t->count && v[t->from[at->table]].item != item)
+        at->table++;
     while (at->form + at->forms < q->count && v[q->from[at->form + at->forms]].item == item)
         at->forms++;
     while (at->table + at->tables < t->count && v[t->from[at->table + at->tables]].item == item)
@@ -293,7 +296,7 @@ static int next_list(refit_list *at, const picked *q, const picked *t, const tra
 }
 
 /* The loss of a list and its gradient, times `weight`: with s_i the similarity of form i to the
- * nearer of its tables, as everybody measures it who does not know which way up the form is,
+ * nearer of its tables, as anyone must who does not know which way up the form is,
  *
  *     mean over pairs where i has more digits than j of log(1 + exp(-sharp (s_i - s_j))).  */
 static double order(const refit_list *l, picked *q, picked *t, const train_variant *v,
@@ -316,8 +319,10 @@ static double order(const refit_list *l, picked *q, picked *t, const train_varia
             int more = v[q->from[l->form + i]].digits - v[q->from[l->form + j]].digits;
             if (more < REFITS_MARGIN)
                 continue;
-            double e = exp(-REFITS_SHARP * (s[i] - s[j])), slope = REFITS_SHARP * e / (1 + e);
-            loss += log1p(e);
+            double ahead = REFITS_SHARP * (s[i] - s[j]),
+                   e = exp(-fabs(ahead)); /* never overflows */
+            double slope = REFITS_SHARP * (ahead < 0 ? 1 : e) / (1 + e);
+            loss += fmax(-ahead, 0) + log1p(e);
             ds[i] -= slope;
             ds[j] += slope;
             pairs++;
@@ -342,6 +347,8 @@ static int order_refits(double *out, const train_rows *r, const train_how *how, 
     size_t lists = 0;
     int cosine = how->cosine;
     *out = 0;
+    if (how->refits == 0)
+        return 1;
     if (!pick(&q, r, TRAIN_REFIT_S, cosine, tmp) || !pick(&t, r, TRAIN_REFIT_V, cosine, tmp))
         return 0;
     while (next_list(&at, &q, &t, r->variant))

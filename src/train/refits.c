@@ -2,8 +2,10 @@
 #include "train/refits.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "base/numbers.h"
+#include "base/streams.h"
 #include "regress/explain.h"
 #include "regress/line.h"
 
@@ -26,19 +28,19 @@ typedef struct list {
     size_t n;
     uint64_t hash[TRAIN_REFITS];
     const double *x[DATA_DIMS_MAX], *y; /* in random order */
+    expr_node *room;                    /* for the cores, NODES_MAX each */
     rng *r;
-    arena *a;
+    arena *a; /* scratch */
 } list;
 
 /* e, of raw inputs, as the core that the model reads: inputs standardised, SNIP's operators. Its
- * node is NULL where there is none. */
+ * count is 0 where there is none. */
 static snip_code core_of(expr_form *out, expr e, const list *l)
 {
     const data_law *law = l->of->law;
     const expr_domain domain = { .assume_positive = 1 };
     expr by[DATA_DIMS_MAX], normal;
     *out = (expr_form){ .hash = 0 };
-    expr_set_fixed(e, 0);
     for (int j = 0; j < law->dim; j++)
         if (!(by[j] = expr_affine(law->mean[j], law->deviation[j], (size_t)j, l->a)).node)
             return SNIP_NOMEM;
@@ -69,8 +71,8 @@ static snip_code fit(int *digits, expr core, const list *l)
     for (int j = 0; j < l->of->s->dim; j++)
         x[j] = l->x[j] + FIT_ROWS;
     double d = code == SNIP_OK ? regress_digits(fitted, x, l->y + FIT_ROWS, rest, l->a) : NAN;
-    double least = (double)TRAIN_REFITS_BEYOND / TRAIN_REFITS_UNIT;
-    *digits = isnan(d) ? 0 : (int)lrint(fmax(d, least) * TRAIN_REFITS_UNIT);
+    d *= TRAIN_REFITS_UNIT;
+    *digits = isnan(d) ? 0 : (int)lrint(fmin(fmax(d, TRAIN_REFITS_LEAST), TRAIN_REFITS_MOST));
     arena_reset(l->a, mark);
     return isnan(d) ? SNIP_NOMEM : SNIP_OK;
 }
@@ -86,7 +88,8 @@ static snip_code add(list *l, expr e)
         if (l->hash[i] == form.hash)
             return SNIP_OK;
     train_refit *to = &l->out[l->n];
-    to->core = form.core;
+    to->core = (expr){ l->room + l->n * NODES_MAX, form.core.count };
+    memcpy(to->core.node, form.core.node, form.core.count * sizeof *form.core.node);
     code = fit(&to->digits, form.core, l);
     l->hash[l->n] = form.hash;
     l->n += code == SNIP_OK;
@@ -98,10 +101,11 @@ static snip_code add_rivals(list *l)
     const train_refits_of *of = l->of;
     const data_gen gen = { .dims = of->law->dim, .points = RIVAL_POINTS };
     snip_code code = SNIP_OK;
-    for (uint64_t k = 1; k <= RIVALS && code == SNIP_OK; k++) {
+    for (uint64_t k = 0; k < RIVALS && code == SNIP_OK; k++) {
         data_sample s;
         data_law law;
-        code = data_law_draw(&s, &law, &gen, of->seed, of->stream, of->index + k, l->a);
+        code = data_law_draw(&s, &law, &gen, of->seed, streams_map[STREAMS_REFIT_RIVALS].stream,
+                             streams_index(STREAMS_REFIT_RIVALS, RIVALS * of->index + k), l->a);
         const double *size =
             code == SNIP_OK ? data_law_sizes(law.x, law.dim, law.points, l->a) : NULL;
         expr e = size ? data_law_on(law.e, size, law.dim, of->law->x, of->law->points, of->law->dim,
@@ -112,8 +116,8 @@ static snip_code add_rivals(list *l)
     return code;
 }
 
-/* One of n edits at random but for those of a held-out family (data_families): operands stay as
- * they are. NULL where none is found. */
+/* One of n edits at random, none of a held-out family (data_families): operands are not swapped.
+ * NULL where there is none. */
 static const regress_edit *choose(const regress_edit *edit, size_t n, rng *r)
 {
     for (int k = 0; k < ATTEMPTS && n > 0; k++) {
@@ -144,30 +148,38 @@ static snip_code add_edits(list *l)
     return code;
 }
 
+/* The table in random order. Returns 0 when memory is out. */
+static int take_rows(list *l)
+{
+    const data_sample *s = l->of->s;
+    int *order = arena_array(l->a, s->points, sizeof *order);
+    if (!order)
+        return 0;
+    for (size_t i = 0; i < s->points; i++)
+        order[i] = (int)i;
+    rng_shuffle(l->r, order, (int)s->points);
+    for (int j = 0; j < s->dim; j++)
+        if (!(l->x[j] = numbers_at(s->x[j], order, s->points, l->a)))
+            return 0;
+    return (l->y = numbers_at(s->y, order, s->points, l->a)) != NULL;
+}
+
 snip_code train_refits_draw(train_refit *out, size_t *n, const train_refits_of *of, rng *r,
                             arena *a)
 {
     list l = { .of = of, .out = out, .r = r, .a = a };
-    size_t rows = of->s->points;
-    int *order = arena_array(a, rows, sizeof *order);
     *n = 0;
-    if (!order)
-        return SNIP_NOMEM;
-    if (rows < 2 * FIT_ROWS)
+    if (of->s->points < 2 * FIT_ROWS)
         return SNIP_OK;
-    for (size_t i = 0; i < rows; i++)
-        order[i] = (int)i;
-    rng_shuffle(r, order, (int)rows);
-    for (int j = 0; j < of->s->dim; j++)
-        if (!(l.x[j] = numbers_at(of->s->x[j], order, rows, a)))
-            return SNIP_NOMEM;
-    if (!(l.y = numbers_at(of->s->y, order, rows, a)))
+    if (!(l.room = arena_array(a, TRAIN_REFITS * NODES_MAX, sizeof *l.room)))
         return SNIP_NOMEM;
-    snip_code code = add(&l, of->law->e);
+    arena_pos mark = arena_mark(a);
+    snip_code code = take_rows(&l) ? add(&l, of->law->e) : SNIP_NOMEM;
     if (code == SNIP_OK && l.n)
         code = add_rivals(&l);
     if (code == SNIP_OK && l.n)
         code = add_edits(&l);
+    arena_reset(a, mark);
     *n = l.n < LEAST ? 0 : l.n;
     return code;
 }

@@ -10,8 +10,9 @@
 
 enum {
     TRAIN_REFITS = 12,         /* forms of a list, the law's own among them */
-    TRAIN_REFITS_UNIT = 1000,  /* digits are whole numbers of this share */
-    TRAIN_REFITS_BEYOND = -300 /* of forms that are not finite: below all others */
+    TRAIN_REFITS_UNIT = 1000,  /* digits are counted in thousandths */
+    TRAIN_REFITS_LEAST = -300, /* the least: of forms that are not finite, or worse than this */
+    TRAIN_REFITS_MOST = 6000   /* more would be the luck of a short fit */
 };
 
 typedef struct train_refit {
@@ -23,15 +24,14 @@ typedef struct train_refit {
 typedef struct train_refits_of {
     const data_law *law;
     const data_sample *s;
-    int all_free; /* even what standardising brings in is free */
-    uint64_t seed;
-    rng_stream stream;
-    uint64_t index; /* of the law; rivals are laws at the next ones */
+    int all_free;         /* even what standardising brings in is free */
+    uint64_t seed, index; /* of the law */
 } train_refits_of;
 
 /* Draws a list into out[0..TRAIN_REFITS), in `a`; *n is its length, 0 where fewer than three forms
- * were found. The held-out families of edits are not used: operands are not swapped, trees not
- * reshaped, subtrees not replaced by new ones. Fails only for want of memory. */
+ * were found. The held-out families of edits are not used as such: operands are not swapped, trees
+ * not reshaped, subtrees not replaced by new ones; 1/(a/b), a function put around a part, is b/a
+ * all the same. Fails only for want of memory. */
 snip_code train_refits_draw(train_refit *out, size_t *n, const train_refits_of *of, rng *r,
                             arena *a);
 

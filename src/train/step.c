@@ -1,7 +1,7 @@
 /* step.c - see step.h.
  *
  * A step goes through its work three times:
- *     embed_all     every chunk forward: its rows z, of the paper's five kinds (16, 17)
+ *     embed_all     every chunk forward: its rows z, of the paper's kinds (16, 17) and lists'
  *     judge         the objective of all rows and its gradient dz for each (objective.c)
  *     gradient_all  every chunk backward, from its dz to the parameters
  *
