@@ -44,6 +44,7 @@ VARIANTS = {
     "second S5": {**SECOND, "stage": "S5", "edits": 2, "subtrees": 1},
     "second S5 constant edits": {**SECOND, "stage": "S5", "edits": 2, "subtrees": 1, "constant_edits": 0.3},
     "second slopes": {**SECOND, **SLOPES},
+    "second slopes scale 15": {**SECOND, **SLOPES, "scale_most": 15},
     "second S5 constant edits slopes": {**SECOND, **SLOPES, "stage": "S5", "edits": 2, "subtrees": 1,
                                         "constant_edits": 0.3},
     "second forms": {**SECOND, **FORMS},

@@ -135,6 +135,28 @@ static const float *tensor_of(const char *file, const char *name, size_t *count,
     return e ? e->data : NULL;
 }
 
+/* The learned factors on cosines stay below their bound, from the first update on. */
+static void a_bound_holds_the_scales(void **state)
+{
+    static const char *const names[] = { "logit_scale_global", "logit_scale_local" };
+    model_config m = small_model();
+    m.similarity = MODEL_COSINE;
+    for (int bound = 0; bound < 2; bound++) {
+        train_config c = short_run(2);
+        uint64_t done;
+        snip_status st;
+        c.scale_most = bound ? 3 : c.scale_most;
+        new_folder();
+        assert_int_equal(train(&m, &c, 0, &done, &st), SNIP_OK);
+        for (int k = 0; k < 2; k++) {
+            size_t n;
+            const float *scale = tensor_of("model.safetensors", names[k], &n, *state);
+            assert_true(n == 1 && (bound ? expf(*scale) < 3.00001f : expf(*scale) > 5));
+        }
+        remove_folder();
+    }
+}
+
 /* Which weights are Muon's: all matrices within layers and nothing else. The others move as under
  * Adam, and only they have second moments. */
 static void muon_has_the_matrices_of_the_layers(void **state)
@@ -716,6 +738,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         ARENA_TEST(resumed_runs_end_the_same),
+        ARENA_TEST(a_bound_holds_the_scales),
         ARENA_TEST(muon_has_the_matrices_of_the_layers),
         ARENA_TEST(the_model_is_the_average),
         ARENA_TEST(older_states_resume),

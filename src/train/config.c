@@ -57,6 +57,7 @@ static const settings_key keys[] = {
     NUMBER(average, REAL, 0, 0.99999),
     NUMBER(tau_global, REAL, 1e-4, 1e4),
     NUMBER(tau_local, REAL, 1e-4, 1e4),
+    NUMBER(scale_most, REAL, 1, 1e4),
     NUMBER(lambda, REAL, 0, 1e4),
     NUMBER(centre, REAL, 0, 1e4),
 };
@@ -82,6 +83,7 @@ snip_code train_config_preset(train_config *out, const char *name, snip_status *
                                  .muon_lr = 4.5e-3,
                                  .tau_global = 1,
                                  .tau_local = 0.1,
+                                 .scale_most = 100,
                                  .lambda = 1 };
     model_config known;
     snip_code code = model_config_preset(&known, name, st);

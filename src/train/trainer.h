@@ -70,6 +70,7 @@ typedef struct train_config {
     double average; /* the model is a moving average of the weights that forgets this slowly; 0: it
                        is the weights of the last step */
     double tau_global, tau_local; /* temperatures of inner products */
+    double scale_most;            /* most that the learned factors on cosines may become */
     double lambda;                /* weight of the local terms */
     double centre;                /* from step `decay` on: weight of the square of the gap between
                                      the centroids of formulas and tables */

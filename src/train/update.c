@@ -3,8 +3,6 @@
 
 #include <math.h>
 
-static const double scale_most = 100; /* of learned temperatures, as in CLIP */
-
 struct train_update {
     const train_config *c;
     int threads;
@@ -55,7 +53,7 @@ double train_update_apply(const train_update *u, model *m, float *moment1, float
                                    c->muon_lr * rate / c->lr))
         return NAN;
     if (m->config.similarity == MODEL_COSINE) {
-        float most = (float)log(scale_most);
+        float most = (float)log(c->scale_most);
         float *g = &m->w[m->scale_global], *l = &m->w[m->scale_local];
         *g = fminf(*g, most);
         *l = fminf(*l, most);
