@@ -8,8 +8,9 @@ import json
 import pathlib
 import sys
 
-# Colours that stay apart for colour-blind readers (Okabe and Ito).
-COLOURS = ["#000000", "#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#7f7f7f"]
+# Colours that stay apart for colour-blind readers (Okabe and Ito, then Tol); more names share them.
+COLOURS = ["#000000", "#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#7f7f7f", "#882255",
+           "#999933"]
 WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 760, 340, 50, 120, 12, 46
 KEEP = 150
 
@@ -60,7 +61,7 @@ def figure(title, x_title, curves):
     out.append(f"<text x='{(LEFT + WIDTH - RIGHT) / 2}' y='{HEIGHT - 8}' text-anchor='middle'>{x_title}</text>")
     for name, points, dashed in curves:
         path = " ".join(f"{put_x(x):.1f},{put_y(y):.1f}" for x, y in points)
-        out.append(f"<polyline stroke='{COLOURS[names.index(name)]}' points='{path}'"
+        out.append(f"<polyline stroke='{COLOURS[names.index(name) % len(COLOURS)]}' points='{path}'"
                    + (" stroke-dasharray='5 3'" if dashed else "") + "/>")
     for i, name in enumerate(names):
         out.append(f"<text x='{WIDTH - RIGHT + 8}' y='{TOP + 12 + 18 * i}' style='fill:{COLOURS[i]}'>{name}</text>")
