@@ -64,7 +64,8 @@ def figure(title, x_title, curves):
         out.append(f"<polyline stroke='{COLOURS[names.index(name) % len(COLOURS)]}' points='{path}'"
                    + (" stroke-dasharray='5 3'" if dashed else "") + "/>")
     for i, name in enumerate(names):
-        out.append(f"<text x='{WIDTH - RIGHT + 8}' y='{TOP + 12 + 18 * i}' style='fill:{COLOURS[i]}'>{name}</text>")
+        colour = COLOURS[i % len(COLOURS)]
+        out.append(f"<text x='{WIDTH - RIGHT + 8}' y='{TOP + 12 + 18 * i}' style='fill:{colour}'>{name}</text>")
     return "\n".join(out + ["</svg></figure>"])
 
 
