@@ -20,7 +20,8 @@ views)
     set -- --set d=96 --set channels=3 --set heads=3 --set ff=384 --set layers=4 --set statistics=yes \
         --set points=0 --set hidden=256 --set constants=value --set slopes=yes --set forms=yes \
         --set forms_share=0.5 --set laws=0.3 --set noise=0.1 --set rows=12 --set zoom=0.2 \
-        --set subtrees=1 --set edits=2 --set constant_edits=0.3 --set optimizer=muon --set muon_lr=4e-3 --set average=0.998 \
+        --set subtrees=1 --set edits=2 --set constant_edits=0.3 --set optimizer=muon --set muon_lr=4e-3 \
+        --set average=0.998 \
         --set products=auto --set schedule=constant --set decay=2700 --set centre=1 --steps 3125 \
         --batch-size 192 --lr 1.5e-3 --warmup 100 --check-pairs 2000 "$@"
     ;;

@@ -22,7 +22,7 @@ enum {
     FORMS_EDITS = 30, /* edits of the truth among them, at most */
     FORMS_CANDIDATES = 1 + FORMS_LAWS + FORMS_EDITS
 };
-#define FORMS_NOISE  0.05
+#define FORMS_NOISE 0.05
 
 typedef struct forms_condition {
     const char *name; /* in results.json */
@@ -113,8 +113,7 @@ snip_code forms_problem_draw(forms_problem *out, const forms_set *set, size_t in
 snip_code forms_table(regress_problem *out, const forms_problem *p, int condition,
                       const eval_how *how, arena *a);
 
-/* Fits a + b * core on the table's rows. `starts` as in regress_fit_constants. NaN constants never
- * come out: where nothing is finite, *out is core as given. */
+/* regress_fit_line on the table's rows. `starts` as in regress_fit_constants. */
 snip_code forms_fit(expr *out, expr core, const regress_problem *p, int starts, arena *a,
                     arena *tmp);
 

@@ -296,7 +296,7 @@ static int next_list(refit_list *at, const picked *q, const picked *t, const tra
 }
 
 /* The loss of a list and its gradient, times `weight`: with s_i the similarity of form i to the
- * nearer of its tables, as anyone must who does not know which way up the form is,
+ * nearer of its tables, since nobody who uses the space knows which way up the form is,
  *
  *     mean over pairs where i has more digits than j of log(1 + exp(-sharp (s_i - s_j))).  */
 static double order(const refit_list *l, picked *q, picked *t, const train_variant *v,

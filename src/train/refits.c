@@ -18,7 +18,7 @@ enum {
     NODES_MAX = 60,    /* of a core */
     STARTS = 4,
     EVALUATIONS = 40, /* of each start's descent: three fits in four are as good as thorough ones */
-    LEAST = 3
+    LEAST = 3         /* forms of a list */
 };
 
 /* A list while it is drawn. */

@@ -1,7 +1,7 @@
 /* step.c - see step.h.
  *
  * A step goes through its work three times:
- *     embed_all     every chunk forward: its rows z, of the paper's kinds (16, 17) and lists'
+ *     embed_all     every chunk forward: its rows z: the paper's (16, 17), and those of lists
  *     judge         the objective of all rows and its gradient dz for each (objective.c)
  *     gradient_all  every chunk backward, from its dz to the parameters
  *
