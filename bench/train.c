@@ -152,17 +152,19 @@ static double update_seconds(rig *r, int optimizer, double seconds)
  * there are none. NULL when something fails. */
 static json_t *bf16_figures(rig *r, double seconds)
 {
-    if (!nn_has_bf16())
-        return json_string("this processor has no bf16 products (AMX)");
+    const nn_products bf16 = nn_best_bf16();
+    if (bf16 == NN_FLOAT32)
+        return json_string("this processor has no bf16 products (AMX or AVX-512 BF16)");
     measured q;
-    r->of.m->products = NN_BF16;
+    r->of.m->products = bf16;
     int good = run_steps(&q, r, seconds);
     r->of.m->products = NN_FLOAT32;
     if (!good)
         return NULL;
     double samples = (double)(q.steps * r->of.tc.batch);
-    return json_pack("{s:f,s:f}", "samples_per_second", samples / q.total, "gemm_gflops",
-                     product_rate(&r->of.mc, NN_BF16, r->of.threads, fmin(seconds, 2)));
+    return json_pack("{s:s,s:f,s:f}", "by", bf16 == NN_BF16_AMX ? "AMX" : "AVX-512 BF16",
+                     "samples_per_second", samples / q.total, "gemm_gflops",
+                     product_rate(&r->of.mc, bf16, r->of.threads, fmin(seconds, 2)));
 }
 
 json_t *bench_train(const char *preset, const char *stage, size_t batch, int threads,

@@ -259,7 +259,7 @@ grep -q 'steps raised from 40 to 60: from here on the learning rate falls until 
 refuses 1 'steps differs from the checkpoint (60, now 50)' train $decays --steps 50 --out decays --resume
 refuses 2 'set it with one of them' train $decays --steps 60 --set last_batch=8 --out last
 refuses 2 'set it with one of them' train $decays --steps 60 --set last=20 --out last
-grep -q amx_bf16 /proc/cpuinfo || refuses 1 "needs a processor with AMX" train $decays --steps 60 --set products=bf16 --out last
+grep -q avx512_bf16 /proc/cpuinfo || refuses 1 "needs a processor with AMX" train $decays --steps 60 --set products=bf16 --out last
 refuses 2 'last_batch is 0 or at least 2' train $decays --steps 60 --set last=20 --set last_batch=1 --out last
 # Fewer steps than the warm-up: it is half of them. A run that is made longer keeps its own.
 shows 'done after 10 of 10' train $small --steps 10 --out short

@@ -168,6 +168,14 @@ static void check_product(const product *p)
     free(a);
 }
 
+static const struct {
+    const char *name;
+    nn_products kind;
+} all_products[] = { { "float32", NN_FLOAT32 },
+                     { "bf16 by float32 products of rounded numbers", NN_BF16_ROUNDED },
+                     { "bf16 on the matrix unit", NN_BF16_AMX },
+                     { "bf16 in vectors", NN_BF16_VECTORS } };
+
 /* All ways to multiply, those of the processor where it has them; sizes below, at and beyond those
  * of the tiles that it works with, and sums that it takes in several stretches. */
 static void products_are_of_the_rounded_factors(void **state)
@@ -175,20 +183,21 @@ static void products_are_of_the_rounded_factors(void **state)
     static const size_t sizes[][3] = { { 5, 7, 9 },    { 32, 32, 32 },  { 1, 33, 64 },
                                        { 16, 15, 31 }, { 70, 48, 101 }, { 129, 97, 33 },
                                        { 3, 4, 0 },    { 40, 70, 1100 } };
-    static const nn_products kind[] = { NN_FLOAT32, NN_BF16_ROUNDED, NN_BF16 };
-    int kinds = nn_has_bf16() ? 3 : 2;
     (void)state;
-    print_message("bf16 products of the processor: %s\n", kinds == 3 ? "tested" : "it has none");
-    for (int k = 0; k < kinds; k++)
-        for (size_t i = 0; i < COUNT(sizes); i++)
+    for (size_t k = 0; k < COUNT(all_products); k++) {
+        const nn_products kind = all_products[k].kind;
+        print_message("%s: %s\n", all_products[k].name,
+                      nn_has_products(kind) ? "tested" : "the processor has none");
+        for (size_t i = 0; i < COUNT(sizes) && nn_has_products(kind); i++)
             for (int way = 0; way < 4 * STARTS; way++)
-                check_product(&(product){ .kind = kind[k],
+                check_product(&(product){ .kind = kind,
                                           .s = { .trans_a = way & 1,
                                                  .trans_b = way >> 1 & 1,
                                                  .m = sizes[i][0],
                                                  .n = sizes[i][1],
                                                  .k = sizes[i][2] },
                                           .from = way >> 2 });
+    }
 }
 
 static void norm(const layer *l, const float *in, float *out)
@@ -268,43 +277,47 @@ static void feed_has_its_gradient(void **state)
     check_gradient("feed-forward, first weights", &in_w, w1, dw1, up);
 }
 
-/* The matrix unit's own way gives what the single steps give, to the bit; rows that fill blocks and
+/* The feed-forward half of n rows in tiles, against its steps one by one. */
+static void check_feed(nn_products how, size_t n, arena *a)
+{
+    enum { D = 64, FF = 96 };
+    rng r;
+    rng_init(&r, 8, RNG_BENCH, n);
+    const size_t weights = 2 * D * FF + FF + D;
+    float *w = arena_array(a, weights, sizeof *w), *x = arena_array(a, 2 * n * D, sizeof *x);
+    float *up = x + n * D, *out = arena_zero(a, 4 * n * D * sizeof *out), *steps = out + 2 * n * D;
+    float *dw = arena_zero(a, 2 * weights * sizeof *dw), *steps_dw = dw + weights;
+    float *hidden = arena_array(a, n * FF, sizeof *hidden);
+    float *dh = arena_array(a, n * FF, sizeof *dh);
+    fill(w, weights, &r, 0.3f);
+    fill(x, 2 * n * D, &r, 1);
+    const nn_feed f = { w, w + D * FF, w + D * FF + FF, w + 2 * D * FF + FF, D, FF };
+    const nn_feed_gradient g = { dw, dw + D * FF, dw + D * FF + FF, dw + 2 * D * FF + FF };
+    float *tiles = arena_array(a, nn_feed_room(how, &f, n), sizeof *tiles);
+    assert_true(nn_feed_forward(out, tiles, x, &f, n, how));
+    assert_true(nn_feed_backward(out + n * D, &g, up, x, tiles, &f, n, how, a));
+    assert_true(nn_linear_forward(hidden, x, f.w1, f.b1, n, D, FF, how));
+    nn_kernels_best()->relu(hidden, n * FF);
+    assert_true(nn_linear_forward(steps, hidden, f.w2, f.b2, n, FF, D, how));
+    assert_true(nn_linear_backward(dh, steps_dw + (g.w2 - dw), steps_dw + (g.b2 - dw), up, hidden,
+                                   f.w2, n, FF, D, how));
+    nn_kernels_best()->relu_back(dh, hidden, n * FF);
+    assert_true(nn_linear_backward(steps + n * D, steps_dw, steps_dw + (g.b1 - dw), dh, x, f.w1, n,
+                                   D, FF, how));
+    assert_memory_equal(out, steps, 2 * n * D * sizeof *out);
+    assert_memory_equal(dw, steps_dw, weights * sizeof *dw);
+}
+
+/* The way in tiles gives what the single steps give, to the bit; rows that fill blocks and
  * stretches, or do not. */
 static void feed_in_tiles_is_its_steps(void **state)
 {
-    enum { D = 64, FF = 96 };
     static const size_t rows[] = { 1, 32, 300 };
-    arena *a = *state;
-    rng r;
-    if (!nn_has_bf16())
+    if (nn_best_bf16() == NN_FLOAT32)
         skip();
-    rng_init(&r, 8, RNG_BENCH, 1);
-    for (size_t i = 0; i < COUNT(rows); i++) {
-        const size_t n = rows[i], weights = 2 * D * FF + FF + D;
-        float *w = arena_array(a, weights, sizeof *w), *x = arena_array(a, 2 * n * D, sizeof *x);
-        float *up = x + n * D, *out = arena_zero(a, 4 * n * D * sizeof *out),
-              *steps = out + 2 * n * D;
-        float *dw = arena_zero(a, 2 * weights * sizeof *dw), *steps_dw = dw + weights;
-        float *hidden = arena_array(a, n * FF, sizeof *hidden);
-        float *dh = arena_array(a, n * FF, sizeof *dh);
-        fill(w, weights, &r, 0.3f);
-        fill(x, 2 * n * D, &r, 1);
-        const nn_feed f = { w, w + D * FF, w + D * FF + FF, w + 2 * D * FF + FF, D, FF };
-        const nn_feed_gradient g = { dw, dw + D * FF, dw + D * FF + FF, dw + 2 * D * FF + FF };
-        float *tiles = arena_array(a, nn_feed_room(NN_BF16, &f, n), sizeof *tiles);
-        assert_true(nn_feed_forward(out, tiles, x, &f, n, NN_BF16));
-        assert_true(nn_feed_backward(out + n * D, &g, up, x, tiles, &f, n, NN_BF16, a));
-        assert_true(nn_linear_forward(hidden, x, f.w1, f.b1, n, D, FF, NN_BF16));
-        nn_kernels_best()->relu(hidden, n * FF);
-        assert_true(nn_linear_forward(steps, hidden, f.w2, f.b2, n, FF, D, NN_BF16));
-        assert_true(nn_linear_backward(dh, steps_dw + (g.w2 - dw), steps_dw + (g.b2 - dw), up,
-                                       hidden, f.w2, n, FF, D, NN_BF16));
-        nn_kernels_best()->relu_back(dh, hidden, n * FF);
-        assert_true(nn_linear_backward(steps + n * D, steps_dw, steps_dw + (g.b1 - dw), dh, x, f.w1,
-                                       n, D, FF, NN_BF16));
-        assert_memory_equal(out, steps, 2 * n * D * sizeof *out);
-        assert_memory_equal(dw, steps_dw, weights * sizeof *dw);
-    }
+    for (nn_products how = NN_BF16_AMX; how <= NN_BF16_VECTORS; how++)
+        for (size_t i = 0; i < COUNT(rows) && nn_has_products(how); i++)
+            check_feed(how, rows[i], *state);
 }
 
 static void attention(const layer *l, const float *in, float *out)

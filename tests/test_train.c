@@ -136,20 +136,21 @@ static void products_are_chosen_by_the_processor(void **state)
 {
     (void)state;
     static const struct {
-        int asked, has;
-        nn_products want;
-    } cases[] = { { TRAIN_FLOAT32, 0, NN_FLOAT32 },
-                  { TRAIN_FLOAT32, 1, NN_FLOAT32 },
-                  { TRAIN_BF16, 1, NN_BF16 },
-                  { TRAIN_AUTO, 1, NN_BF16 },
-                  { TRAIN_AUTO, 0, NN_FLOAT32 } };
+        int asked;
+        nn_products has, want;
+    } cases[] = { { TRAIN_FLOAT32, NN_FLOAT32, NN_FLOAT32 },
+                  { TRAIN_FLOAT32, NN_BF16_AMX, NN_FLOAT32 },
+                  { TRAIN_BF16, NN_BF16_AMX, NN_BF16_AMX },
+                  { TRAIN_BF16, NN_BF16_VECTORS, NN_BF16_VECTORS },
+                  { TRAIN_AUTO, NN_BF16_VECTORS, NN_BF16_VECTORS },
+                  { TRAIN_AUTO, NN_FLOAT32, NN_FLOAT32 } };
     nn_products got;
     snip_status st;
     for (size_t i = 0; i < COUNT(cases); i++) {
         assert_int_equal(train_choose_products(&got, cases[i].asked, cases[i].has, &st), SNIP_OK);
         assert_int_equal(got, cases[i].want);
     }
-    assert_int_equal(train_choose_products(&got, TRAIN_BF16, 0, &st), SNIP_UNSUPPORTED);
+    assert_int_equal(train_choose_products(&got, TRAIN_BF16, NN_FLOAT32, &st), SNIP_UNSUPPORTED);
     assert_non_null(strstr(st.msg, "needs a processor with AMX"));
 }
 

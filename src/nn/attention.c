@@ -7,7 +7,7 @@
  *     dq = ds k,  dk = ds' q
  *
  * Products of a few dozen rows are too small for the library's, and for the matrix unit's tiles
- * (nn/amx.c; tried, no gain): they go through small_product, on keys or values transposed
+ * (nn/tiles.c; tried, no gain): they go through small_product, on keys or values transposed
  * once per head. Probabilities are not kept for the backward pass: for sequences of up to a few
  * hundred tokens computing them again costs less than storing them. */
 #include <math.h>

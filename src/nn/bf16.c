@@ -51,9 +51,9 @@ static int multiply_rounded(const nn_shape *s, const float *a, const float *b, f
 int nn_multiply(nn_products how, const nn_shape *s, const float *a, const float *b,
                 const float *from, float *c)
 {
-#ifdef SNIP_AMX
-    if (how == NN_BF16 && s->k)
-        return nn_amx_product(s, a, b, from, c);
+#ifdef SNIP_TILES
+    if ((how == NN_BF16_AMX || how == NN_BF16_VECTORS) && s->k)
+        return nn_tiles_product(how, s, a, b, from, c);
 #endif
     for (size_t i = 0; i < s->m && from != c; i++)
         if (from)
@@ -68,11 +68,20 @@ int nn_multiply(nn_products how, const nn_shape *s, const float *a, const float 
                    c, s->ldc);
 }
 
-int nn_has_bf16(void)
+int nn_has_products(nn_products how)
 {
-#ifdef SNIP_AMX
-    return nn_has_amx();
+    if (how == NN_FLOAT32 || how == NN_BF16_ROUNDED)
+        return 1;
+#ifdef SNIP_TILES
+    return nn_tiles_have(how);
 #else
     return 0;
 #endif
+}
+
+nn_products nn_best_bf16(void)
+{
+    return nn_has_products(NN_BF16_AMX)       ? NN_BF16_AMX
+           : nn_has_products(NN_BF16_VECTORS) ? NN_BF16_VECTORS
+                                              : NN_FLOAT32;
 }

@@ -1,21 +1,21 @@
-/* feed.c - the feed-forward half of a layer; see nn.h. The matrix unit has a way of its own, which
- * gives the same numbers (nn/amx.c): there the hidden values are rounded once, where they are made,
- * and never lie in memory as floats. */
+/* feed.c - the feed-forward half of a layer; see nn.h. Products in tiles have a way of their
+ * own, which gives the same numbers (nn/tiles.c): there the hidden values are rounded once, where
+ * they are made, and never lie in memory as floats. */
 #include "nn/bf16.h"
 #include "nn/nn.h"
 
-#ifdef SNIP_AMX
+#ifdef SNIP_TILES
 static int in_tiles(nn_products how, const nn_feed *w)
 {
-    return how == NN_BF16 && nn_amx_feeds(w->d, w->ff);
+    return (how == NN_BF16_AMX || how == NN_BF16_VECTORS) && nn_tiles_feeds(w->d, w->ff);
 }
 #endif
 
 size_t nn_feed_room(nn_products how, const nn_feed *w, size_t n)
 {
-#ifdef SNIP_AMX
+#ifdef SNIP_TILES
     if (in_tiles(how, w))
-        return nn_amx_feed_room(w, n);
+        return nn_tiles_feed_room(w, n);
 #endif
     (void)how;
     return n * w->ff;
@@ -24,9 +24,9 @@ size_t nn_feed_room(nn_products how, const nn_feed *w, size_t n)
 int nn_feed_forward(float *y, float *hidden, const float *x, const nn_feed *w, size_t n,
                     nn_products how)
 {
-#ifdef SNIP_AMX
+#ifdef SNIP_TILES
     if (in_tiles(how, w))
-        return nn_amx_feed_forward(y, hidden, x, w, n);
+        return nn_tiles_feed_forward(how, y, hidden, x, w, n);
 #endif
     if (!nn_linear_forward(hidden, x, w->w1, w->b1, n, w->d, w->ff, how))
         return 0;
@@ -38,10 +38,10 @@ int nn_feed_forward(float *y, float *hidden, const float *x, const nn_feed *w, s
 int nn_feed_backward(float *dx, const nn_feed_gradient *g, const float *dy, const float *x,
                      const float *hidden, const nn_feed *w, size_t n, nn_products how, arena *tmp)
 {
-#ifdef SNIP_AMX
+#ifdef SNIP_TILES
     if (in_tiles(how, w)) {
         nn_kernels_best()->sum_rows(g->b2, dy, n, w->d);
-        return nn_amx_feed_backward(dx, g, dy, x, hidden, w, n);
+        return nn_tiles_feed_backward(how, dx, g, dy, x, hidden, w, n);
     }
 #endif
     arena_pos mark = arena_mark(tmp);

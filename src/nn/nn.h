@@ -49,12 +49,16 @@ NN_CHECKED int nn_product(int trans_a, int trans_b, size_t m, size_t n, size_t k
                           float *c, size_t ldc);
 
 /* How the products of the layers are computed: in float32, or of factors rounded to bf16 with
- * float32 sums, by the processor or (slowly, for tests) by float32 products of rounded numbers. */
-typedef enum nn_products { NN_FLOAT32, NN_BF16, NN_BF16_ROUNDED } nn_products;
+ * float32 sums. These are the work of a processor's matrix unit (AMX), of its vector instructions
+ * (AVX-512 BF16), or (slowly, for tests) float32 products of rounded numbers. */
+typedef enum nn_products { NN_FLOAT32, NN_BF16_AMX, NN_BF16_VECTORS, NN_BF16_ROUNDED } nn_products;
 
-/* Whether NN_BF16 is to be had here: the processor has AMX and the system lets us use it. Ask
+/* Whether these are to be had here: the processor has them and the system lets us use them. Ask
  * before the first product. */
-int nn_has_bf16(void);
+int nn_has_products(nn_products how);
+
+/* The processor's fastest bf16 products; NN_FLOAT32 where it has none. */
+nn_products nn_best_bf16(void);
 
 uint16_t nn_bf16_of(float v);
 float nn_bf16_value(uint16_t h);

@@ -155,13 +155,13 @@ json_t *train_config_json(const train_config *c)
     return settings_json(&train_settings, c);
 }
 
-snip_code train_choose_products(nn_products *out, int asked, int has, snip_status *st)
+snip_code train_choose_products(nn_products *out, int asked, nn_products has, snip_status *st)
 {
-    *out = asked != TRAIN_FLOAT32 && has ? NN_BF16 : NN_FLOAT32;
-    if (asked == TRAIN_BF16 && !has)
+    *out = asked == TRAIN_FLOAT32 ? NN_FLOAT32 : has;
+    if (asked == TRAIN_BF16 && has == NN_FLOAT32)
         return status_fail(st, SNIP_UNSUPPORTED, 0,
-                           "products = bf16 needs a processor with AMX, and this one has none that "
-                           "we may use: products = auto takes what there is");
+                           "products = bf16 needs a processor with AMX or AVX-512 BF16, and this "
+                           "one has none that we may use: products = auto takes what there is");
     return SNIP_OK;
 }
 

@@ -669,21 +669,17 @@ static snip_code open_folder(run *r, const char *state, const train_start *how, 
     return code;
 }
 
-/* Whether this machine, and all others that take part, have bf16 products. */
-static int have_bf16(const train_config *c, const train_watch *watch)
+/* The bf16 products of this machine, NN_FLOAT32 if it or another that takes part has none. Several
+ * machines may have different ones: what they send each other is float32. */
+static nn_products bf16_of_all(const train_config *c, const train_watch *watch)
 {
-    int lacks = watch->processor == TRAIN_WITHOUT_BF16;
-    if (watch->processor == TRAIN_AS_IT_IS)
-        lacks = c->products != TRAIN_FLOAT32 && !nn_has_bf16();
-    return !ranks_max(watch->ranks, lacks);
-}
-
-static snip_code choose_products(run *r, int has, snip_status *st)
-{
-    snip_code code = train_choose_products(&r->m->products, r->c->products, has, st);
-    if (r->watch->processor == TRAIN_WITH_BF16 && r->m->products == NN_BF16)
-        r->m->products = NN_BF16_ROUNDED;
-    return code;
+    static const nn_products acted[] = {
+        [TRAIN_WITH_BF16] = NN_BF16_ROUNDED, [TRAIN_WITHOUT_BF16] = NN_FLOAT32
+    };
+    nn_products own = c->products == TRAIN_FLOAT32         ? NN_FLOAT32
+                      : watch->processor == TRAIN_AS_IT_IS ? nn_best_bf16()
+                                                           : acted[watch->processor];
+    return ranks_max(watch->ranks, own == NN_FLOAT32) ? NN_FLOAT32 : own;
 }
 
 /* All weights of `from`, whose tensors m has, too, in the same order and maybe among others. */
@@ -724,7 +720,8 @@ snip_code train_run(const model_config *m, const train_config *c, const char *ou
     r.c = &r.own;
     r.lock = -1;
     char *state = join(out, "state.safetensors"), *lock = join(out, "lock");
-    int resume = how->resume, bf16 = have_bf16(c, watch);
+    int resume = how->resume;
+    const nn_products bf16 = bf16_of_all(c, watch);
     snip_code code =
         r.a && r.origin && state && lock ? train_config_check(c, m, st) : status_nomem(st);
     if (code == SNIP_OK)
@@ -732,7 +729,7 @@ snip_code train_run(const model_config *m, const train_config *c, const char *ou
     if (code == SNIP_OK && !make_room(&r, watch->memory))
         code = status_nomem(st);
     if (code == SNIP_OK)
-        code = choose_products(&r, bf16, st);
+        code = train_choose_products(&r.m->products, c->products, bf16, st);
     if (code == SNIP_OK && ranks_me(watch->ranks) == 0)
         code = open_folder(&r, state, how, st);
     size_t least = c->last_batch && c->last_batch < c->batch ? c->last_batch : c->batch;

@@ -98,9 +98,9 @@ double train_rate(const train_config *c, uint64_t t);
 size_t train_batch_size(const train_config *c, uint64_t made);
 uint64_t train_samples(const train_config *c, uint64_t made);
 
-/* What is used where so much was asked for; `has` is whether there are bf16 products here. Asking
- * for what is not there fails with a sentence that says so. */
-snip_code train_choose_products(nn_products *out, int asked, int has, snip_status *st);
+/* What is used where so much was asked for; `has` are the bf16 products of this machine, or
+ * NN_FLOAT32. Asking for what is not there fails with a sentence that says so. */
+snip_code train_choose_products(nn_products *out, int asked, nn_products has, snip_status *st);
 
 /* The processor as it is; or as one that has bf16 products, but slowly; or as one that has none. */
 typedef enum train_processor {

@@ -1,7 +1,8 @@
-/* amx.c - bf16 products on the matrix unit of x86 processors (AMX); see bf16.h.
+/* tiles.c - bf16 products in tiles, on the matrix unit of x86 processors (AMX) or with the vector
+ * instructions of those that have bf16 but no such unit (AVX-512 BF16); see bf16.h.
  *
- * A tile is a register of 16 rows of 64 bytes. One instruction (tdpbf16ps) adds to a tile of 16 x
- * 16 floats the product of two tiles of bf16:
+ * A tile is a register of the matrix unit, 16 rows of 64 bytes. One instruction (tdpbf16ps) adds to
+ * a tile of 16 x 16 floats the product of two tiles of bf16:
  *
  *     left   16 rows of 32 numbers:          row i holds A(i, 0..31)
  *     right  16 rows of 16 pairs of numbers: row l holds B(2l, j), B(2l+1, j) for j = 0..15
@@ -11,8 +12,12 @@
  * four products of BLAS. Both factors are rounded into tiles first; what is beyond their edges is
  * zero and adds nothing.
  *
- * The unit takes 16 cycles an instruction and waits for memory most of the time. So tiles are made
- * shortly before they are used, and no more of them than the second-level cache holds:
+ * The vector instruction (vdpbf16ps) adds to 16 floats the products of 16 pairs and 16 pairs: a row
+ * of a right tile and one word of a left tile, 16 times. So the same tiles suit both, and only the
+ * product of a block (below) knows which of them does the work.
+ *
+ * The matrix unit takes 16 cycles an instruction and waits for memory most of the time. So tiles
+ * are made shortly before they are used, and no more of them than the second-level cache holds:
  *
  *     for each stretch of the sum               (one, or 256 terms each if it is long)
  *         the right factor becomes tiles
@@ -170,10 +175,14 @@ typedef struct start {
     size_t ld;
 } start;
 
-/* Four tiles of floats: c(32, 32), rows `ld` apart, becomes what it starts from plus the product of
- * two rows of left tiles and two rows of right ones, `depth` tiles each. */
-static void multiply_block(float *c, size_t ld, start s, const __m512i *left, const __m512i *right,
-                           size_t depth)
+/* A block: c(32, 32), rows `ld` apart, becomes what it starts from plus the product of two rows of
+ * left tiles and two rows of right ones, `depth` tiles each. */
+typedef void block_product(float *c, size_t ld, start s, const __m512i *left, const __m512i *right,
+                           size_t depth);
+
+/* On the matrix unit: four tiles of floats. */
+static void block_on_unit(float *c, size_t ld, start s, const __m512i *left, const __m512i *right,
+                          size_t depth)
 {
     const __m512i *left2 = left + depth * SIDE, *right2 = right + depth * SIDE;
     const size_t row = ld * sizeof *c;
@@ -204,6 +213,41 @@ static void multiply_block(float *c, size_t ld, start s, const __m512i *left, co
     _tile_stored(3, c + SIDE * ld + SIDE, row);
 }
 
+/* With vectors: eight rows at a time, whose sums are 16 registers. */
+static void block_in_vectors(float *c, size_t ld, start s, const __m512i *left,
+                             const __m512i *right, size_t depth)
+{
+    enum { ROWS = 8 };
+    const __m512i *right2 = right + depth * SIDE;
+    for (size_t r = 0; r < BLOCK; r += ROWS, c += ROWS * ld) {
+        const int *word = (const int *)(left + r / SIDE * depth * SIDE + r % SIDE);
+        __m512 low[ROWS], high[ROWS];
+#pragma GCC unroll 8
+        for (size_t i = 0; i < ROWS; i++) {
+            const float *from = s.from + (r + i) * s.ld;
+            low[i] = s.from ? _mm512_loadu_ps(from) : _mm512_setzero_ps();
+            high[i] = s.from ? _mm512_loadu_ps(from + SIDE) : _mm512_setzero_ps();
+        }
+        for (size_t t = 0; t < depth * SIDE; t += SIDE, word += TILE) {
+#pragma GCC unroll 2
+            for (size_t l = 0; l < SIDE; l++) {
+                __m512bh b = (__m512bh)right[t + l], b2 = (__m512bh)right2[t + l];
+#pragma GCC unroll 8
+                for (size_t i = 0; i < ROWS; i++) {
+                    __m512bh a = (__m512bh)_mm512_set1_epi32(word[i * SIDE + l]);
+                    low[i] = _mm512_dpbf16_ps(low[i], a, b);
+                    high[i] = _mm512_dpbf16_ps(high[i], a, b2);
+                }
+            }
+        }
+#pragma GCC unroll 8
+        for (size_t i = 0; i < ROWS; i++) {
+            _mm512_storeu_ps(c + i * ld, low[i]);
+            _mm512_storeu_ps(c + i * ld + SIDE, high[i]);
+        }
+    }
+}
+
 /* Copies up to 32 rows of up to 32 floats. */
 static void copy_block(float *to, size_t to_ld, const float *from, size_t from_ld, size_t rows,
                        size_t columns)
@@ -215,9 +259,10 @@ static void copy_block(float *to, size_t to_ld, const float *from, size_t from_l
     }
 }
 
-/* A block at the edge, rows x columns of it: by way of a whole one. */
-static void multiply_edge(float *c, size_t ld, start s, size_t rows, size_t columns,
-                          const __m512i *left, const __m512i *right, size_t depth)
+/* A block at the edge, rows x columns of it: by way of a whole one. Many parameters: those of a
+ * block_product and the edge. */
+static void multiply_edge(block_product *multiply, float *c, size_t ld, start s, size_t rows,
+                          size_t columns, const __m512i *left, const __m512i *right, size_t depth)
 {
     float whole[BLOCK * BLOCK] __attribute__((aligned(64)));
     start own = { s.from ? whole : NULL, BLOCK };
@@ -225,12 +270,13 @@ static void multiply_edge(float *c, size_t ld, start s, size_t rows, size_t colu
         memset(whole, 0, sizeof whole);
         copy_block(whole, BLOCK, s.from, s.ld, rows, columns);
     }
-    multiply_block(whole, BLOCK, own, left, right, depth);
+    multiply(whole, BLOCK, own, left, right, depth);
     copy_block(c, ld, whole, BLOCK, rows, columns);
 }
 
-/* All eight tiles have 16 rows of 64 bytes. */
-static void configure(void)
+/* Before the first product of a block: the one for these products. The matrix unit's eight tiles
+ * get 16 rows of 64 bytes. */
+static block_product *begin(nn_products how)
 {
     struct {
         uint8_t palette, start, zero[14];
@@ -241,25 +287,36 @@ static void configure(void)
         shape.bytes[t] = 64;
         shape.rows[t] = SIDE;
     }
+    if (how != NN_BF16_AMX)
+        return block_in_vectors;
     _tile_loadconfig(&shape);
+    return block_on_unit;
+}
+
+/* After the last one: a thread without tiles is cheaper to switch. */
+static void end(nn_products how)
+{
+    if (how == NN_BF16_AMX)
+        _tile_release();
 }
 
 /* Up to 32 rows of the result, s->n columns, from one row of blocks of left tiles and all right
  * ones. */
-static void multiply_rows(float *c, const nn_shape *s, start begin, size_t rows,
-                          const __m512i *left, const __m512i *right, size_t depth)
+static void multiply_rows(block_product *multiply, float *c, const nn_shape *s, start begin,
+                          size_t rows, const __m512i *left, const __m512i *right, size_t depth)
 {
     for (size_t j = 0; j < s->n; j += BLOCK, right += 2 * depth * SIDE) {
         size_t columns = least(s->n - j, BLOCK);
         start at = { begin.from ? begin.from + j : NULL, begin.ld };
         if (rows == BLOCK && columns == BLOCK)
-            multiply_block(c + j, s->ldc, at, left, right, depth);
+            multiply(c + j, s->ldc, at, left, right, depth);
         else
-            multiply_edge(c + j, s->ldc, at, rows, columns, left, right, depth);
+            multiply_edge(multiply, c + j, s->ldc, at, rows, columns, left, right, depth);
     }
 }
 
-int nn_amx_product(const nn_shape *s, const float *a, const float *b, const float *from, float *c)
+int nn_tiles_product(nn_products how, const nn_shape *s, const float *a, const float *b,
+                     const float *from, float *c)
 {
     const size_t most = s->k > LONG ? STRETCH : s->k, from_ld = from == c ? s->ldc : 0;
     /* A transposed factor lies in memory term by term: all of its tiles are made in one go. */
@@ -269,7 +326,7 @@ int nn_amx_product(const nn_shape *s, const float *a, const float *b, const floa
     if (!left)
         return 0;
     __m512i *right = left + made * tiles(most, DEPTH);
-    configure();
+    block_product *multiply = begin(how);
     for (size_t at = 0; at < s->k; at += most) {
         const size_t k = least(s->k - at, most), depth = tiles(k, DEPTH);
         load_tiles(right, b + (s->trans_b ? at : at * s->ldb), s->ldb, s->n, k, s->trans_b, 0);
@@ -281,11 +338,11 @@ int nn_amx_product(const nn_shape *s, const float *a, const float *b, const floa
             if (i % made == 0)
                 load_tiles(left, a + (s->trans_a ? at * s->lda : i * s->lda + at), s->lda,
                            least(s->m - i, made), k, !s->trans_a, 1);
-            multiply_rows(to, s, begin, least(s->m - i, BLOCK), left + i % made * depth, right,
-                          depth);
+            multiply_rows(multiply, to, s, begin, least(s->m - i, BLOCK), left + i % made * depth,
+                          right, depth);
         }
     }
-    _tile_release(); /* a thread without tiles is cheaper to switch */
+    end(how);
     free(left);
     return 1;
 }
@@ -296,7 +353,7 @@ int nn_amx_product(const nn_shape *s, const float *a, const float *b, const floa
  * is near: relu, rounded, two left tiles. The next product takes them as they are. No floats of h
  * go through memory, and the result is that of the single steps to the bit. */
 
-int nn_amx_feeds(size_t d, size_t ff)
+int nn_tiles_feeds(size_t d, size_t ff)
 {
     return d % BLOCK == 0 && ff % BLOCK == 0;
 }
@@ -307,7 +364,7 @@ static size_t left_words(size_t rows, size_t numbers)
     return tiles(rows, BLOCK) * BLOCK * tiles(numbers, DEPTH);
 }
 
-size_t nn_amx_feed_room(const nn_feed *w, size_t n)
+size_t nn_tiles_feed_room(const nn_feed *w, size_t n)
 {
     return left_words(n, w->ff) * sizeof(__m512i) / sizeof(float);
 }
@@ -344,7 +401,8 @@ static void keep_where(__m512i *upper, __m512i *lower, float *db, const float *b
     _mm512_storeu_ps(db + SIDE, high_sum);
 }
 
-int nn_amx_feed_forward(float *y, float *hidden, const float *x, const nn_feed *w, size_t n)
+int nn_tiles_feed_forward(nn_products how, float *y, float *hidden, const float *x,
+                          const nn_feed *w, size_t n)
 {
     const size_t d = w->d, ff = w->ff, in = d / DEPTH, out = ff / DEPTH;
     const nn_shape second = { .n = d, .ldc = d };
@@ -355,17 +413,18 @@ int nn_amx_feed_forward(float *y, float *hidden, const float *x, const nn_feed *
     __m512i *w1 = left + left_words(BLOCK, d), *w2 = w1 + left_words(ff, d), *h = (void *)hidden;
     load_tiles(w1, w->w1, d, ff, d, 1, 0);
     load_tiles(w2, w->w2, ff, d, ff, 1, 0);
-    configure();
+    block_product *multiply = begin(how);
     for (size_t i = 0; i < n; i += BLOCK, h += left_words(BLOCK, ff)) {
         load_tiles(left, x + i * d, d, least(n - i, BLOCK), d, 1, 1);
         for (size_t j = 0; j < out; j++) {
-            multiply_block(block, BLOCK, (start){ w->b1 + j * BLOCK, 0 }, left,
-                           w1 + j * left_words(BLOCK, d), in);
+            multiply(block, BLOCK, (start){ w->b1 + j * BLOCK, 0 }, left,
+                     w1 + j * left_words(BLOCK, d), in);
             keep_positive(h + j * SIDE, h + (out + j) * SIDE, block);
         }
-        multiply_rows(y + i * d, &second, (start){ w->b2, 0 }, least(n - i, BLOCK), h, w2, out);
+        multiply_rows(multiply, y + i * d, &second, (start){ w->b2, 0 }, least(n - i, BLOCK), h, w2,
+                      out);
     }
-    _tile_release();
+    end(how);
     free(left);
     return 1;
 }
@@ -423,8 +482,8 @@ static int feed_tiles_new(feed_tiles *t, size_t d, size_t ff)
     return 1;
 }
 
-int nn_amx_feed_backward(float *dx, const nn_feed_gradient *g, const float *dy, const float *x,
-                         const float *hidden, const nn_feed *w, size_t n)
+int nn_tiles_feed_backward(nn_products how, float *dx, const nn_feed_gradient *g, const float *dy,
+                           const float *x, const float *hidden, const nn_feed *w, size_t n)
 {
     const size_t d = w->d, ff = w->ff, in = d / DEPTH, out = ff / DEPTH;
     const nn_shape inputs = { .n = d, .ldc = d };
@@ -434,7 +493,7 @@ int nn_amx_feed_backward(float *dx, const nn_feed_gradient *g, const float *dy, 
         return 0;
     load_tiles(t.w2, w->w2, ff, ff, d, 0, 0);
     load_tiles(t.w1, w->w1, d, d, ff, 0, 0);
-    configure();
+    block_product *multiply = begin(how);
     for (size_t at = 0; at < n;
          at += STRETCH, dy += STRETCH * d, x += STRETCH * d, dx += STRETCH * d) {
         const size_t rows = least(n - at, STRETCH), steps = tiles(rows, BLOCK);
@@ -444,21 +503,20 @@ int nn_amx_feed_backward(float *dx, const nn_feed_gradient *g, const float *dy, 
             __m512i *to = t.dh + left_words(i, ff);
             load_tiles(t.left, dy + i * d, d, least(rows - i, BLOCK), d, 1, 1);
             for (size_t j = 0; j < out; j++) {
-                multiply_block(block, BLOCK, (start){ NULL, 0 }, t.left,
-                               t.w2 + j * left_words(BLOCK, d), in);
+                multiply(block, BLOCK, (start){ NULL, 0 }, t.left, t.w2 + j * left_words(BLOCK, d),
+                         in);
                 keep_where(to + j * SIDE, to + (out + j) * SIDE, g->b1 + j * BLOCK, block,
                            of_h + j * SIDE, of_h + (out + j) * SIDE);
             }
-            multiply_rows(dx + i * d, &inputs, (start){ NULL, 0 }, least(rows - i, BLOCK), to, t.w1,
-                          out);
+            multiply_rows(multiply, dx + i * d, &inputs, (start){ NULL, 0 }, least(rows - i, BLOCK),
+                          to, t.w1, out);
         }
         load_tiles(t.rows, dy, d, d, rows, 0, 1);
         for (size_t j = 0; j < out; j++) { /* dw2 += dy' h */
             turn(t.turned, h, j, out, steps, 0);
             for (size_t i = 0; i < in; i++) {
                 float *to = g->w2 + i * BLOCK * ff + j * BLOCK;
-                multiply_block(to, ff, (start){ to, ff }, t.rows + i * 2 * steps * SIDE, t.turned,
-                               steps);
+                multiply(to, ff, (start){ to, ff }, t.rows + i * 2 * steps * SIDE, t.turned, steps);
             }
         }
         load_tiles(t.rows, x, d, d, rows, 0, 0);
@@ -466,26 +524,27 @@ int nn_amx_feed_backward(float *dx, const nn_feed_gradient *g, const float *dy, 
             turn(t.turned, t.dh, j, out, steps, 1);
             for (size_t i = 0; i < in; i++) {
                 float *to = g->w1 + j * BLOCK * d + i * BLOCK;
-                multiply_block(to, d, (start){ to, d }, t.turned, t.rows + i * 2 * steps * SIDE,
-                               steps);
+                multiply(to, d, (start){ to, d }, t.turned, t.rows + i * 2 * steps * SIDE, steps);
             }
         }
     }
-    _tile_release();
+    end(how);
     free(t.w1);
     return 1;
 }
 
-int nn_has_amx(void)
+int nn_tiles_have(nn_products how)
 {
     enum { REQUEST = 0x1023, TILE_DATA = 18 }; /* ARCH_REQ_XCOMP_PERM, of the matrix unit's state */
     unsigned a, b, c, d;
+    if (!__get_cpuid_count(7, 1, &a, &b, &c, &d) || !(a >> 5 & 1) || /* AVX-512 BF16 */
+        !__builtin_cpu_supports("avx512bw"))
+        return 0;
+    if (how != NN_BF16_AMX)
+        return 1;
     if (!__get_cpuid_count(7, 0, &a, &b, &c, &d))
         return 0;
     unsigned tiles_and_bf16 = d >> 24 & d >> 22 & 1;
-    if (!__get_cpuid_count(7, 1, &a, &b, &c, &d) || !(a >> 5 & 1)) /* AVX-512 BF16: rounding */
-        return 0;
     /* Linux gives a process the unit's 8 KB a thread on request only; without, SIGILL. */
-    return tiles_and_bf16 && __builtin_cpu_supports("avx512bw") &&
-           syscall(SYS_arch_prctl, REQUEST, TILE_DATA) == 0;
+    return tiles_and_bf16 && syscall(SYS_arch_prctl, REQUEST, TILE_DATA) == 0;
 }
