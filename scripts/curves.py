@@ -85,7 +85,8 @@ def pairs(logs):
 def page(folder):
     logs = {f.stem: [json.loads(line) for line in f.read_text().splitlines()]
             for f in sorted((folder / "logs").glob("*.jsonl"))}
-    ladder = {name.removeprefix("ladder-"): logs.pop(name) for name in list(logs) if name.startswith("ladder-")}
+    ladders = {title: {name.removeprefix(prefix): logs.pop(name) for name in list(logs) if name.startswith(prefix)}
+               for prefix, title in (("views-", "Ladder of both views"), ("ladder-", "Ladder on points"))}
     millions, hours = lambda line: line["samples"] / 1e6, lambda line: line["seconds"] / 3600
     seen = "million expressions seen"
     figures = [
@@ -94,7 +95,9 @@ def page(folder):
         figure("Loss on whole expressions (with S5 there are edits among the candidates)", seen,
                term(logs, "global", millions)),
         figure("Gap between the centroids of formulas and tables, in training batches", seen, term(logs, "gap", millions)),
-        figure(f"Ladder: held-out retrieval among {pairs(ladder):,} pairs, nDCG@10 in %", seen, retrieval(ladder, millions)),
+    ] + [
+        figure(f"{title}: held-out retrieval among {pairs(ladder):,} pairs, nDCG@10 in %", seen, retrieval(ladder, millions))
+        for title, ladder in ladders.items()
     ]
     (folder / "curves.html").write_text(
         "<!doctype html><html lang='en'><meta charset='utf-8'><title>snip: learning curves</title>\n"

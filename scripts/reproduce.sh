@@ -16,19 +16,26 @@ options() {
     done
 }
 main=$(options default exact)
-ladder=$(options ladder-S5 ladder-S0 ladder-S1 ladder-S2 ladder-S3 ladder-S4)
+paper_suites="--suite global --suite geometry --suite edits --suite subtrees --suite corpora --suite probes"
 
-"$snip" evaluate $main --suite global --suite geometry --suite edits --suite subtrees --suite corpora \
-    --suite probes --pairs 10000 --targets 512 --out $report
+"$snip" evaluate $main $paper_suites --pairs 10000 --targets 512 --out $report
 "$snip" evaluate $main --suite global --pairs 100000 --out $report/large
 "$snip" evaluate $(options default) --suite forms --problems 60 --library 10000 --pairs 100000 \
     --out $report/forms
-rm -rf $report/ladder # of other models, perhaps
-if [ -n "$ladder" ]; then
-    "$snip" evaluate $ladder --suite global --suite geometry --suite edits --suite subtrees --suite corpora \
-        --suite probes --pairs 10000 --out $report/ladder
-    "$snip" evaluate $ladder --suite global --pairs 100000 --out $report/ladder/large
-fi
+
+# ladder NAME OPTION...: the six models models/NAME-S*, with further options of evaluate.
+ladder() {
+    name=$1
+    shift
+    models=$(options $name-S5 $name-S0 $name-S1 $name-S2 $name-S3 $name-S4)
+    rm -rf "$report/$name" # of other models, perhaps
+    if [ -n "$models" ]; then
+        "$snip" evaluate $models $paper_suites --pairs 10000 --out "$report/$name" "$@"
+        "$snip" evaluate $models --suite global --pairs 100000 --out "$report/$name/large"
+    fi
+}
+ladder ladder
+ladder views --targets 512 --suite forms --problems 60 --library 2000
 work=$(mktemp -d) # pages of these are not kept
 trap 'rm -rf "$work"' EXIT
 for disturbed in "1 0" "10 0" "0 50" "0 20" "10 20"; do

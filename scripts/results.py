@@ -5,8 +5,8 @@
 
 REPORT_FOLDER holds results.json of the paper's suites (10,000 pairs) for the default model and the one
 before it, large/results.json of the retrieval among 100,000 pairs, forms/results.json of the suite
-forms, noise-P-rows-N.json of the retrieval on disturbed tables; ladder/ has the first two for the
-ladder.
+forms, noise-P-rows-N.json of the retrieval on disturbed tables; ladder/ and views/ have the first two
+for the ladders, views/ with the suite forms.
 """
 import json
 import pathlib
@@ -64,6 +64,15 @@ ROWS = [
     ("Taylor series, similarity", "probes.taylor.average", 1, 3, "probes.taylor.average"),
     ("the same with the series of other functions", "probes.taylor.unrelated", 1, 3, None),
     ("preserving against changing edits, AUC", "probes.consequences.auc", 1, 3, None),
+    ("**Forms**",),
+    ("nDCG@10, form → data", "forms.retrieval.all.f2y.ndcg10", 100, 1, None),
+    ("data → form", "forms.retrieval.all.y2f.ndcg10", 100, 1, None),
+    ("place of the true law among seven", "forms.problems.laws.rows200.place.similarity", 1, 2, None),
+    ("the same, corpora", "forms.problems.corpora.rows200.place.similarity", 1, 2, None),
+    ("percentile of the true law among its edits", "forms.problems.laws.rows200.percentile.similarity", 1, 3, None),
+    ("the same, corpora", "forms.problems.corpora.rows200.percentile.similarity", 1, 3, None),
+    ("Spearman with the error after a refit, laws", "forms.problems.laws.rows200.spearman.similarity", 1, 3, None),
+    ("the same, corpora", "forms.problems.corpora.rows200.spearman.similarity", 1, 3, None),
 ]
 
 
@@ -100,7 +109,7 @@ def table(models, large, paper):
     names = [m["name"] for m in models]
     many, group = len(names) > 2, None
     theirs = [] if many else ["paper: SNIP", "SNIP++"]
-    yield "| | " + " | ".join([n.removeprefix("ladder-") for n in names] + theirs) + " |"
+    yield "| | " + " | ".join([n.rsplit("-", 1)[-1] for n in names] + theirs) + " |"
     yield "| --- |" + " ---: |" * (len(names) + len(theirs))
     for title, *row in ROWS:
         if not row:
@@ -203,7 +212,8 @@ same network without the space.
         ("library", "library.k20.best"))}
     print()
     say(f"What the space adds to the promise, with 95 % intervals: Spearman {gain['laws']} on laws and {gain['corpora']}"
-        f" on the corpora (200 clean rows), {gain['library']} digits in the best of 20 refits.")
+        f" on the corpora (200 clean rows), {gain['library']} digits in the best of 20 refits. The best of all forms"
+        f" that any of these ways chose has {cell(at(suite, 'library.any'), 1, 2).split(' [')[0]} digits.")
     print()
     largest = [at(suite, f"{part}.{change}.largest") for part in ("invariance", "invariance_corpora")
                for change in (at(suite, part) or {}) if change != "seconds"]
@@ -226,7 +236,7 @@ def section(title, folder):
         return []
     print(f"\n## {title}\n")
     if len(models) > 2:
-        print("The intervals are on the [page](report/ladder/report.html), the paper's numbers above.\n")
+        print(f"The intervals are on the [page](report/{folder.name}/report.html), the paper's numbers above.\n")
     print("\n".join(table(models, {m["name"]: m for m in large["models"]}, results["paper"])))
     if results["comparisons"]:
         print("\nSix families of edits in two directions each. Better or worse: the 95 % interval of the\n"
@@ -242,8 +252,9 @@ def main():
 `make reproduce` makes this page from the weights in `models/`. What the models are and how they
 were trained: [models/README.md](../models/README.md). Pages with all figures: [default and the one
 before](report/report.html), [among 100,000](report/large/report.html),
-[forms](report/forms/report.html), [ladder](report/ladder/report.html),
-[among 100,000](report/ladder/large/report.html), and [learning curves](report/curves.html).
+[forms](report/forms/report.html), [ladder of both views](report/views/report.html), [among
+100,000](report/views/large/report.html), [ladder on points](report/ladder/report.html), [among
+100,000](report/ladder/large/report.html), and [learning curves](report/curves.html).
 
 Brackets hold 95 % intervals (1,000 bootstrap resamples). Retrieval is in %. Edits, subtrees,
 corpora and rewritings are percentile ranks of the true counterpart; chance is .5.
@@ -270,7 +281,8 @@ on one. What is not like for like:
               "y's deviation.\n")
         print("\n".join(disturbed(folder, models)))
     forms(folder)
-    models += section("The ladder: one recipe, six objectives", folder / "ladder")
+    models += section("The ladder of both views: the default's recipe, six objectives", folder / "views")
+    models += section("The ladder on points: the paper's numeric encoder, six objectives", folder / "ladder")
     print("\n## The models\n")
     print("| | stage | expressions | hours | parameters |\n| --- | --- | ---: | ---: | ---: |")
     for m in models:

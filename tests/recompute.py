@@ -267,6 +267,9 @@ def check_forms(suite, path, symbols, values, index):
             for m, f in (("best", max), ("mean", np.mean)):
                 check(f"library k{k} {m} {way}", np.mean([f(d) for d in digits]),
                       suite["library"][f"k{k}"][m][way]["value"])
+    check("library any", np.mean([max(line["digits"] for (_, at), lines in chosen.items() if at == p
+                                      for line in lines.values()) for p in problems]),
+          suite["library"]["any"]["value"])
     for p in problems:  # by similarity they are the nearest ones with as many inputs
         tables = [(row, line) for row, line in rows["library"] if line.get("problem") == p]
         forms = [(row, line["form"]) for row, line in rows["library"]

@@ -415,6 +415,17 @@ static json_t *way_figures(const lookup *u, size_t n, size_t cut, int best, doub
     return o;
 }
 
+/* The best of all forms that were chosen in any way: how far a choice among them could get. */
+static json_t *best_of_any(const lookup *u, size_t n, double *value, const eval_how *how)
+{
+    for (size_t i = 0; i < n; i++) {
+        value[i] = u[i].count == 0 ? NAN : 0;
+        for (int way = 0; way < WAYS && u[i].count > 0; way++)
+            value[i] = fmax(value[i], u[i].best[way][CUTS - 1]);
+    }
+    return eval_figure_json(eval_mean(value, n, how->seed));
+}
+
 /* Tells the dump which forms were chosen, and what became of them. */
 static void show(const lookup *u, size_t index, const library *l, const forms_context *c)
 {
@@ -461,7 +472,8 @@ snip_code forms_library(json_t **out, const forms_set *laws, const model_promise
         usable += u[i].count > 0;
         show(&u[i], i, &l, c);
     }
-    *out = json_pack("{s:I,s:I}", "forms", (json_int_t)l.n, "problems", (json_int_t)usable);
+    *out = json_pack("{s:I,s:I,s:o}", "forms", (json_int_t)l.n, "problems", (json_int_t)usable,
+                     "any", best_of_any(u, n, value, c->how));
     for (size_t cut = 0; cut < CUTS; cut++) {
         char name[8];
         snprintf(name, sizeof name, "k%zu", cuts[cut]);
