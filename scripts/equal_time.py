@@ -1,8 +1,8 @@
 #!/usr/bin/python3
-"""The old recipe against the new: the same processor time of one core each, from scratch.
+"""Recipes against each other: the same processor time of one core each, from scratch.
 
     scripts/equal_time.py build/snip --seconds 3600 --out runs/equal      # an hour each, old and new
-    scripts/equal_time.py build/snip --recipes old,new,forms --out runs/equal
+    scripts/equal_time.py build/snip --recipes views-S5,views-S0 --out runs/control
     scripts/equal_time.py build/snip --list                               # the settings
 
 Each recipe trains on one core; now and then it is stopped, which changes nothing (a run that goes on is
@@ -11,8 +11,9 @@ Stop the script when you like: the same command goes on from the last such check
 table for docs/recipe.md on standard output and OUT/equal_time.svg. Measuring does not count as time.
 
 The phases are shares of the time, since nobody knows the number of steps before: each begins with whole
-expressions and two subtrees in context (S2 without edits) and goes over to S5 for the last 40 %; the old
-recipe's learning rate falls to 0 in the last 25 %, the new one averages its weights instead.
+expressions and two subtrees in context (S2 without edits) and goes over to S5 for the last 40 %, but
+views-S0 keeps plain SNIP's objective to the end. The old recipe's learning rate falls to 0 in the last
+25 %, the others average their weights instead.
 """
 import argparse
 import concurrent.futures
@@ -32,15 +33,17 @@ from study import MEASURES, cpu_seconds, evaluate
 COMMON = {"preset": "small", "stage": "S5", "edits": 2, "subtrees": 1, "first_stage": "S2", "first_edits": 0,
           "first_subtrees": 2, "statistics": "yes", "points": 0, "hidden": 256, "noise": 0.1,
           "schedule": "constant", "batch": 192, "seed": 1}
-# As models/README.md has them: the default model's, and those of the model of forms, without forms
-# (all samples in the exact view, which is what is measured) and with them (half of the samples).
+# As models/README.md has them: the exact model's, and the default's, without forms (all samples in the
+# exact view, which is what is measured) and with them (half of the samples).
 NEW = {**COMMON, "constants": "value", "slopes": "yes", "optimizer": "muon", "muon_lr": 4e-3,
        "average": 0.99, "lr": 1.5e-3, "warmup": 100, "rows": 12, "laws": 0.3, "zoom": 0.2, "first_zoom": 0.2,
        "constant_edits": 0.3, "products": "auto"}
+VIEWS = {**NEW, "forms": "yes", "forms_share": 0.5}
 RECIPES = {
     "old": {**COMMON, "lr": 1.2e-3, "warmup": 200, "rows": 50, "zoom": 0.3},
     "new": NEW,
-    "forms": {**NEW, "forms": "yes", "forms_share": 0.5},
+    "views-S5": VIEWS,
+    "views-S0": {**VIEWS, "stage": "S0", "first_stage": "S0"},
 }
 DECAYS = {"old"}
 S5_FROM, DECAY_FROM, CHECKPOINTS = 0.6, 0.75, 12
@@ -161,12 +164,12 @@ def report(results, out):
 
 
 def main():
-    parser = argparse.ArgumentParser(description="Old recipe against new at equal processor time.",
+    parser = argparse.ArgumentParser(description="Recipes against each other at equal processor time.",
                                      epilog="example: equal_time.py build/snip --out runs/equal")
     parser.add_argument("snip")
     parser.add_argument("--seconds", type=float, default=3600, help="of a core, each (default 3600)")
     parser.add_argument("--out", type=pathlib.Path, default=pathlib.Path("runs/equal"))
-    parser.add_argument("--recipes", default="old,new", help="of old, new, forms; a comma between them")
+    parser.add_argument("--recipes", default="old,new", help=f"of {', '.join(RECIPES)}; a comma between them")
     parser.add_argument("--jobs", type=int, default=2, help="at a time (default 2)")
     parser.add_argument("--list", action="store_true", help="print the first commands")
     a = parser.parse_args()

@@ -29,7 +29,7 @@ views)
     exit 2
     ;;
 esac
-for stage in S0 S1 S2 S3 S4 S5; do
+for stage in ${STAGES:-S0 S1 S2 S3 S4 S5}; do
     resume=
     [ -f "$out/$stage/state.safetensors" ] && resume=--resume
     "$snip" train --preset small --stage $stage --seed 1 --save-frequency 5 --out "$out/$stage" $resume "$@"
