@@ -23,19 +23,20 @@ paper_suites="--suite global --suite geometry --suite edits --suite subtrees --s
 "$snip" evaluate $(options default) --suite forms --problems 60 --library 10000 --pairs 100000 \
     --out $report/forms
 
-# ladder NAME OPTION...: the six models models/NAME-S*, with further options of evaluate.
+# ladder NAME CONTROL OPTION...: the six models models/NAME-S* and maybe a control, with further options
+# of evaluate.
 ladder() {
     name=$1
-    shift
-    models=$(options $name-S5 $name-S0 $name-S1 $name-S2 $name-S3 $name-S4)
+    models=$(options $name-S5 $name-S0 $name-S1 $name-S2 $name-S3 $name-S4 $2)
+    shift 2
     rm -rf "$report/$name" # of other models, perhaps
     if [ -n "$models" ]; then
         "$snip" evaluate $models $paper_suites --pairs 10000 --out "$report/$name" "$@"
         "$snip" evaluate $models --suite global --pairs 100000 --out "$report/$name/large"
     fi
 }
-ladder ladder
-ladder views --targets 512 --suite forms --problems 60 --library 2000
+ladder ladder ""
+ladder views views-control --targets 256 --suite forms --problems 40 --library 500
 work=$(mktemp -d) # pages of these are not kept
 trap 'rm -rf "$work"' EXIT
 for disturbed in "1 0" "10 0" "0 50" "0 20" "10 20"; do

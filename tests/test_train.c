@@ -30,6 +30,7 @@ static train_terms gradient(model *m, int stage, int cosine, int threads, size_t
                             .tau_local = 0.1,
                             .scale_global = cosine ? exp((double)m->w[m->scale_global]) : 0,
                             .scale_local = cosine ? exp((double)m->w[m->scale_local]) : 0,
+                            .scale_exact = m->config.forms ? 5 : 0,
                             .lambda = 0.7,
                             .centre = 0.3,
                             .refits = 0.8 };
@@ -80,6 +81,58 @@ static void the_gradient_is_the_slope_of_the_loss(void **state)
             print_message("S%d %s: slope %.5f, gradient %.5f\n", stage, kinds[kind], slope, length);
             assert_true(fabs(slope - length) < 0.01 * length);
         }
+}
+
+/* Losses, gradients of the rows and of the scale for six whole expressions, all of one view. */
+enum { PAIRS = 6, WIDE = 5 };
+static train_terms contest_of(int form, double scale, double exact, float grad[2][PAIRS * WIDE],
+                              arena *a)
+{
+    train_variant variant[PAIRS];
+    float values[2][PAIRS * WIDE], *row[TRAIN_VIEWS] = { NULL }, *to[TRAIN_VIEWS] = { NULL };
+    rng r;
+    rng_init(&r, 4, RNG_BENCH, 0);
+    for (int k = 0; k < PAIRS; k++)
+        variant[k] =
+            (train_variant){ .item = k, .views = TRAIN_WHOLE, .form = form, .whole = k + 1 };
+    for (int side = 0; side < 2; side++) {
+        row[side ? TRAIN_GV : TRAIN_GS] = values[side];
+        to[side ? TRAIN_GV : TRAIN_GS] = grad[side];
+        memset(grad[side], 0, sizeof grad[side]);
+        for (int i = 0; i < PAIRS * WIDE; i++)
+            values[side][i] = (float)(rng_uniform(&r) - 0.5);
+    }
+    const train_rows rows = { .variant = variant,
+                              .variants = PAIRS,
+                              .own_end = PAIRS,
+                              .latent = WIDE,
+                              .row = row,
+                              .grad = to };
+    const train_how how = {
+        .cosine = 1, .scale_global = scale, .scale_local = 1, .scale_exact = exact
+    };
+    train_terms terms;
+    assert_true(train_objective(&terms, &rows, &how, a));
+    return terms;
+}
+
+/* A bound on the factor of the exact view: there it is as if the factor were the bound and no
+ * number that is learned, and forms do not notice. */
+static void the_exact_view_may_have_a_smaller_scale(void **state)
+{
+    float bound[2][PAIRS * WIDE], small[2][PAIRS * WIDE];
+    train_terms with = contest_of(0, 30, 4, bound, *state), as = contest_of(0, 4, 0, small, *state);
+    assert_true(fabs(with.global - as.global) < 1e-12 && with.dscale_global == 0);
+    assert_true(fabs(as.dscale_global) > 1e-3);
+    for (int side = 0; side < 2; side++)
+        for (int i = 0; i < PAIRS * WIDE; i++)
+            assert_true(fabsf(bound[side][i] - small[side][i]) < 1e-6f);
+    with = contest_of(1, 30, 4, bound, *state), as = contest_of(1, 30, 0, small, *state);
+    assert_true(with.global == as.global && with.dscale_global == as.dscale_global);
+    assert_memory_equal(bound, small, sizeof bound);
+    with = contest_of(0, 3, 4, bound, *state), as = contest_of(0, 3, 0, small, *state);
+    assert_true(with.global == as.global && with.dscale_global == as.dscale_global);
+    assert_memory_equal(bound, small, sizeof bound);
 }
 
 static void recomputed_chunks_give_the_same_gradient(void **state)
@@ -370,6 +423,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         ARENA_TEST(the_gradient_is_the_slope_of_the_loss),
+        ARENA_TEST(the_exact_view_may_have_a_smaller_scale),
         ARENA_TEST(recomputed_chunks_give_the_same_gradient),
         ARENA_TEST(rounded_products_give_nearly_the_same_gradient),
         cmocka_unit_test(products_are_chosen_by_the_processor),

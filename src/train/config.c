@@ -58,6 +58,7 @@ static const settings_key keys[] = {
     NUMBER(tau_global, REAL, 1e-4, 1e4),
     NUMBER(tau_local, REAL, 1e-4, 1e4),
     NUMBER(scale_most, REAL, 1, 1e4),
+    NUMBER(scale_exact, REAL, 0, 1e4),
     NUMBER(lambda, REAL, 0, 1e4),
     NUMBER(centre, REAL, 0, 1e4),
 };
@@ -134,6 +135,8 @@ snip_code train_config_check(const train_config *c, const model_config *m, snip_
     if (c->refits > 0 && !(c->forms_share > 0 && c->laws > 0 && m->similarity == MODEL_COSINE))
         return status_fail(st, SNIP_FORMAT, 0,
                            "refits needs forms_share and laws above 0, and similarity = cosine");
+    if (c->scale_exact > 0 && m->similarity != MODEL_COSINE)
+        return status_fail(st, SNIP_FORMAT, 0, "scale_exact needs similarity = cosine");
     if ((c->last > 0) != (c->last_batch > 0 || c->last_lr > 0))
         return status_fail(st, SNIP_FORMAT, 0,
                            "last is the step from which on last_batch or last_lr are in force: "

@@ -122,8 +122,15 @@ typedef struct duel {
     const size_t *partner; /* of symbol i among the values */
     const float *s;        /* (n,m): similarities */
     float *ds;             /* the gradient for them */
-    double scale, each;    /* each: weight of an anchor's loss, a half over n */
+    double scale, exact;   /* the factor on similarities; in the exact view */
+    double each;           /* weight of an anchor's loss, a half over n */
 } duel;
+
+/* The factor on the similarities of symbol i, all of which are in its view. */
+static double scale_of(const duel *d, size_t i)
+{
+    return d->who->variant[d->a->from[i]].form ? d->scale : d->exact;
+}
 
 /* The loss of anchor i over the values that take part, -log softmax(scale s_i)[partner], a term of
  * (20) or (29); sets row i of ds to its gradient but for the scale, each * (softmax - 1 at the
@@ -132,13 +139,13 @@ static double over_values(const duel *d, size_t i)
 {
     const float *row = d->s + i * d->m;
     float *to = d->ds + i * d->m;
-    double top = -INFINITY, sum = 0;
+    double top = -INFINITY, sum = 0, scale = scale_of(d, i);
     for (size_t j = 0; j < d->m; j++)
         if (takes_part(d->who, d->a->from[i], d->b->from[j]) && (double)row[j] > top)
             top = (double)row[j];
     for (size_t j = 0; j < d->m; j++) {
         int part = takes_part(d->who, d->a->from[i], d->b->from[j]);
-        double e = part ? exp(d->scale * ((double)row[j] - top)) : 0;
+        double e = part ? exp(scale * ((double)row[j] - top)) : 0;
         sum += e;
         to[j] = (float)e;
     }
@@ -146,7 +153,7 @@ static double over_values(const duel *d, size_t i)
     for (size_t j = 0; j < d->m; j++)
         to[j] *= factor;
     to[d->partner[i]] -= (float)d->each;
-    return log(sum) - d->scale * ((double)row[d->partner[i]] - top);
+    return log(sum) - scale * ((double)row[d->partner[i]] - top);
 }
 
 /* The same for the partner of i over all symbols, (30) where edits have none, added to its column
@@ -154,19 +161,19 @@ static double over_values(const duel *d, size_t i)
 static double over_symbols(const duel *d, size_t i, double *e)
 {
     size_t j = d->partner[i];
-    double top = -INFINITY, sum = 0;
+    double top = -INFINITY, sum = 0, scale = scale_of(d, i);
     for (size_t r = 0; r < d->n; r++)
         if (comparable(d->who, d->a->from[i], d->a->from[r]))
             top = fmax(top, (double)d->s[r * d->m + j]);
     for (size_t r = 0; r < d->n; r++) {
         int part = comparable(d->who, d->a->from[i], d->a->from[r]);
-        e[r] = part ? exp(d->scale * ((double)d->s[r * d->m + j] - top)) : 0;
+        e[r] = part ? exp(scale * ((double)d->s[r * d->m + j] - top)) : 0;
         sum += e[r];
     }
     for (size_t r = 0; r < d->n; r++)
         d->ds[r * d->m + j] += (float)(d->each * e[r] / sum);
     d->ds[i * d->m + j] -= (float)d->each;
-    return log(sum) - d->scale * ((double)d->s[i * d->m + j] - top);
+    return log(sum) - scale * ((double)d->s[i * d->m + j] - top);
 }
 
 /* Both directions for all anchors, whose losses are added up in their order, whoever did them. */
@@ -192,7 +199,8 @@ static void judge_anchors(const duel *d, double *loss, double *tmp, int threads,
 /* How one pair of views is compared. */
 typedef struct terms_of {
     const contest *who;
-    double scale, weight; /* of similarities; of the term in the objective */
+    double scale, exact; /* factors on similarities: the learned one, that of the exact view */
+    double weight;       /* of the term in the objective */
     size_t latent;
     int threads;
 } terms_of;
@@ -202,7 +210,8 @@ typedef struct terms_of {
  *
  *     dA = scale ds B,    dB = scale ds' A,    dscale = sum ds s,
  *
- * for our own rows only. Returns 0 when memory is out. */
+ * for our own rows only. Rows of the exact view may have a smaller factor, which is not learned.
+ * Returns 0 when memory is out. */
 static int contrast(double out[3], double *dscale, picked *a, picked *b, const terms_of *how,
                     arena *tmp)
 {
@@ -235,11 +244,19 @@ static int contrast(double out[3], double *dscale, picked *a, picked *b, const t
                      .s = s,
                      .ds = ds,
                      .scale = how->scale,
+                     .exact = how->exact,
                      .each = how->weight * 0.5 / (double)n };
     double forth = 0, back = 0;
     judge_anchors(&d, loss, loss + 2 * n, how->threads, &forth, &back);
-    for (size_t i = a->first * m; i < a->end * m; i++)
-        *dscale += (double)ds[i] * (double)s[i];
+    for (size_t i = 0; i < n; i++) {
+        int learned = scale_of(&d, i) == d.scale, own = i >= a->first && i < a->end;
+        for (size_t j = i * m; j < (i + 1) * m; j++) {
+            if (!learned)
+                ds[j] *= (float)(d.exact / d.scale);
+            else if (own)
+                *dscale += (double)ds[j] * (double)s[j];
+        }
+    }
     int good = nn_gemm(0, 0, a->end - a->first, latent, m, (float)how->scale, ds + a->first * m, m,
                        b->row, latent, 1, a->grad + a->first * latent, latent);
     good &= nn_gemm(1, 0, b->end - b->first, latent, n, (float)how->scale, ds + b->first, m, a->row,
@@ -372,10 +389,11 @@ int train_objective(train_terms *out, const train_rows *r, const train_how *how,
     const contest some = { .everyone = train_stage_of[how->stage].everyone,
                            .parts = 1,
                            .variant = r->variant };
-    const terms_of global = { &everyone, cosine ? how->scale_global : 1 / how->tau_global, 1,
-                              latent, threads };
-    const terms_of local = { &some, cosine ? how->scale_local : 1 / how->tau_local, how->lambda,
-                             latent, threads };
+    const double wholes = cosine ? how->scale_global : 1 / how->tau_global;
+    const double parts = cosine ? how->scale_local : 1 / how->tau_local;
+    const double most = cosine && how->scale_exact > 0 ? how->scale_exact : INFINITY;
+    const terms_of global = { &everyone, wholes, fmin(wholes, most), 1, latent, threads };
+    const terms_of local = { &some, parts, fmin(parts, most), how->lambda, latent, threads };
     double whole[3] = { 0 }, context[3] = { 0 }, alone[3] = { 0 };
     picked s, v;
     int good = pick(&s, r, TRAIN_GS, cosine, tmp) && pick(&v, r, TRAIN_GV, cosine, tmp) &&

@@ -82,6 +82,7 @@ typedef struct train_how {
     int cosine;                       /* normalise rows; else inner products */
     double tau_global, tau_local;     /* temperatures, without cosine */
     double scale_global, scale_local; /* with cosine: factors on the similarities, learned */
+    double scale_exact;               /* most that these are in the exact view; 0: as in forms */
     double lambda;                    /* weight of the local terms */
     double centre;                    /* weight of the gap's square */
     double refits;                    /* weight of the order of refitted forms */

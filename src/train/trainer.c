@@ -512,6 +512,7 @@ static snip_code one_step(run *r, train_terms *terms, double *norm, double *rate
                       .cosine = r->m->config.similarity == MODEL_COSINE,
                       .tau_global = r->c->tau_global,
                       .tau_local = r->c->tau_local,
+                      .scale_exact = r->c->scale_exact,
                       .lambda = r->c->lambda,
                       .threads = r->watch->threads,
                       .centre = late ? r->c->centre : 0,

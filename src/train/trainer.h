@@ -71,6 +71,7 @@ typedef struct train_config {
                        is the weights of the last step */
     double tau_global, tau_local; /* temperatures of inner products */
     double scale_most;            /* most that the learned factors on cosines may become */
+    double scale_exact;           /* most that they count in the exact view; 0: as in forms */
     double lambda;                /* weight of the local terms */
     double centre;                /* from step `decay` on: weight of the square of the gap between
                                      the centroids of formulas and tables */
