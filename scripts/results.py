@@ -213,7 +213,7 @@ same network without the space.
     print()
     say(f"What the space adds to the promise, with 95 % intervals: Spearman {gain['laws']} on laws and {gain['corpora']}"
         f" on the corpora (200 clean rows), {gain['library']} digits in the best of 20 refits. The best of all forms"
-        f" that any of these ways chose has {cell(at(suite, 'library.any'), 1, 2).split(' [')[0]} digits.")
+        f" that any of these ways chose for a table has {cell(at(suite, 'library.any'), 1, 2).split(' [')[0]} digits.")
     print()
     largest = [at(suite, f"{part}.{change}.largest") for part in ("invariance", "invariance_corpora")
                for change in (at(suite, part) or {}) if change != "seconds"]
@@ -266,7 +266,8 @@ on one. What is not like for like:
   its slopes and values at seven fixed points, a table is read as statistics (docs/design.md,
   "Slopes", "Statistics in place of points").
 - Edits and subtrees of the first table below are of 512 expressions, the paper's of 128, since the
-  figures of 128 move by .02 and more between seeds. The ladder's are of 128.
+  figures of 128 move by .02 and more between seeds. Those of the ladders are of 256 (both views) and
+  of 128 (on points).
 - Modality gap: the paper only measures it. Here training pulls the centroids together (`centre`;
   before that the gap was above .5, docs/recipe.md).
 - Probes: the paper does not list its identities and functions, so ours are only similar.
