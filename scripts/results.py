@@ -32,9 +32,9 @@ ROWS = [
     ("**Edits**",),
     ("all six families, formula → data", "edits.average.f2y", 1, 3, "edits.average.f2y"),
     ("data → formula", "edits.average.y2f", 1, 3, "edits.average.y2f"),
-    ("families used in training, formula → data", "edits.seen.f2y", 1, 3, None),
+    ("trained families, formula → data", "edits.seen.f2y", 1, 3, None),
     ("data → formula", "edits.seen.y2f", 1, 3, None),
-    ("families held out, formula → data", "edits.held_out.f2y", 1, 3, None),
+    ("held-out families, formula → data", "edits.held_out.f2y", 1, 3, None),
     ("data → formula", "edits.held_out.y2f", 1, 3, None),
     ("**Subtrees**",),
     ("among their edits, formula → data", "subtrees.average.f2y", 1, 3, "subtrees.average.f2y"),
@@ -50,28 +50,28 @@ ROWS = [
     ("data → formula", "corpora.pooled.paper.global.y2f", 1, 3, None),
     ("edits, formula → data", "corpora.pooled.paper.edits.f2y", 1, 3, None),
     ("data → formula", "corpora.pooled.paper.edits.y2f", 1, 3, None),
-    ("subtrees among their edits, formula → data", "corpora.pooled.paper.subtrees.f2y", 1, 3, None),
+    ("subtrees among edits, formula → data", "corpora.pooled.paper.subtrees.f2y", 1, 3, None),
     ("data → formula", "corpora.pooled.paper.subtrees.y2f", 1, 3, None),
     ("**Corpora, consistent view, pooled**",),
     ("whole, formula → data", "corpora.pooled.consistent.global.f2y", 1, 3, None),
     ("data → formula", "corpora.pooled.consistent.global.y2f", 1, 3, None),
     ("edits, formula → data", "corpora.pooled.consistent.edits.f2y", 1, 3, None),
     ("data → formula", "corpora.pooled.consistent.edits.y2f", 1, 3, None),
-    ("subtrees among their edits, formula → data", "corpora.pooled.consistent.subtrees.f2y", 1, 3, None),
+    ("subtrees among edits, formula → data", "corpora.pooled.consistent.subtrees.f2y", 1, 3, None),
     ("data → formula", "corpora.pooled.consistent.subtrees.y2f", 1, 3, None),
     ("**Probes**",),
     ("rewritings", "probes.rewritings.average", 1, 3, "probes.rewritings.average"),
     ("Taylor series, similarity", "probes.taylor.average", 1, 3, "probes.taylor.average"),
-    ("the same with the series of other functions", "probes.taylor.unrelated", 1, 3, None),
+    ("with the series of other functions", "probes.taylor.unrelated", 1, 3, None),
     ("preserving against changing edits, AUC", "probes.consequences.auc", 1, 3, None),
     ("**Forms**",),
     ("nDCG@10, form → data", "forms.retrieval.all.f2y.ndcg10", 100, 1, None),
     ("data → form", "forms.retrieval.all.y2f.ndcg10", 100, 1, None),
     ("place of the true law among seven", "forms.problems.laws.rows200.place.similarity", 1, 2, None),
     ("the same, corpora", "forms.problems.corpora.rows200.place.similarity", 1, 2, None),
-    ("percentile of the true law among its edits", "forms.problems.laws.rows200.percentile.similarity", 1, 3, None),
+    ("percentile of the law among its edits", "forms.problems.laws.rows200.percentile.similarity", 1, 3, None),
     ("the same, corpora", "forms.problems.corpora.rows200.percentile.similarity", 1, 3, None),
-    ("Spearman with the error after a refit, laws", "forms.problems.laws.rows200.spearman.similarity", 1, 3, None),
+    ("Spearman with the refitted error, laws", "forms.problems.laws.rows200.spearman.similarity", 1, 3, None),
     ("the same, corpora", "forms.problems.corpora.rows200.spearman.similarity", 1, 3, None),
 ]
 
@@ -266,8 +266,8 @@ on one. What is not like for like:
   its slopes and values at seven fixed points, a table is read as statistics (docs/design.md,
   "Slopes", "Statistics in place of points").
 - Edits and subtrees of the first table below are of 512 expressions, the paper's of 128, since the
-  figures of 128 move by .02 and more between seeds. Those of the ladders are of 256 (both views) and
-  of 128 (on points).
+  figures of 128 move by .02 and more between seeds. Those of the ladders are of 256 (both views)
+  and of 128 (on points).
 - Modality gap: the paper only measures it. Here training pulls the centroids together (`centre`;
   before that the gap was above .5, docs/recipe.md).
 - Probes: the paper does not list its identities and functions, so ours are only similar.
