@@ -4,9 +4,9 @@
 #   small   models/ladder-S*: the numeric encoder reads points, as the paper's does, as value features.
 #           1.5 hours on two cores, beside other work.
 #   views   the default model's recipe at d 64: both views, statistics of the table, slopes, 600,000
-#           expressions each. 1.7 hours on one core.
+#           expressions each. About 1.5 hours on one core.
 #
-# Same data, size, steps and seed. Can be stopped and started again.
+# Same data, size, steps and seed. Can be stopped and started again. STAGES="S0 S5" trains only these.
 set -eu
 recipe=$1 snip=$2 out=$3
 shift 3

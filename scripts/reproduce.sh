@@ -1,6 +1,6 @@
 #!/bin/sh
 # All results from the shipped weights: docs/results.md and docs/report. reproduce.sh PROGRAM
-# An hour for all models on two cores.
+# About an hour for all models on two cores.
 set -eu
 snip=$(realpath "$1") report=docs/report
 cd "$(dirname "$0")/.."

@@ -52,7 +52,7 @@ int nn_multiply(nn_products how, const nn_shape *s, const float *a, const float 
                 const float *from, float *c)
 {
 #ifdef SNIP_TILES
-    if ((how == NN_BF16_AMX || how == NN_BF16_VECTORS) && s->k)
+    if (nn_in_tiles(how) && s->k)
         return nn_tiles_product(how, s, a, b, from, c);
 #endif
     for (size_t i = 0; i < s->m && from != c; i++)
@@ -70,7 +70,7 @@ int nn_multiply(nn_products how, const nn_shape *s, const float *a, const float 
 
 int nn_has_products(nn_products how)
 {
-    if (how == NN_FLOAT32 || how == NN_BF16_ROUNDED)
+    if (!nn_in_tiles(how))
         return 1;
 #ifdef SNIP_TILES
     return nn_tiles_have(how);

@@ -5,6 +5,12 @@
 
 #include "nn/nn.h"
 
+/* Whether these are products in tiles. */
+static inline int nn_in_tiles(nn_products how)
+{
+    return how == NN_BF16_AMX || how == NN_BF16_VECTORS;
+}
+
 /* Whether the processor has these products and Linux lets this process use them. */
 int nn_tiles_have(nn_products how);
 

@@ -7,7 +7,7 @@
 #ifdef SNIP_TILES
 static int in_tiles(nn_products how, const nn_feed *w)
 {
-    return (how == NN_BF16_AMX || how == NN_BF16_VECTORS) && nn_tiles_feeds(w->d, w->ff);
+    return nn_in_tiles(how) && nn_tiles_feeds(w->d, w->ff);
 }
 #endif
 
