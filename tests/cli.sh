@@ -136,6 +136,16 @@ two=$(OMP_NUM_THREADS=2 "$snip" gen --laws --seed 7 --count 300 --json | cksum)
 [ "$("$snip" gen --laws --first 5 --count 1)" = "$("$snip" gen --laws --count 6 | sed -n '1p;$p')" ] &&
     good || bad "gen --laws --first gives another law"
 shows 'nearly linear' gen --laws --stats --count 100
+# with constants as inputs, laws have more inputs and fewer constants
+"$snip" gen --laws --stats --quantities 100 --count 300 --json >all.json
+"$snip" gen --laws --stats --count 300 --json >some.json
+python3 - <<'PY' && good || bad "gen --quantities leaves constants"
+import json
+mean = lambda file, what: sum(int(k) * n for k, n in json.load(open(file))["histograms"][what].items()) / 300
+assert mean("all.json", "free_constants") < 0.6 * mean("some.json", "free_constants")
+assert mean("all.json", "inputs") > 1.3 * mean("some.json", "inputs")
+PY
+refuses 2 'quantities is for --laws' gen --quantities 10
 one=$(OMP_NUM_THREADS=1 "$snip" gen --laws --stats --count 2000 --json | cksum)
 two=$(OMP_NUM_THREADS=2 "$snip" gen --laws --stats --count 2000 --json | cksum)
 [ "$one" = "$two" ] && good || bad "gen --laws --stats depends on the number of threads"

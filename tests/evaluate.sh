@@ -163,6 +163,19 @@ if /usr/bin/python3 -c 'import numpy' 2>/dev/null; then
     /usr/bin/python3 "$root/tests/recompute.py" formed/results.json formed && good || bad "figures of forms differ"
 fi
 
+# A corpus of one's own in place of the built-in ones; laws with their constants as inputs.
+printf 'a\tg\tA*exp(-b*t)\tA=1:5 b=0.1:2 t=0:10\trange\t-\nb\tg\tA*x/(K + x)\tA=1:5 x=0.01:5 K=1:3\trange\t-\n' >own.tsv
+"$snip" evaluate --model formed.safetensors --suite forms --pairs 20 --problems 3 --library 100 --corpus own.tsv \
+    --quantities 100 --out own --quiet >/dev/null 2>err && python3 - <<'PY' && good || bad "a corpus of one's own: $(cat err)"
+import json
+own, built_in = (json.load(open(f"{d}/results.json")) for d in ("own", "formed"))
+problems, others = (r["models"][0]["suites"]["forms"]["problems"] for r in (own, built_in))
+assert own["corpus"] == "own.tsv" and own["quantities"] == 1
+assert built_in["corpus"] is None and built_in["quantities"] == 0
+assert problems["corpora"]["problems"] == 2 and others["corpora"]["problems"] > 2
+assert problems["laws"]["rows200"] != others["laws"]["rows200"]
+PY
+
 # The same with another number of threads, and with the work split between ranks.
 if [ -n "$no_ranks" ]; then echo "ranks are not tested: $no_ranks"; else
 for n in 1 2 3; do
@@ -196,6 +209,9 @@ refuses 2 'needs --model' evaluate
 refuses 1 'No such file' evaluate --model missing.safetensors --out e
 [ -e e ] && bad "a wrong model leaves a folder" || good
 refuses 2 'problems' evaluate --model S5/model.safetensors --problems 0
+echo 'sin(x)' >fields.tsv
+refuses 1 'fields.tsv: line 1 does not have 6 tab-separated fields' evaluate --model S5/model.safetensors \
+    --corpus fields.tsv --out e
 refuses 2 'library' evaluate --model S5/model.safetensors --library 5
 refuses 2 "takes no argument 'x'" evaluate --model S5/model.safetensors x
 refuses 2 'no suite\|not a\|suite' evaluate --model S5/model.safetensors --suite everything

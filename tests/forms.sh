@@ -130,7 +130,7 @@ PY
     bad "a model without forms reads one" || { grep -q 'not trained to read forms' err && good ||
         bad "says $(cat err)"; }
 for sets in "forms=yes" "forms_share=0.5" "constants=value --set forms_share=0.5" "formulas_share=0.5" \
-    "refits=1" "constants=value --set forms=yes --set refits=1"; do
+    "quantities=0.5" "refits=1" "constants=value --set forms=yes --set refits=1"; do
     "$snip" train --preset tiny --steps 2 --warmup 1 --batch-size 4 --set $sets --out no >out 2>err
     [ $? = 2 ] && [ "$(wc -l <err)" = 1 ] && good || bad "--set $sets: $(cat err)"
 done

@@ -97,12 +97,13 @@ static double change_without(const data_sample *s, int j, rng *r, arena *a)
     return sqrt(sum);
 }
 
-static void check_law(const data_sample *s, const data_law *law, rng *r, arena *a)
+/* Inputs and core are bounded, and both by `more` inputs further where constants are inputs. */
+static void check_law(const data_sample *s, const data_law *law, int more, rng *r, arena *a)
 {
     double y[POINTS], deviation = deviation_of(s->y, POINTS), most = 0;
     assert_int_equal(s->points, POINTS);
     assert_int_equal(law->points, POINTS);
-    assert_true(s->dim >= 1 && s->dim <= DATA_LAW_DIMS && law->dim == s->dim);
+    assert_true(s->dim >= 1 && s->dim <= DATA_LAW_DIMS + more && law->dim == s->dim);
     /* The formulas: of the vocabulary, small, with every input. */
     unsigned seen = 0, raw = 0;
     for (size_t i = 0; i < s->e.count; i++) {
@@ -120,7 +121,7 @@ static void check_law(const data_sample *s, const data_law *law, rng *r, arena *
     expr copy = { arena_copy(a, law->e.node, law->e.count * sizeof *law->e.node), law->e.count };
     assert_true(expr_measure(copy) && expr_same(copy, law->e));
     assert_in_range(law->e.count, 3, 50);
-    assert_in_range(data_law_core(law->e), 1, DATA_LAW_CORE);
+    assert_in_range(data_law_core(law->e), 1, DATA_LAW_CORE + (more ? s->dim - 1 : 0));
     assert_in_range(data_tokens_count(s->e), 5, DATA_SEQUENCE_MAX);
     /* The columns: standardised, and the raw ones behind them. */
     for (int j = 0; j < s->dim; j++) {
@@ -159,7 +160,7 @@ static void laws_keep_their_promises(void **state)
         data_sample s;
         data_law law;
         draw(&s, &law, i, a);
-        check_law(&s, &law, &r, a);
+        check_law(&s, &law, 0, &r, a);
         data_perturbed p[2]; /* what training does with a sample */
         size_t subtrees;
         const data_perturb_how how = { .subtrees = 2, .edits = DATA_ATTEMPTS };
@@ -167,6 +168,47 @@ static void laws_keep_their_promises(void **state)
         assert_in_range(subtrees, 1, 2);
         arena_reset(a, mark);
     }
+}
+
+/* The free constants of e that are no exponents, negative ones apart. */
+static size_t measurable(expr e)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < e.count; i++)
+        n += e.node[i].op == EXPR_NUMBER && !e.node[i].integer && e.node[i].value > 0;
+    for (size_t i = 0; i < e.count; i++) {
+        const expr_node *p = e.node[i].op == EXPR_POW ? &e.node[expr_child(e, i, 1)] : NULL;
+        n -= p && p->op == EXPR_NUMBER && !p->integer && p->value > 0;
+    }
+    return n;
+}
+
+/* With all quantities as inputs a law keeps its promises, and few constants are left. */
+static void constants_become_inputs(void **state)
+{
+    enum { SOME = 1000 };
+    arena *a = *state;
+    rng r;
+    size_t left[2] = { 0 };
+    int inputs[2] = { 0 };
+    rng_init(&r, 4, RNG_BENCH, 0);
+    for (int all = 0; all < 2; all++)
+        for (uint64_t i = 0; i < SOME; i++) {
+            arena_pos mark = arena_mark(a);
+            const data_gen how = { .dims = DATA_DIMS_MAX, .points = POINTS, .quantities = all };
+            data_sample s;
+            data_law law;
+            assert_int_equal(data_law_draw(&s, &law, &how, 11, RNG_TRAIN, i, a), SNIP_OK);
+            check_law(&s, &law, all ? DATA_DIMS_MAX - DATA_LAW_DIMS : 0, &r, a);
+            left[all] += measurable(law.e);
+            inputs[all] += law.dim;
+            arena_reset(a, mark);
+        }
+    print_message("constants left of a law: %.2f, without %.2f; inputs %.2f, without %.2f\n",
+                  (double)left[1] / SOME, (double)left[0] / SOME, (double)inputs[1] / SOME,
+                  (double)inputs[0] / SOME);
+    assert_true(left[1] < left[0] * 3 / 10); /* four in five become inputs */
+    assert_true(inputs[1] > inputs[0] * 14 / 10);
 }
 
 /* Distinct values of a column, at most `most`. */
@@ -320,7 +362,8 @@ static void laws_can_be_written_down(void **state)
 static void sizes_asked_for_are_kept(void **state)
 {
     arena *a = *state;
-    static const data_gen asked[] = { { 1, 200 }, { 2, 57 }, { 3, 2 }, { 10, 3 }, { 5, 1000 } };
+    static const data_gen asked[] = { { 1, 200, 0 }, { 1, 200, 1 }, { 2, 57, 0.5 },
+                                      { 3, 2, 1 },   { 10, 3, 1 },  { 5, 1000, 0 } };
     for (size_t g = 0; g < COUNT(asked); g++)
         for (uint64_t i = 0; i < 100; i++) {
             arena_pos mark = arena_mark(a);
@@ -336,11 +379,12 @@ static void memory_limits_are_failures_not_crashes(void **state)
 {
     (void)state;
     int failed = 0, worked = 0;
-    for (size_t limit = 500; limit < 150000; limit += 700) {
+    for (size_t limit = 500; limit < 150000; limit += 350) {
         arena *a = arena_new(limit);
         arena_pos mark = arena_mark(a);
         data_sample s;
-        snip_code code = data_law_draw(&s, NULL, &gen, 1, RNG_TRAIN, 3, a);
+        const data_gen how = { .dims = gen.dims, .points = POINTS, .quantities = limit / 350 % 2 };
+        snip_code code = data_law_draw(&s, NULL, &how, 1, RNG_TRAIN, 3, a);
         failed += code == SNIP_NOMEM;
         worked += code == SNIP_OK;
         if (code == SNIP_NOMEM)
@@ -415,6 +459,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         ARENA_TEST(laws_are_pure),
         ARENA_TEST(laws_keep_their_promises),
+        ARENA_TEST(constants_become_inputs),
         ARENA_TEST(laws_are_like_people_s),
         ARENA_TEST(laws_are_read_as_users_formulas),
         ARENA_TEST(laws_can_be_written_down),

@@ -113,7 +113,7 @@ static void resumed_runs_end_the_same(void **state)
     resume_and_compare(*state, c, 3);
     c.average = 0.9;
     resume_and_compare(*state, c, 4);
-    c.constant_edits = 0.5;
+    c.constant_edits = c.laws = c.quantities = 0.5;
     c.last = 3; /* resumed after it began */
     c.last_batch = 9;
     c.last_lr = 1e-4;

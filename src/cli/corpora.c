@@ -167,11 +167,7 @@ static int command(const cli_command *self, int argc, char **argv)
     data_corpus corpora[DATA_CORPORA];
     snip_code loaded = SNIP_OK;
     if (file) {
-        char *text;
-        size_t size;
-        loaded = file_read_text(&text, &size, file, FILE_FORMULAS_MAX, a, &st);
-        if (loaded == SNIP_OK)
-            loaded = data_corpus_parse(&corpora[count++], file, text, a, &st);
+        loaded = data_corpus_read(&corpora[count++], file, a, &st);
     } else {
         for (int k = 0; k < DATA_CORPORA && loaded == SNIP_OK; k++)
             if (all || strcmp(name, data_corpus_names[k]) == 0)

@@ -176,12 +176,14 @@ static json_t *start_results(int argc, char **argv, const eval_how *how, arena *
     time_t now = time(NULL);
     struct tm utc;
     strftime(when, sizeof when, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&now, &utc));
-    return json_pack(
-        "{s:o,s:s,s:I,s:s,s:I,s:f,s:I,s:I,s:I,s:I,s:I}", "command", text_json(line ? line : ""),
-        "version", SNIP_VERSION, "seed", (json_int_t)how->seed, "started", when, "pairs",
-        (json_int_t)how->pairs, "noise", how->noise, "rows", (json_int_t)how->rows, "targets",
-        (json_int_t)how->targets, "subtree_variants", (json_int_t)how->subtree_variants, "problems",
-        (json_int_t)how->problems, "library", (json_int_t)how->library);
+    return json_pack("{s:o,s:s,s:I,s:s,s:I,s:f,s:I,s:I,s:I,s:I,s:I,s:f,s:s?}", "command",
+                     text_json(line ? line : ""), "version", SNIP_VERSION, "seed",
+                     (json_int_t)how->seed, "started", when, "pairs", (json_int_t)how->pairs,
+                     "noise", how->noise, "rows", (json_int_t)how->rows, "targets",
+                     (json_int_t)how->targets, "subtree_variants",
+                     (json_int_t)how->subtree_variants, "problems", (json_int_t)how->problems,
+                     "library", (json_int_t)how->library, "quantities", how->quantities, "corpus",
+                     how->corpus ? how->corpus->name : NULL);
 }
 
 /* Opens all models. Returns how many are open; fewer than asked after a message. */
@@ -221,8 +223,8 @@ static int run_models(const cli_command *self, json_t *results, eval_result *r, 
 typedef struct request {
     const cli_command *self;
     cli_list models;
-    const char *out, *dump;
-    uint64_t pairs, targets, variants, seed, threads, noise, rows, problems, library;
+    const char *out, *dump, *corpus;
+    uint64_t pairs, targets, variants, seed, threads, noise, rows, problems, library, quantities;
     unsigned suites;
     int json, quiet, measures;
     arena *a;
@@ -256,7 +258,15 @@ static int run(const request *q, int argc, char **argv)
                      .subtree_variants = q->variants,
                      .problems = q->problems,
                      .library = q->library,
+                     .quantities = (double)q->quantities / 100,
                      .ranks = ranks_start() };
+    data_corpus corpus;
+    snip_status st;
+    if (q->corpus && data_corpus_read(&corpus, q->corpus, q->a, &st) != SNIP_OK) {
+        ranks_stop(how.ranks);
+        return cli_fail_status(q->self, &st);
+    }
+    how.corpus = q->corpus ? &corpus : NULL;
     int me = ranks_me(how.ranks);
     double start = clock_now();
     json_t *results = start_results(argc, argv, &how, q->a);
@@ -363,6 +373,10 @@ static int command(const cli_command *self, int argc, char **argv)
         CLI_OPTION(COUNT, "library", &q.library, "N",
                    "forms: size of the library that they are looked for in", .low = 100,
                    .high = 10000000),
+        CLI_OPTION(COUNT, "quantities", &q.quantities, "PERCENT",
+                   "forms: share of the laws whose constants are inputs, too", .high = 100),
+        CLI_OPTION(TEXT, "corpus", &q.corpus, "FILE",
+                   "forms: formulas of this file in place of the corpora's (docs/formats.md)"),
         CLI_OPTION(COUNT, "seed", &q.seed, "K", "seed of the held-out samples",
                    .high = 9000000000000000),
         CLI_OPTION(TEXT, "out", &q.out, "DIR", "folder for results.json and report.html"),

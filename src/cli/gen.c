@@ -172,7 +172,7 @@ static int print_stats(const cli_command *self, const request *q)
 static int command(const cli_command *self, int argc, char **argv)
 {
     static const char *const streams[] = { "train", "held-out", "validation", NULL };
-    uint64_t dims = DATA_DIMS_MAX, points = DATA_POINTS;
+    uint64_t dims = DATA_DIMS_MAX, points = DATA_POINTS, quantities = 0;
     request q = { .count = 10, .stream = RNG_TRAIN };
     int stats = 0, code;
     const cli_option options[] = {
@@ -187,6 +187,8 @@ static int command(const cli_command *self, int argc, char **argv)
         CLI_OPTION(COUNT, "points", &points, "P", "points per sample", .low = 2,
                    .high = DATA_POINTS_MAX),
         CLI_SWITCH("laws", &q.laws, "short laws over raw ranges, of at most 6 inputs"),
+        CLI_OPTION(COUNT, "quantities", &quantities, "PERCENT",
+                   "laws: share whose constants are inputs, too", .high = 100),
         CLI_SWITCH("stats", &stats, "statistics instead of the samples"),
         CLI_SWITCH("json", &q.json,
                    "an object a line: prefix, infix, dim, x, y; of laws law, mean, deviation"),
@@ -198,7 +200,10 @@ static int command(const cli_command *self, int argc, char **argv)
         return cli_fail(self, CLI_MISUSED, "--stats starts at sample 0, so --first has no use");
     if (stats && q.count > 100000000)
         return cli_fail(self, CLI_MISUSED, "--stats takes at most 100000000 samples");
-    q.gen = (data_gen){ .dims = (int)dims, .points = points };
+    if (quantities && !q.laws)
+        return cli_fail(self, CLI_MISUSED, "--quantities is for --laws");
+    q.gen =
+        (data_gen){ .dims = (int)dims, .points = points, .quantities = (double)quantities / 100 };
     return stats ? print_stats(self, &q) : print_samples(self, &q);
 }
 

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/file.h"
 #include "base/streams.h"
 #include "data/tokens.h"
 
@@ -158,6 +159,14 @@ snip_code data_corpus_parse(data_corpus *out, const char *name, const char *text
     if (out->count == 0)
         return status_fail(st, SNIP_FORMAT, 0, "%s: no formulas", name);
     return SNIP_OK;
+}
+
+snip_code data_corpus_read(data_corpus *out, const char *path, arena *a, snip_status *st)
+{
+    char *text;
+    size_t size;
+    snip_code code = file_read_text(&text, &size, path, FILE_FORMULAS_MAX, a, st);
+    return code == SNIP_OK ? data_corpus_parse(out, path, text, a, st) : code;
 }
 
 /* The design of one variable: U, E or N with its three numbers. */

@@ -50,6 +50,9 @@ snip_code data_corpus_builtin(data_corpus *out, const char *name, arena *a, snip
 snip_code data_corpus_parse(data_corpus *out, const char *name, const char *text, arena *a,
                             snip_status *st);
 
+/* The same from a file of the user's own; its name is the path. */
+snip_code data_corpus_read(data_corpus *out, const char *path, arena *a, snip_status *st);
+
 typedef enum data_sampling {
     DATA_SAMPLE_RANGE,    /* uniform within the variables' ranges */
     DATA_SAMPLE_PUBLISHED /* the published training design: U[low,high,n] random points,

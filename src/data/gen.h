@@ -28,8 +28,9 @@ enum {
 int data_values_fit(const double *y, size_t n);
 
 typedef struct data_gen {
-    int dims;      /* largest input dimension, 1 .. DATA_DIMS_MAX */
-    size_t points; /* points per sample, 2 .. DATA_POINTS_MAX */
+    int dims;          /* largest input dimension, 1 .. DATA_DIMS_MAX */
+    size_t points;     /* points per sample, 2 .. DATA_POINTS_MAX */
+    double quantities; /* share of laws whose constants are inputs, too (data/laws.h) */
 } data_gen;
 
 typedef struct data_sample {

@@ -83,13 +83,13 @@ static json_t *operators_json(const long *count)
 static json_t *tally_json(const tally *t, const data_gen *gen, uint64_t seed)
 {
     return json_pack(
-        "{s:{s:i,s:I,s:I},s:I,s:I,s:f,s:f,s:f,s:{s:o,s:o,s:o,s:o,s:o,s:o},s:o,s:o}", "setting",
+        "{s:{s:i,s:I,s:I,s:f},s:I,s:I,s:f,s:f,s:f,s:{s:o,s:o,s:o,s:o,s:o,s:o},s:o,s:o}", "setting",
         "max_input_dimension", gen->dims, "seed", (json_int_t)seed, "points_per_law",
-        (json_int_t)gen->points, "accepted", (json_int_t)t->laws, "attempts",
-        (json_int_t)t->attempts, "acceptance_rate", (double)t->laws / (double)t->attempts,
-        "nearly_linear", (double)t->linear / (double)t->laws, "positive_inputs",
-        (double)t->positive / (double)t->inputs, "histograms", "inputs", histogram_json(t->dim),
-        "law_nodes_without_constants", histogram_json(t->core), "law_nodes",
+        (json_int_t)gen->points, "quantities", gen->quantities, "accepted", (json_int_t)t->laws,
+        "attempts", (json_int_t)t->attempts, "acceptance_rate",
+        (double)t->laws / (double)t->attempts, "nearly_linear", (double)t->linear / (double)t->laws,
+        "positive_inputs", (double)t->positive / (double)t->inputs, "histograms", "inputs",
+        histogram_json(t->dim), "law_nodes_without_constants", histogram_json(t->core), "law_nodes",
         histogram_json(t->law_nodes), "free_constants", histogram_json(t->constants), "nodes",
         histogram_json(t->nodes), "tokens", histogram_json(t->tokens), "operator_counts",
         operators_json(t->occurrences), "laws_containing_operator", operators_json(t->containing));

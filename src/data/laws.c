@@ -452,6 +452,23 @@ static void shuffle_inputs(law_writer *w)
             w->term[t].node.var = (uint16_t)to[w->term[t].node.var];
 }
 
+/* Most free constants below t become inputs whose ranges lie around them. Exponents and negative
+ * ones stay. */
+static void measure_constants(law_writer *w, int t)
+{
+    const double share = 0.8, least = 1.5, most = 10; /* the latter: ratio of a range's ends */
+    expr_node *node = &w->term[t].node;
+    if (node->op == EXPR_NUMBER && !node->integer && node->value > 0 && w->dim < w->most &&
+        law_chance(w, share)) {
+        double half = sqrt(law_log_between(w, least, most));
+        int input = new_input(w, node->value / half, node->value * half);
+        *node = w->term[input].node;
+    }
+    int arity = node->op == EXPR_POW ? 1 : expr_ops[node->op].arity;
+    for (int slot = 0; slot < arity && !w->full; slot++)
+        measure_constants(w, w->term[t].kid[slot]);
+}
+
 static verdict try_one(attempt *t, int dim)
 {
     law_writer *w = &t->w;
@@ -462,9 +479,11 @@ static verdict try_one(attempt *t, int dim)
     u = law_between(w, 0, 1);
     w->digits = u < 0.3 ? 2 : u < 0.8 ? 3 : 4;
     int root = law_write(w, dim);
+    if (root >= 0 && w->most)
+        measure_constants(w, root);
     if (w->nomem)
         return NOMEM;
-    if (root < 0)
+    if (root < 0 || w->full)
         return REDRAW;
     shuffle_inputs(w);
     for (int k = 0; k < LAW_PROBES; k++)
@@ -473,7 +492,7 @@ static verdict try_one(attempt *t, int dim)
     t->law.e = law_flatten(w, root);
     if (!t->law.e.node)
         return NOMEM;
-    if (t->law.e.count < 3 || data_law_core(t->law.e) > DATA_LAW_CORE)
+    if (t->law.e.count < 3 || data_law_core(t->law.e) > (size_t)(DATA_LAW_CORE + w->dim - dim))
         return REDRAW;
     verdict v = standardise(t);
     return v == KEEP ? measure(t) : v;
@@ -491,6 +510,7 @@ snip_code data_law_draw(data_sample *out, data_law *law, const data_gen *gen, ui
     rng_init_part(&t.w.r, seed, stream, index, RNG_LAW);
     /* The number of inputs is kept while attempts are repeated, so that it is as drawn. */
     int dim = draw_dim(&t.w, gen->dims);
+    t.w.most = gen->quantities > 0 && law_chance(&t.w, gen->quantities) ? gen->dims : 0;
     arena_pos mark = arena_mark(a);
     for (int attempts = 1;; attempts++) {
         verdict v = try_one(&t, dim);

@@ -10,7 +10,11 @@
  * that people measure show short laws over positive ranges far from 0. A law is drawn in raw units,
  * then read as the tools read a user's formula: inputs standardised, operators SNIP's, constants
  * gathered (regress_problem_rewrite). Law i of a stream under a seed is a pure function of the
- * three, and shares no random numbers with sample i of the SNIP generator. */
+ * three, and shares no random numbers with sample i of the SNIP generator.
+ *
+ * A measured law has numbers in it, A*exp(-0.5*t) for a material at hand. A law of the books has all
+ * its quantities as letters, A*exp(-E/(R*T)), and tables of it vary them all. g.quantities is the
+ * share of laws of the second kind: free constants become inputs whose ranges lie around them. */
 #ifndef DATA_LAWS_H
 #define DATA_LAWS_H
 
@@ -20,8 +24,8 @@
 #include "data/gen.h"
 
 enum {
-    DATA_LAW_DIMS = 6,  /* most inputs of a law */
-    DATA_LAW_CORE = 14, /* most nodes of a law, constants apart (data_law_core) */
+    DATA_LAW_DIMS = 6,  /* most inputs of a law, constants that became inputs apart */
+    DATA_LAW_CORE = 14, /* most nodes of a law, constants and such inputs apart (data_law_core) */
 };
 
 /* A law as it was drawn, in raw units. Everything lives in the arena of the draw. */
@@ -44,8 +48,7 @@ typedef struct data_law {
  *   y's deviation is more than a thousandth of its largest value: four digits show it;
  *   rows exchanged in any one column change y by more than a hundredth of its deviation;
  *   no single row makes more than half of y's variance.
- * gen->dims below DATA_LAW_DIMS bounds the inputs further. Fails only for want of memory; then `a`
- * is as it was. */
+ * gen->dims bounds all inputs. Fails only for want of memory; then `a` is as it was. */
 snip_code data_law_draw(data_sample *out, data_law *law, const data_gen *gen, uint64_t seed,
                         rng_stream stream, uint64_t index, arena *a);
 

@@ -38,7 +38,8 @@ typedef struct law_writer {
     size_t n; /* rows */
     law_design design;
     int digits;  /* of free constants */
-    int planned; /* inputs that the law will have */
+    int planned; /* inputs that the law will have, constants that become inputs apart */
+    int most;    /* inputs that it may have with these; 0: constants stay what they are */
     int dim;     /* those so far */
     double low[DATA_DIMS_MAX], high[DATA_DIMS_MAX];
     double *column[DATA_DIMS_MAX];

@@ -72,7 +72,9 @@ static snip_code draw_law(data_sample *s, data_law *law, const data_gen *gen, st
 
 static snip_code add_laws(forms_set *set, const eval_how *how, arena *a)
 {
-    const data_gen gen = { .dims = DATA_LAW_DIMS, .points = POOL_POINTS };
+    const data_gen gen = { .dims = DATA_LAW_DIMS,
+                           .points = POOL_POINTS,
+                           .quantities = how->quantities };
     snip_code code = SNIP_OK;
     for (uint64_t i = 0; i < POOL && code == SNIP_OK; i++) {
         data_sample s;
@@ -101,10 +103,13 @@ static snip_code add_corpora(forms_set *set, size_t most, const data_vocab *v, c
                              arena *a, snip_status *st)
 {
     data_corpus *corpus = arena_array(a, DATA_CORPORA, sizeof *corpus);
-    size_t all = 0, found = 0;
+    size_t corpora = how->corpus ? 1 : DATA_CORPORA, all = 0, found = 0;
     snip_code code = corpus ? SNIP_OK : status_nomem(st);
-    for (int k = 0; k < DATA_CORPORA && code == SNIP_OK; k++) {
-        code = data_corpus_builtin(&corpus[k], data_corpus_names[k], a, st);
+    for (size_t k = 0; k < corpora && code == SNIP_OK; k++) {
+        if (how->corpus)
+            corpus[k] = *how->corpus;
+        else
+            code = data_corpus_builtin(&corpus[k], data_corpus_names[k], a, st);
         all += code == SNIP_OK ? corpus[k].count : 0;
     }
     size_t *of = arena_array(a, 2 * all + 1, sizeof *of), *at = of ? of + all : NULL;
@@ -112,7 +117,7 @@ static snip_code add_corpora(forms_set *set, size_t most, const data_vocab *v, c
     if (code == SNIP_OK && (!of || !rival))
         code = status_nomem(st);
     *set = (forms_set){ .what = set->what, .rival = rival, .corpus = corpus, .of = of, .at = at };
-    for (size_t k = 0; k < DATA_CORPORA && code == SNIP_OK; k++)
+    for (size_t k = 0; k < corpora && code == SNIP_OK; k++)
         for (size_t i = 0; i < corpus[k].count && code == SNIP_OK; i++) {
             const data_formula *f = &corpus[k].formula[i];
             const double **x;
@@ -326,7 +331,9 @@ static snip_code draw_truth(forms_problem *p, const forms_set *set, const eval_h
         p->truth = f->e;
         p->dim = (int)f->names.count;
     } else {
-        const data_gen gen = { .dims = DATA_LAW_DIMS, .points = FORMS_POINTS };
+        const data_gen gen = { .dims = DATA_LAW_DIMS,
+                               .points = FORMS_POINTS,
+                               .quantities = how->quantities };
         code =
             draw_law(&s, &law, &gen, user_of(set->what, STREAMS_PROBLEMS, STREAMS_CHECK_PROBLEMS),
                      p->index, how->seed, a);

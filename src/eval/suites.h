@@ -8,6 +8,7 @@
 
 #include "base/progress.h"
 #include "base/ranks.h"
+#include "data/corpora.h"
 #include "data/edits.h"
 #include "eval/metrics.h"
 #include "model/promise.h"
@@ -21,8 +22,10 @@ typedef struct eval_how {
         subtree_variants; /* most edits of a family per subtree; 0: as many as of whole formulas */
     double noise;         /* of retrieval: added to y, relative to its deviation */
     size_t rows;          /* of retrieval: rows of a table; 0: all 200 */
-    size_t problems; /* laws of the suite `forms`; up to twice as many formulas of the corpora */
-    size_t library;  /* forms in its library */
+    size_t problems;   /* laws of the suite `forms`; up to twice as many formulas of the corpora */
+    size_t library;    /* forms in its library */
+    double quantities; /* share of its laws whose constants are inputs, too */
+    const data_corpus *corpus; /* its formulas in place of the corpora's, or NULL */
     const progress_show *show; /* is told how far it is, or NULL */
     ranks *ranks;              /* split the global suite between them, or NULL */
     const model_promise

@@ -340,9 +340,12 @@ static snip_code take_form(context *c, int all_free)
 /* The list of a law that was drawn at `index`. */
 static snip_code draw_refits(context *c, const data_law *law, uint64_t index, int all_free)
 {
-    const train_refits_of of = {
-        .law = law, .s = &c->s, .all_free = all_free, .seed = c->how->seed, .index = index
-    };
+    const train_refits_of of = { .law = law,
+                                 .s = &c->s,
+                                 .all_free = all_free,
+                                 .quantities = c->how->quantities,
+                                 .seed = c->how->seed,
+                                 .index = index };
     return train_refits_draw(c->refit, &c->refits, &of, &c->r, c->a);
 }
 
@@ -350,7 +353,9 @@ static snip_code draw_refits(context *c, const data_law *law, uint64_t index, in
 static snip_code draw_sample(context *c, uint64_t index, size_t subtrees, int *form)
 {
     const train_batch_how *how = c->how;
-    const data_gen gen = { .dims = c->m->vocab->dims, .points = DATA_POINTS };
+    const data_gen gen = { .dims = c->m->vocab->dims,
+                           .points = DATA_POINTS,
+                           .quantities = how->quantities };
     data_law raw;
     rng_init_part(&c->r, how->seed, how->stream, index, RNG_ABOUT);
     int own = how->own && rng_uniform(&c->r) < how->own_share;

@@ -23,8 +23,9 @@ typedef struct train_batch_how {
     double noise; /* most noise added to half of the tables, relative to y's deviation */
     double zoom;  /* share of samples f(x) that become f(m + s x): m one of the points, s small */
     double laws;  /* share of samples that are short laws (data/laws.h) */
-    double forms; /* share of samples in the form view */
-    int refits;   /* laws in the form view come with a list (refits.h) */
+    double quantities;        /* share of these whose constants are inputs, too */
+    double forms;             /* share of samples in the form view */
+    int refits;               /* laws in the form view come with a list (refits.h) */
     const data_own_laws *own; /* a user's formulas, or NULL */
     double own_share;         /* share of samples that are of these */
     uint64_t seed;

@@ -35,6 +35,7 @@ static const settings_key keys[] = {
     NUMBER(rows, SIZE, 0, DATA_POINTS),
     NUMBER(noise, REAL, 0, 10),
     NUMBER(laws, REAL, 0, 1),
+    NUMBER(quantities, REAL, 0, 1),
     NUMBER(forms_share, REAL, 0, 1),
     NUMBER(constant_edits, REAL, 0, 1),
     NUMBER(refits, REAL, 0, 1e4),
@@ -132,6 +133,8 @@ snip_code train_config_check(const train_config *c, const model_config *m, snip_
     if ((c->forms_share > 0) != (m->forms != 0))
         return status_fail(st, SNIP_FORMAT, 0,
                            "a model with forms = yes needs forms_share above 0, and the contrary");
+    if (c->quantities > 0 && !(c->laws > 0))
+        return status_fail(st, SNIP_FORMAT, 0, "quantities is a share of the laws: set laws, too");
     if (c->refits > 0 && !(c->forms_share > 0 && c->laws > 0 && m->similarity == MODEL_COSINE))
         return status_fail(st, SNIP_FORMAT, 0,
                            "refits needs forms_share and laws above 0, and similarity = cosine");

@@ -99,7 +99,9 @@ static snip_code add(list *l, expr e)
 static snip_code add_rivals(list *l)
 {
     const train_refits_of *of = l->of;
-    const data_gen gen = { .dims = of->law->dim, .points = RIVAL_POINTS };
+    const data_gen gen = { .dims = of->law->dim,
+                           .points = RIVAL_POINTS,
+                           .quantities = of->quantities };
     snip_code code = SNIP_OK;
     for (uint64_t k = 0; k < RIVALS && code == SNIP_OK; k++) {
         data_sample s;

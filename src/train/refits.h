@@ -25,6 +25,7 @@ typedef struct train_refits_of {
     const data_law *law;
     const data_sample *s;
     int all_free;         /* even what standardising brings in is free */
+    double quantities;    /* share of rival laws whose constants are inputs, too */
     uint64_t seed, index; /* of the law */
 } train_refits_of;
 

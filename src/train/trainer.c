@@ -502,6 +502,7 @@ static snip_code one_step(run *r, train_terms *terms, double *norm, double *rate
                                    .noise = r->c->noise,
                                    .zoom = phase->zoom,
                                    .laws = r->c->laws,
+                                   .quantities = r->c->quantities,
                                    .forms = r->c->forms_share,
                                    .refits = r->c->refits > 0,
                                    .own = r->c->own,

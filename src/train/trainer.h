@@ -52,6 +52,7 @@ typedef struct train_config {
     size_t rows;       /* statistics of half of the samples are of so many rows or more; 0: all */
     double noise; /* most noise on y, relative to its deviation; half of the tables are clean */
     double laws;  /* share of samples that are short laws in place of SNIP's expressions */
+    double quantities;        /* share of these whose constants are inputs, too */
     const data_own_laws *own; /* a user's formulas among the samples; NULL: none */
     uint64_t formulas;        /* their hash, 0 for none: other formulas are another run */
     double formulas_share;    /* share of samples that are of them */
