@@ -256,6 +256,13 @@ refuses 2 '--set slopes=no: the model sloped2/model.safetensors has slopes=yes' 
 refuses 1 'No such file' train $begin --init missing.safetensors --out r
 refuses 1 'not a snip model' train $begin --init <(printf '\2\0\0\0\0\0\0\0{}') --out r
 refuses 1 'holds .* tensors, the model has' train $begin --init run/state.safetensors --out r
+# A run goes on with its own settings, whatever it began with; what is given must not change what was done.
+shows 'done after 170 of 170' train --out begun --resume --steps 170 --quiet
+shows '"d":16,.*"optimizer..:..muon' info begun/model.safetensors --json
+refuses 1 'never: holds no training run to resume' train --out never --resume
+for other in "--seed 3" "--stage S2" "--set average=0.5" "--batch-size 8"; do
+    refuses 1 'differs from the checkpoint' train --out begun --resume $other
+done
 refuses 2 '--init starts a new run, --resume goes on with one' train $begin --init run/model.safetensors --resume --out run
 # More points than a sample has; and what is asked for is kept.
 shows 'done after 20 of 20' train $small --steps 20 --warmup 5 --set points=400 --out many

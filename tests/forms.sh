@@ -156,13 +156,22 @@ refused "line 1: unknown name 'w'" 'x^2 + w\tx=1:5\n'
 refused 'no usable table' 'log(x)\tx=-5:-1\n'
 refused 'no usable table' 'x^2\tx=1:5 y=1:2\n'
 
-# A run with all keys is resumed bit for bit.
+# A tuned run goes on with the same formulas.
+"$snip" train --out tuned --resume >out 2>err
+[ $? = 2 ] && grep -q 'begun with --formulas: give the same file again' err && good || bad "without formulas: $(cat err)"
+"$snip" train --out tuned --resume --formulas own.txt --steps 5 --quiet >out 2>err && grep -q 'done after 5 of 5' out && good ||
+    bad "tuning goes on: $(cat err)"
+grep -v decay own.txt | tail -1 >less.txt
+"$snip" train --out tuned --resume --formulas less.txt --steps 7 --quiet >out 2>err
+[ $? = 1 ] && grep -q 'formulas differs from the checkpoint' err && good || bad "other formulas: $(cat err)"
+
+# A run with all keys is resumed bit for bit, and knows them without being told.
 keys="--preset tiny --stage S5 --set statistics=yes --set points=0 --set d=32 --set channels=1
     --set constants=value --set slopes=yes --set forms=yes --set forms_share=0.5 --set laws=0.5
     --set refits=2 --set optimizer=muon --set average=0.9 --set schedule=constant --batch-size 8 --warmup 2 --threads 1 --quiet"
 "$snip" train $keys --steps 8 --out whole >/dev/null 2>&1 || bad "a run with all keys"
 "$snip" train $keys --steps 4 --out halves >/dev/null 2>&1
-"$snip" train $keys --steps 8 --out halves --resume >out 2>&1 || bad "resuming: $(cat out)"
+"$snip" train --steps 8 --threads 1 --quiet --out halves --resume >out 2>&1 || bad "resuming: $(cat out)"
 $python - <<'PY' && good || bad "a resumed run ends elsewhere"
 import struct
 def body(path):

@@ -119,6 +119,8 @@ static int add_value(const cli_command *self, const cli_option *o, const char *v
 
 static int set_option(const cli_command *self, const cli_option *o, const char *value)
 {
+    if (o->given)
+        *o->given = 1;
     switch (o->kind) {
     case CLI_FLAG:
         *(int *)o->to = o->low ? (int)o->low : 1;

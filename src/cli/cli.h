@@ -51,10 +51,11 @@ typedef struct cli_option {
     uint64_t low, high;
     const char *const *choices;
     char short_name; /* of -o, where there is one */
+    int *given;      /* becomes 1 where the option is given, or NULL */
 } cli_option;
 
 /* A row of a command's list. What follows the help text is of kind and command: .low, .high,
- * .choices, .short_name. */
+ * .choices, .short_name, .given. */
 #define CLI_OPTION(kind_, name_, to_, value_, help_, ...)                                          \
     {                                                                                              \
         .name = name_, .kind = CLI_##kind_, .to = to_, .value = value_, .help = help_, __VA_ARGS__ \

@@ -116,6 +116,7 @@ typedef struct request {
     cli_list sets;
     uint64_t steps, batch, seed, warmup, minutes, every, threads, pairs;
     int resume, overwrite, quiet, json;
+    int preset_given, stage_given, seed_given;
     arena *a; /* for the weights of --init and the formulas */
 } request;
 
@@ -135,19 +136,29 @@ static snip_code take_formulas(plan *p, const request *q, snip_status *st)
         return code;
     p->c.own = &p->own;
     p->c.formulas = p->own.hash;
-    p->c.formulas_share = 0.3;
+    if (p->c.formulas_share == 0)
+        p->c.formulas_share = 0.3;
     return SNIP_OK;
+}
+
+/* Whether the run in the folder goes on with its own settings. With --preset they are those of the
+ * command line: then only the rank that reads the state needs to see the folder. */
+static int keeps_settings(const request *q)
+{
+    return q->resume && !q->preset_given;
 }
 
 /* Applies the options, then every --set in their order. */
 static snip_code set_keys(plan *p, const request *q, snip_status *st)
 {
     train_config *c = &p->c;
-    c->seed = q->seed;
+    if (!keeps_settings(q) || q->seed_given)
+        c->seed = q->seed;
+    if (!keeps_settings(q) || q->stage_given)
+        c->phase[TRAIN_MAIN].stage = q->stage;
     c->steps = q->steps ? q->steps : c->steps;
     c->batch = q->batch ? q->batch : c->batch;
     c->warmup = q->warmup ? q->warmup : c->warmup;
-    c->phase[TRAIN_MAIN].stage = q->stage;
     p->start.any_warmup = q->warmup == 0;
     snip_code code = SNIP_OK;
     if (q->rate)
@@ -185,9 +196,16 @@ static int make_plan(plan *p, const request *q)
                               .overwrite = q->overwrite,
                               .taken = "; --resume goes on with it, --overwrite starts anew",
                               .taken_model = "; --overwrite replaces it" };
-    if (model_config_preset(&p->m, model_presets[q->preset], &st) != SNIP_OK ||
-        train_config_preset(&p->c, model_presets[q->preset], &st) != SNIP_OK)
+    if (keeps_settings(q)) {
+        if (train_run_settings(&p->m, &p->c, q->out, &st) != SNIP_OK)
+            return cli_fail_status(q->self, &st);
+        if (p->c.formulas && !q->formulas)
+            return cli_fail(q->self, CLI_MISUSED,
+                            "%s: was begun with --formulas: give the same file again", q->out);
+    } else if (model_config_preset(&p->m, model_presets[q->preset], &st) != SNIP_OK ||
+               train_config_preset(&p->c, model_presets[q->preset], &st) != SNIP_OK) {
         return cli_fail(q->self, CLI_MISUSED, "%s", st.msg);
+    }
     if (q->init && read_init(&p->start, q->init, q->a, &st) != SNIP_OK)
         return cli_fail_status(q->self, &st);
     if (q->init)
@@ -263,9 +281,9 @@ static int command(const cli_command *self, int argc, char **argv)
     };
     const cli_option options[] = {
         CLI_OPTION(CHOICE, "preset", &q.preset, "NAME", "paper, base, small or tiny",
-                   .choices = model_presets),
+                   .choices = model_presets, .given = &q.preset_given),
         CLI_OPTION(CHOICE, "stage", &q.stage, "S", "S0 (plain SNIP) to S5 (full SNIP++)",
-                   .choices = train_stage_names),
+                   .choices = train_stage_names, .given = &q.stage_given),
         CLI_OPTION(COUNT, "steps", &q.steps, "N", "updates; 0: the preset's",
                    .high = 1000000000000),
         CLI_OPTION(COUNT, "batch-size", &q.batch, "B", "expressions per update; 0: the preset's",
@@ -276,9 +294,9 @@ static int command(const cli_command *self, int argc, char **argv)
                    .high = 1000000000),
         CLI_OPTION(TEXT, "grad-clip-norm", &q.clip, "X", "bound on the gradient's norm"),
         CLI_OPTION(COUNT, "seed", &q.seed, "K", "seed of weights and data",
-                   .high = 9000000000000000),
+                   .high = 9000000000000000, .given = &q.seed_given),
         CLI_OPTION(TEXT, "out", &q.out, "DIR", "folder of the run"),
-        CLI_SWITCH("resume", &q.resume, "continue the run in that folder"),
+        CLI_SWITCH("resume", &q.resume, "continue the run in that folder with its own settings"),
         CLI_SWITCH("overwrite", &q.overwrite, "start anew in a folder that holds a run or a model"),
         CLI_OPTION(TEXT, "init", &q.init, "MODEL",
                    "start with the weights and configuration of this file"),
@@ -326,12 +344,14 @@ const cli_command cli_train_command = {
     .arguments = "--out DIR [options]",
     .about = "Trains the two encoders on samples drawn on the fly, so data never repeat. Ctrl-C "
              "saves and stops (so do SIGTERM and SIGHUP; the exit status is then 3); --resume "
-             "continues exactly the same run. The folder holds model.safetensors (the weights), "
+             "continues exactly the same run. It needs no other options but --formulas, where the "
+             "run was begun with some; those that are given must not change what was done already. "
+             "The folder holds model.safetensors (the weights), "
              "state.safetensors (what --resume needs) and log.jsonl. --init starts a new run from "
              "the weights of a model file; the preset then applies to the training alone.",
     .examples =
         "snip train --preset tiny --stage S5 --steps 2000 --out runs/tiny\n"
-        "snip train --preset tiny --stage S5 --steps 2000 --out runs/tiny --resume\n"
+        "snip train --out runs/tiny --resume\n"
         "snip train --preset small --set d=96 --set channels=3 --set heads=3 --out runs/d96\n"
         "snip train --init runs/tiny/model.safetensors --preset tiny --lr 1e-4 --out runs/tuned\n"
         "snip train --init models/default.safetensors --formulas field.txt --out runs/field\n",

@@ -170,11 +170,6 @@ static snip_code save(run *r, snip_status *st)
     return code;
 }
 
-static uint64_t whole(const json_t *o, const char *key)
-{
-    return (uint64_t)json_integer_value(json_object_get(o, key));
-}
-
 /* Whether step `at`, with which something new begins, has not been reached by a run of t steps. */
 static int is_ahead(uint64_t at, uint64_t t)
 {
@@ -205,19 +200,12 @@ static void take_what_lies_ahead(train_config *theirs, const train_config *ours,
     }
 }
 
-/* Whether two settings are the same run, of which t steps are made. A setting that older files do
- * not know was the paper's. More steps are always taken: where the learning rate falls until the
- * last one, *raised is the number that it was to fall until. */
-static snip_code same_run(const json_t *saved, const train_config *ours, uint64_t t,
+/* Whether two settings are the same run, of which t steps are made. More steps are always taken:
+ * where the learning rate falls until the last one, *raised is the number that it was to fall
+ * until. */
+static snip_code same_run(train_config theirs, const train_config *ours, uint64_t t,
                           const char *path, uint64_t *raised, snip_status *st)
 {
-    train_config theirs;
-    snip_status why;
-    snip_code code = train_config_preset(&theirs, "paper", st);
-    if (code != SNIP_OK)
-        return code;
-    if (settings_read(&train_settings, &theirs, saved, NULL, &why) != SNIP_OK)
-        return status_fail(st, SNIP_FORMAT, 0, "%s: %.150s", path, why.msg);
     uint64_t steps = theirs.steps;
     take_what_lies_ahead(&theirs, ours, t);
     if (theirs.steps < ours->steps) {
@@ -239,6 +227,51 @@ static snip_code same_run(const json_t *saved, const train_config *ours, uint64_
                        other->name, before, now);
 }
 
+/* The settings that a state file tells. One that older files do not know was the paper's; of the
+ * model's configuration, the usual one. */
+static snip_code read_settings(model_config *m, train_config *c, const safetensors_file *f,
+                               const char *path, snip_status *st)
+{
+    const char *config = json_string_value(json_object_get(f->metadata, "config"));
+    const char *settings = json_string_value(json_object_get(f->metadata, "train"));
+    json_t *theirs = settings ? json_loads(settings, 0, NULL) : NULL;
+    json_t *shape = config ? json_loads(config, 0, NULL) : NULL;
+    snip_status why;
+    snip_code code = train_config_preset(c, "paper", st);
+    if (code == SNIP_OK && (!theirs || !shape || model_config_read(m, shape, NULL) != SNIP_OK))
+        code = status_fail(st, SNIP_FORMAT, 0, "%s: not the state of a training run", path);
+    if (code == SNIP_OK && settings_read(&train_settings, c, theirs, NULL, &why) != SNIP_OK)
+        code = status_fail(st, SNIP_FORMAT, 0, "%s: %.150s", path, why.msg);
+    json_decref(theirs);
+    json_decref(shape);
+    return code;
+}
+
+/* Fails where folder `out` holds no run; its state would be at `state`. */
+static snip_code check_resumable(const char *out, const char *state, snip_status *st)
+{
+    return access(state, F_OK) == 0
+               ? SNIP_OK
+               : status_fail(st, SNIP_IO, 0, "%s: holds no training run to resume", out);
+}
+
+snip_code train_run_settings(model_config *m, train_config *c, const char *out, snip_status *st)
+{
+    safetensors_file f;
+    arena *a = arena_new(0);
+    char *state = join(out, "state.safetensors");
+    snip_code code = a && state ? check_resumable(out, state, st) : status_nomem(st);
+    if (code == SNIP_OK)
+        code = safetensors_read(&f, state, a, st);
+    if (code == SNIP_OK) {
+        code = read_settings(m, c, &f, state, st);
+        safetensors_close(&f);
+    }
+    free(state);
+    arena_free(a);
+    return code;
+}
+
 /* Sets the run from its state file. */
 static snip_code load_state(run *r, const char *path, int any_warmup, snip_status *st)
 {
@@ -251,22 +284,18 @@ static snip_code load_state(run *r, const char *path, int any_warmup, snip_statu
         arena_free(a);
         return code;
     }
-    const char *config = json_string_value(json_object_get(f.metadata, "config"));
-    const char *settings = json_string_value(json_object_get(f.metadata, "train"));
     const char *steps = json_string_value(json_object_get(f.metadata, "steps"));
     const char *seconds = json_string_value(json_object_get(f.metadata, "seconds"));
     const char *version = json_string_value(json_object_get(f.metadata, "version"));
-    json_t *theirs = settings ? json_loads(settings, 0, NULL) : NULL;
-    json_t *shape = config ? json_loads(config, 0, NULL) : NULL, *same = NULL,
-           *mine = model_config_json(&r->m->config);
-    model_config built; /* read as a model file's: keys that came later have their usual values */
-    if (!theirs || !shape || !steps || !seconds)
+    model_config built;
+    train_config theirs;
+    code = read_settings(&built, &theirs, &f, path, st);
+    if (code == SNIP_OK && (!steps || !seconds))
         code = status_fail(st, SNIP_FORMAT, 0, "%s: not the state of a training run", path);
-    else if (model_config_read(&built, shape, NULL) != SNIP_OK ||
-             !json_equal(same = model_config_json(&built), mine))
+    else if (code == SNIP_OK && settings_difference(&model_settings, &built, &r->m->config))
         code = status_fail(st, SNIP_FORMAT, 0, "%s: is of another model configuration", path);
-    if (code == SNIP_OK && any_warmup && whole(theirs, "warmup") > 0)
-        r->own.warmup = whole(theirs, "warmup");
+    if (code == SNIP_OK && any_warmup)
+        r->own.warmup = theirs.warmup;
     uint64_t raised = 0;
     if (code == SNIP_OK)
         code = same_run(theirs, r->c, strtoull(steps, NULL, 10), path, &raised, st);
@@ -296,10 +325,6 @@ static snip_code load_state(run *r, const char *path, int any_warmup, snip_statu
         r->t = strtoull(steps, NULL, 10);
         r->seconds = strtod(seconds, NULL);
     }
-    json_decref(theirs);
-    json_decref(shape);
-    json_decref(mine);
-    json_decref(same);
     safetensors_close(&f);
     arena_free(a);
     return code;
@@ -641,8 +666,8 @@ static int make_room(run *r, size_t memory)
 static snip_code open_folder(run *r, const char *state, const train_start *how, snip_status *st)
 {
     const char *out = r->out;
-    if (how->resume && access(state, F_OK) != 0) /* before a folder is made for nothing */
-        return status_fail(st, SNIP_IO, 0, "%s: holds no training run to resume", out);
+    if (how->resume && check_resumable(out, state, st) != SNIP_OK)
+        return st->code; /* before a folder is made for nothing */
     if (!file_make_folders(out))
         return status_fail(st, SNIP_IO, 0, "%s: cannot make this folder: %s", out, strerror(errno));
     if (access(out, W_OK) != 0)

@@ -139,6 +139,10 @@ typedef struct train_start {
     const char *init_name, *init_samples, *init_seconds;
 } train_start;
 
+/* The settings of the run that folder `out` holds. c->own, the user's formulas, is left to the
+ * caller: the state has their hash alone. */
+snip_code train_run_settings(model_config *m, train_config *c, const char *out, snip_status *st);
+
 /* Trains in folder `out` until c->steps are done or *stop is set. With start->resume it goes on
  * from the folder's state, which must have been made with the same settings (more steps are fine
  * while the schedule does not depend on them); without, the folder must hold neither a run nor a
