@@ -256,6 +256,42 @@ static void the_model_is_the_average(void **state)
     remove_folder();
 }
 
+/* With given weights the average is slow from the first step on, and stays so when resumed. */
+static void an_average_keeps_given_weights(void **state)
+{
+    arena *a = *state;
+    model_config c = small_model();
+    const train_watch watch = { .save_seconds = 1e9, .memory = (size_t)1 << 30, .threads = 2 };
+    train_config how = short_run(3);
+    uint64_t done;
+    snip_status st;
+    model *m;
+    assert_int_equal(model_new(&m, &c, a, NULL), SNIP_OK);
+    model_start(m, 8);
+    const model_tensor *t = find_tensor(m, "encoder_y.attentions.0.k_lin.weight");
+    size_t n = model_tensor_size(t), k;
+    const float *w = m->w + t->offset;
+    double *want = arena_array(a, n, sizeof *want);
+    for (size_t i = 0; i < n; i++)
+        want[i] = (double)w[i];
+    how.average = 0.75;
+    new_folder();
+    for (int step = 1; step <= 3; step++) {
+        const train_start start = { .resume = step > 1,
+                                    .init = step > 1 ? NULL : m,
+                                    .init_name = "given.safetensors" };
+        how.steps = (uint64_t)step;
+        assert_int_equal(train_run(&c, &how, folder, &start, &watch, &done, &st), SNIP_OK);
+        const float *now = tensor_of("state.safetensors", t->name, &k, a);
+        for (size_t i = 0; i < n; i++)
+            want[i] = 0.75 * want[i] + 0.25 * (double)now[i];
+    }
+    const float *mean = tensor_of("model.safetensors", t->name, &k, a);
+    for (size_t i = 0; i < n; i++)
+        assert_true(fabs((double)mean[i] - want[i]) < 1e-6);
+    remove_folder();
+}
+
 /* The last warning of a run, and how many there were. */
 typedef struct said {
     int count;
@@ -741,6 +777,7 @@ int main(void)
         ARENA_TEST(a_bound_holds_the_scales),
         ARENA_TEST(muon_has_the_matrices_of_the_layers),
         ARENA_TEST(the_model_is_the_average),
+        ARENA_TEST(an_average_keeps_given_weights),
         ARENA_TEST(older_states_resume),
         ARENA_TEST(runs_move_between_machines),
         ARENA_TEST(a_run_may_start_with_given_weights),

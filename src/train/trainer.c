@@ -34,6 +34,7 @@ typedef struct run {
     train_update *update;
     float *grad, *moment1, *moment2;
     float *average; /* of the weights, NULL: the settings have none */
+    int given;      /* the first weights were given, not drawn */
     uint64_t t;     /* steps made */
     double seconds; /* of training, earlier sessions included */
     json_t *origin; /* where its first weights are from, as strings for the metadata */
@@ -306,6 +307,7 @@ static snip_code load_state(run *r, const char *path, int any_warmup, snip_statu
     if (code == SNIP_OK) {
         for (size_t k = 0; k < sizeof origins / sizeof *origins; k++)
             json_object_set(r->origin, origins[k], json_object_get(f.metadata, origins[k]));
+        r->given = json_object_get(f.metadata, origins[0]) != NULL;
         if (!version || strcmp(version, SNIP_VERSION) != 0)
             warn(r, "%s: was written by snip %s, this is %s: it may not go on bit for bit", path,
                  version ? version : "(no version)", SNIP_VERSION);
@@ -346,6 +348,7 @@ static snip_code share_state(run *r, snip_status *st)
     r->t = size[0];
     ranks_share_size(all, (size_t)r->own.warmup, size);
     r->own.warmup = size[0];
+    r->given = ranks_first(all, r->given);
     memset(size, 0, n * sizeof *size);
     for (size_t k = 0; k < count; k++) {
         for (size_t from = 0; from < r->m->size; from += size[0]) {
@@ -502,10 +505,13 @@ static void tell(const run *r, const train_terms *terms, double norm, double spe
 }
 
 /* The moving average keeps the share min(average, (1+t)/(10+t)) of what it was: it starts as the
- * weights do and forgets them sooner than `average` alone would. */
+ * weights do and forgets them sooner than `average` alone would. Given weights are worth keeping:
+ * there the share is `average` from the first step on. */
 static void average(run *r)
 {
-    double t = (double)r->t, kept = fmin(r->c->average, (1 + t) / (10 + t));
+    double t = (double)r->t, kept = r->c->average;
+    if (!r->given)
+        kept = fmin(kept, (1 + t) / (10 + t));
     if (r->average)
         nn_average(r->average, r->m->w, r->m->size, 1 - kept, r->watch->threads);
 }
@@ -728,7 +734,8 @@ static void take_weights(model *m, const model *from)
 static void start(run *r, const train_start *how)
 {
     model_start(r->m, r->c->seed);
-    if (how->init)
+    r->given = how->init != NULL;
+    if (r->given)
         take_weights(r->m, how->init);
     const char *const values[] = { how->init_name, how->init_samples, how->init_seconds };
     for (size_t k = 0; k < sizeof origins / sizeof *origins; k++)
