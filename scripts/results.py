@@ -71,7 +71,7 @@ ROWS = [
     ("the same, corpora", "forms.problems.corpora.rows200.place.similarity", 1, 2, None),
     ("percentile of the law among its edits", "forms.problems.laws.rows200.percentile.similarity", 1, 3, None),
     ("the same, corpora", "forms.problems.corpora.rows200.percentile.similarity", 1, 3, None),
-    ("Spearman with the refitted error, laws", "forms.problems.laws.rows200.spearman.similarity", 1, 3, None),
+    ("Spearman with the refitted digits, laws", "forms.problems.laws.rows200.spearman.similarity", 1, 3, None),
     ("the same, corpora", "forms.problems.corpora.rows200.spearman.similarity", 1, 3, None),
 ]
 
@@ -166,7 +166,7 @@ def comparisons(results):
 FORMS = [
     ("place of the true law among seven", "place", 2),
     ("percentile of the true law among its edits", "percentile", 2),
-    ("Spearman with the error after a refit", "spearman", 2),
+    ("Spearman with the digits after a refit", "spearman", 2),
     ("the same, candidates of equal size", "spearman_same_size", 2),
 ]
 SCORES = ["similarity", "correlation", "size", "without", "with"]
