@@ -10,7 +10,8 @@
 #include "base/clock.h"
 #include "eval/evaluate.h"
 
-enum { MOST_LAWS = 200 }; /* that train a promise where the model has none: two minutes of a core */
+/* That train a promise where the model has none: half a minute of a core. */
+enum { MOST_LAWS = 200 };
 
 static int make_arenas(arena **to, int n)
 {

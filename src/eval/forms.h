@@ -113,9 +113,11 @@ snip_code forms_problem_draw(forms_problem *out, const forms_set *set, size_t in
 snip_code forms_table(regress_problem *out, const forms_problem *p, int condition,
                       const eval_how *how, arena *a);
 
-/* regress_fit_line on the table's rows. `starts` as in regress_fit_constants. */
-snip_code forms_fit(expr *out, expr core, const regress_problem *p, int starts, arena *a,
-                    arena *tmp);
+/* regress_fit_line on the table of a problem of that set. `starts` as in regress_fit_constants.
+ * Fits of validation problems are rough: a promise learns from them, and many laws teach it more
+ * than the last digits of few. */
+snip_code forms_fit(expr *out, expr core, forms_draws set, const regress_problem *p, int starts,
+                    arena *a, arena *tmp);
 
 /* regress_digits on the problem's judging rows. */
 double forms_digits(expr e, const forms_problem *p, arena *tmp);

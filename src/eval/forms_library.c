@@ -272,7 +272,7 @@ static double digits_of(const lookup *u, expr core, arena *a, arena *tmp)
     expr fitted;
     table.x = u->x;
     p.x = u->judge;
-    if (forms_fit(&fitted, core, &table, STARTS, a, tmp) != SNIP_OK)
+    if (forms_fit(&fitted, core, p.set, &table, STARTS, a, tmp) != SNIP_OK)
         return NAN;
     double d = forms_digits(fitted, &p, tmp);
     return isnan(d) ? d : fmax(d, 0);

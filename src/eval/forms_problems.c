@@ -399,11 +399,16 @@ snip_code forms_table(regress_problem *out, const forms_problem *p, int conditio
     return regress_problem_whole(out, &t, how->seed, a, NULL);
 }
 
-snip_code forms_fit(expr *out, expr core, const regress_problem *p, int starts, arena *a,
-                    arena *tmp)
+snip_code forms_fit(expr *out, expr core, forms_draws set, const regress_problem *p, int starts,
+                    arena *a, arena *tmp)
 {
+    enum { EVALUATIONS = 40 }; /* of each descent */
+    const regress_fit_how thorough = { .starts = starts, .seed = p->seed };
+    const regress_fit_how rough = {
+        .starts = starts, .seed = p->seed, .pace = REGRESS_FIT_ROUGH, .evaluations = EVALUATIONS
+    };
     return regress_fit_line(out, core, (const double *const *)p->x, p->y, p->fit,
-                            &(regress_fit_how){ .starts = starts, .seed = p->seed }, a, tmp);
+                            set == FORMS_DRAW_VALIDATION ? &rough : &thorough, a, tmp);
 }
 
 double forms_digits(expr e, const forms_problem *p, arena *tmp)

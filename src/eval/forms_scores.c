@@ -77,7 +77,7 @@ static snip_code judge(work *w, const forms_context *c, arena *a, arena *tmp)
     t->n = p->n;
     for (size_t i = 0; i < p->n && code == SNIP_OK; i++) {
         expr fitted;
-        code = forms_fit(&fitted, p->c[i].core, &w->table, STARTS, a, tmp);
+        code = forms_fit(&fitted, p->c[i].core, p->set, &w->table, STARTS, a, tmp);
         if (code != SNIP_OK)
             break;
         t->role[i] = p->c[i].role;
