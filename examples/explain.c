@@ -30,15 +30,12 @@ static void print(const snip_explanation *x)
     }
 
     printf("\n%8s %10s  %s\n", "gain", "R2 refit", "edit");
-    const snip_edit *best = NULL; /* of all that were refitted */
     for (size_t i = 0; i < snip_explanation_count(x); i++) {
         const snip_edit *edit = snip_explanation_at(x, i);
         if (i < LISTED)
             printf("%+8.4f %10.5f  %s\n", edit->gain, edit->refitted_r2_val, edit->text);
-        if (isfinite(edit->refitted_r2_val) &&
-            (!best || edit->refitted_r2_val > best->refitted_r2_val))
-            best = edit;
     }
+    const snip_edit *best = snip_explanation_at(x, 0); /* the least error comes first */
     if (best) {
         snip_expr_print(best->formula, SNIP_INFIX, text, sizeof text);
         printf("\nbest after a refit: %s\n%s\n", best->text, text);

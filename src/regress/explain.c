@@ -276,11 +276,12 @@ static int keep_real(regress_edit *edit, size_t *count, expr e, const regress_pr
     return y != NULL;
 }
 
-/* What an edit is sorted by: its gain. A freed exponent changes no value, so the cosine tells
- * nothing about it; it comes after all others but NaN. */
+/* What an edit is sorted by: its gain, without what is rounding in a cosine of floats. A freed
+ * exponent changes no value, so the cosine tells nothing about it; it comes after all others but
+ * NaN. */
 static double gain_key(const regress_edit *e)
 {
-    return isnan(e->gain) ? -INFINITY : e->kind == REGRESS_FREE ? -DBL_MAX : e->gain;
+    return isnan(e->gain) ? -INFINITY : e->kind == REGRESS_FREE ? -DBL_MAX : rint(e->gain * 1e5);
 }
 
 /* Best first. Where gains are equal the order of the list decides. */
@@ -335,12 +336,22 @@ static snip_code measure(regress_explanation *x, const regress_problem *p, const
     return SNIP_OK;
 }
 
-/* The least error first; where errors are equal the larger gain. */
+/* The least error first; where errors are equal the larger gain. Edits of the same form tie in
+ * both: then the one that changes the smaller part comes first, 0.5*v^2 before (0.7*v)^2. A part
+ * stands behind the whole that it belongs to. */
+static int by_judged(const void *left, const void *right)
+{
+    const regress_edit *a = left, *b = right;
+    if (a->judged != b->judged)
+        return a->judged < b->judged ? -1 : 1;
+    if (gain_key(a) == gain_key(b) && a->node != b->node)
+        return a->node > b->node ? -1 : 1;
+    return by_gain(a, b);
+}
+
 static int by_error(const void *left, const void *right)
 {
-    const regress_edit *a = *(const regress_edit *const *)left,
-                       *b = *(const regress_edit *const *)right;
-    return a->judged != b->judged ? (a->judged < b->judged ? -1 : 1) : by_gain(a, b);
+    return by_judged(*(const regress_edit *const *)left, *(const regress_edit *const *)right);
 }
 
 /* Sorts the edits refitted. Returns 0 when memory is out. */
@@ -471,12 +482,6 @@ static snip_code weigh(regress_explanation *x, const regress_candidate *fitted,
     if (code == SNIP_OK && x->evidence.best != (size_t)-1)
         x->verdict = &x->edit[x->evidence.best];
     return code;
-}
-
-static int by_judged(const void *left, const void *right)
-{
-    const regress_edit *a = left, *b = right;
-    return a->judged != b->judged ? (a->judged < b->judged ? -1 : 1) : by_gain(a, b);
 }
 
 /* Errors and cosines of the pairs, as single edits have them. */
