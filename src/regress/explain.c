@@ -276,12 +276,11 @@ static int keep_real(regress_edit *edit, size_t *count, expr e, const regress_pr
     return y != NULL;
 }
 
-/* What an edit is sorted by: its gain, without what is rounding in a cosine of floats. A freed
- * exponent changes no value, so the cosine tells nothing about it; it comes after all others but
- * NaN. */
+/* What an edit is sorted by: its gain. A freed exponent changes no value, so the cosine tells
+ * nothing about it; it comes after all others but NaN. */
 static double gain_key(const regress_edit *e)
 {
-    return isnan(e->gain) ? -INFINITY : e->kind == REGRESS_FREE ? -DBL_MAX : rint(e->gain * 1e5);
+    return isnan(e->gain) ? -INFINITY : e->kind == REGRESS_FREE ? -DBL_MAX : e->gain;
 }
 
 /* Best first. Where gains are equal the order of the list decides. */
@@ -337,14 +336,17 @@ static snip_code measure(regress_explanation *x, const regress_problem *p, const
 }
 
 /* The least error first; where errors are equal the larger gain. Edits of the same form tie in
- * both: then the one that changes the smaller part comes first, 0.5*v^2 before (0.7*v)^2. A part
- * stands behind the whole that it belongs to. */
+ * both, but for the rounding of cosines of floats: then the one that changes the smaller part comes
+ * first, 0.5*v^2 before (0.7*v)^2. A part stands behind the whole that it belongs to. */
 static int by_judged(const void *left, const void *right)
 {
     const regress_edit *a = left, *b = right;
+    double x = rint(gain_key(a) * 1e5), y = rint(gain_key(b) * 1e5);
     if (a->judged != b->judged)
         return a->judged < b->judged ? -1 : 1;
-    if (gain_key(a) == gain_key(b) && a->node != b->node)
+    if (x != y)
+        return x > y ? -1 : 1;
+    if (a->node != b->node)
         return a->node > b->node ? -1 : 1;
     return by_gain(a, b);
 }
