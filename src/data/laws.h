@@ -12,9 +12,10 @@
  * gathered (regress_problem_rewrite). Law i of a stream under a seed is a pure function of the
  * three, and shares no random numbers with sample i of the SNIP generator.
  *
- * A measured law has numbers in it, A*exp(-0.5*t) for a material at hand. A law of the books has all
- * its quantities as letters, A*exp(-E/(R*T)), and tables of it vary them all. g.quantities is the
- * share of laws of the second kind: free constants become inputs whose ranges lie around them. */
+ * A measured law has numbers in it, A*exp(-0.5*t) for a material at hand. A law of the books has
+ * all its quantities as letters, A*exp(-E/(R*T)), and tables of it vary them all. g.quantities is
+ * the share of laws of the second kind: free constants become inputs whose ranges lie around them.
+ */
 #ifndef DATA_LAWS_H
 #define DATA_LAWS_H
 
