@@ -53,6 +53,8 @@ says 0 '^years' forms "$forms" '1 - 7*x0*sqrt(x0)'
 tr -d , <out | cat first - |
     awk '{ s[NR] = $2 } END { d = s[1] - s[2]; exit !(d < 2e-4 && d > -2e-4) }' && good ||
     bad "constants: $(cat first out)"
+# Of two edits of one form, which fit alike, the one that changes the smaller part is the answer.
+says 0 '^0\.5\*v\^2 \+ 9\.81\*h$' explain "$forms"
 says 1 'not trained to read forms' forms "$model" 'x0'
 says 1 'a constant has no form' forms "$forms" '2.5'
 says 2 '^usage: ' forms

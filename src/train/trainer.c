@@ -672,14 +672,15 @@ static int make_room(run *r, size_t memory)
 static snip_code open_folder(run *r, const char *state, const train_start *how, snip_status *st)
 {
     const char *out = r->out;
-    if (how->resume && check_resumable(out, state, st) != SNIP_OK)
-        return st->code; /* before a folder is made for nothing */
+    snip_code code = how->resume ? check_resumable(out, state, st) : SNIP_OK;
+    if (code != SNIP_OK) /* before a folder is made for nothing */
+        return code;
     if (!file_make_folders(out))
         return status_fail(st, SNIP_IO, 0, "%s: cannot make this folder: %s", out, strerror(errno));
     if (access(out, W_OK) != 0)
         return status_fail(st, SNIP_IO, 0, "%s: cannot write here: %s", out, strerror(errno));
     char *lock = join(out, "lock"), *weights = join(out, "model.safetensors");
-    snip_code code = lock && weights ? SNIP_OK : status_nomem(st);
+    code = lock && weights ? SNIP_OK : status_nomem(st);
     if (code == SNIP_OK && (r->lock = file_lock(lock)) < 0) {
         if (errno == EWOULDBLOCK)
             code = status_fail(st, SNIP_IO, 0, "%s: another run is training in this folder", out);
