@@ -150,7 +150,8 @@ def tensor(path, name):
 
 def network(w, x):
     """l.x + o.max(0, Wx + b) for the rows of x; l, W by rows, b and o lie one after the other."""
-    n, hidden = x.shape[1], 32
+    n = x.shape[1]
+    hidden = (len(w) - n) // (n + 2)
     line, w = w[:n], w[n:]
     inner, bias, out = w[:hidden * n].reshape(hidden, n), w[hidden * n:-hidden], w[-hidden:]
     answer = x @ line + np.maximum(0, x @ inner.T + bias) @ out

@@ -171,16 +171,18 @@ static void every_order_is_kept(void **state)
  * n nodes and similarity s. */
 static model_promise simple_promise(size_t latent, arena *a)
 {
+    enum { HIDDEN = 3 }; /* a file may have any number */
     size_t inputs = model_promise_inputs(latent);
-    float *w = arena_zero(a, model_promise_weights(latent) * sizeof *w);
+    float *w = arena_zero(a, model_promise_weights(latent, HIDDEN) * sizeof *w);
     assert_non_null(w);
+    float *bias = w + inputs + HIDDEN * inputs, *out = bias + HIDDEN;
     w[0] = 0.1f;
     w[1] = -0.2f;
     w[MODEL_PROMISE_PLAIN] = 0.5f / 3;
-    w[inputs + 1] = 1;                                                        /* W */
-    w[inputs + MODEL_PROMISE_HIDDEN * inputs] = 1;                            /* b */
-    w[inputs + MODEL_PROMISE_HIDDEN * inputs + MODEL_PROMISE_HIDDEN] = 0.05f; /* o */
-    return (model_promise){ .latent = latent, .with = w };
+    w[inputs + 1] = 1;
+    bias[0] = 1;
+    out[0] = 0.05f;
+    return (model_promise){ .latent = latent, .hidden = HIDDEN, .with = w };
 }
 
 /* The promise is of the formula as it was given, whatever a refit makes of it, and there is none

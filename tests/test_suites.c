@@ -347,7 +347,8 @@ static void a_promise_learns_which_directions_tell(void **state)
     assert_int_equal(learnt.left_out, TASKS / 5);
     assert_true(learnt.spearman_with > 0.9 && plain < 0.5);
     assert_true(learnt.spearman_without > 0.02 && learnt.spearman_without < 0.5);
-    assert_memory_equal(learnt.p.with, again.p.with, model_promise_weights(LATENT) * sizeof(float));
+    assert_memory_equal(learnt.p.with, again.p.with,
+                        model_promise_weights(LATENT, MODEL_PROMISE_HIDDEN) * sizeof(float));
 }
 
 int main(void)

@@ -17,7 +17,7 @@
 enum {
     TASKS = 16, /* of an update */
     ROWS = TASKS * FORMS_CANDIDATES,
-    TIMES = 60,   /* that each task is seen, about */
+    TIMES = 30,   /* that each task is seen, about */
     LEFT_OUT = 5, /* every so many-th law */
     HIDDEN = MODEL_PROMISE_HIDDEN
 };
@@ -104,7 +104,7 @@ static learner *learner_new(size_t latent, rng *r, arena *a)
         return NULL;
     l->latent = latent;
     l->inputs = model_promise_inputs(latent);
-    l->weights = model_promise_weights(latent);
+    l->weights = model_promise_weights(latent, HIDDEN);
     l->w = arena_zero(a, l->weights * sizeof *l->w);
     l->gradient = arena_zero(a, l->weights * sizeof *l->w);
     l->m = arena_zero(a, l->weights * sizeof *l->w);
@@ -169,7 +169,7 @@ snip_code forms_promise_learn(forms_promise *out, const forms_task *task, size_t
 {
     const forms_task **seen = arena_array(a, n + 1, sizeof(*seen));
     const forms_task **rest = arena_array(a, n + 1, sizeof(*rest));
-    *out = (forms_promise){ .p = { .latent = latent } };
+    *out = (forms_promise){ .p = { .latent = latent, .hidden = HIDDEN } };
     if (!seen || !rest)
         return status_nomem(st);
     for (size_t i = 0; i < n; i++)

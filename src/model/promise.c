@@ -15,10 +15,10 @@ size_t model_promise_inputs(size_t latent)
     return MODEL_PROMISE_PLAIN + (latent ? 1 + 2 * latent : 0);
 }
 
-size_t model_promise_weights(size_t latent)
+size_t model_promise_weights(size_t latent, size_t hidden)
 {
     size_t inputs = model_promise_inputs(latent);
-    return inputs + MODEL_PROMISE_HIDDEN * (inputs + 2);
+    return inputs + hidden * (inputs + 2);
 }
 
 void model_promise_read(float *to, const model_promise_facts *f, size_t latent)
@@ -44,7 +44,24 @@ int model_promise_known(const model_promise *p)
     return p->with != NULL;
 }
 
-static double network(const float *w, const model_promise_facts *f, size_t latent)
+/* In eight sums, added up in a fixed order: the compiler may use vectors, and every machine gets the
+ * same bits. */
+static float dot(const float *a, const float *b, size_t n)
+{
+    enum { LANES = 8 };
+    float sum[LANES] = { 0 }, rest = 0;
+    size_t i = 0;
+    for (; i + LANES <= n; i += LANES)
+        for (size_t k = 0; k < LANES; k++)
+            sum[k] += a[i + k] * b[i + k];
+    for (; i < n; i++)
+        rest += a[i] * b[i];
+    for (size_t k = 0; k < LANES; k++)
+        rest += sum[k];
+    return rest;
+}
+
+static double network(const float *w, size_t hidden, const model_promise_facts *f, size_t latent)
 {
     enum { LATENT_MOST = 8192 }; /* what a configuration may ask for */
     float x[MODEL_PROMISE_PLAIN + 1 + 2 * LATENT_MOST];
@@ -52,28 +69,29 @@ static double network(const float *w, const model_promise_facts *f, size_t laten
     if (!w || latent > LATENT_MOST)
         return NAN;
     model_promise_read(x, f, latent);
-    const float *hidden = w + n, *bias = hidden + MODEL_PROMISE_HIDDEN * n;
-    const float *out = bias + MODEL_PROMISE_HIDDEN;
-    double sum = 0;
-    for (size_t i = 0; i < n; i++)
-        sum += (double)(w[i] * x[i]);
-    for (size_t h = 0; h < MODEL_PROMISE_HIDDEN; h++, hidden += n) {
-        float v = bias[h];
-        for (size_t i = 0; i < n; i++)
-            v += hidden[i] * x[i];
-        sum += (double)(out[h] * fmaxf(0, v));
-    }
+    const float *row = w + n, *bias = row + hidden * n, *out = bias + hidden;
+    double sum = (double)dot(w, x, n);
+    for (size_t h = 0; h < hidden; h++, row += n)
+        sum += (double)(out[h] * fmaxf(0, bias[h] + dot(row, x, n)));
     return sum;
 }
 
 double model_promise_value(const model_promise *p, const model_promise_facts *f)
 {
-    return network(p->with, f, p->latent);
+    return network(p->with, p->hidden, f, p->latent);
 }
 
 double model_promise_without_space(const model_promise *p, const model_promise_facts *f)
 {
-    return network(p->without, f, 0);
+    return network(p->without, p->hidden, f, 0);
+}
+
+/* How many hidden units a network with that many weights has. Where the division leaves a rest, the
+ * tensor has another length than such a network, and take() refuses it. */
+static size_t hidden_of(size_t weights, size_t latent)
+{
+    size_t inputs = model_promise_inputs(latent);
+    return weights > inputs ? (weights - inputs) / (inputs + 2) : 0;
 }
 
 /* The weights of a tensor of floats of the right number, all finite; *out is NULL where it is not
@@ -103,11 +121,13 @@ int model_promise_take(model_promise *out, const safetensors_file *file, const c
     int same = of && strcmp(of, hash) == 0;
     json_decref(o);
     *out = (model_promise){ .latent = latent };
-    if (!same)
+    const safetensors_entry *with = safetensors_find(file, tensor_names[0]);
+    if (!same || !with || with->rank != 1)
         return 1;
-    if (!take(&out->with, safetensors_find(file, tensor_names[0]), model_promise_weights(latent),
-              a) ||
-        !take(&out->without, safetensors_find(file, tensor_names[1]), model_promise_weights(0), a))
+    out->hidden = hidden_of(with->shape[0], latent);
+    if (!take(&out->with, with, model_promise_weights(latent, out->hidden), a) ||
+        !take(&out->without, safetensors_find(file, tensor_names[1]),
+              model_promise_weights(0, out->hidden), a))
         return 0;
     if (!out->with || !out->without) /* both or none */
         *out = (model_promise){ .latent = latent };
@@ -118,7 +138,7 @@ void model_promise_entries(safetensors_entry to[MODEL_PROMISE_NETWORKS], const m
 {
     const float *data[MODEL_PROMISE_NETWORKS] = { p->with, p->without };
     for (int k = 0; k < MODEL_PROMISE_NETWORKS; k++) {
-        size_t n = model_promise_weights(k == 0 ? p->latent : 0);
+        size_t n = model_promise_weights(k == 0 ? p->latent : 0, p->hidden);
         to[k] = (safetensors_entry){ .name = tensor_names[k],
                                      .dtype = "F32",
                                      .rank = 1,

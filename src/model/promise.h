@@ -22,7 +22,11 @@
 
 #include "base/safetensors.h"
 
-enum { MODEL_PROMISE_HIDDEN = 32, MODEL_PROMISE_PLAIN = 5, MODEL_PROMISE_NETWORKS = 2 };
+enum {
+    MODEL_PROMISE_HIDDEN = 256, /* units of networks that are trained now; a file may have others */
+    MODEL_PROMISE_PLAIN = 5,
+    MODEL_PROMISE_NETWORKS = 2
+};
 
 /* Of a candidate and a table. */
 typedef struct model_promise_facts {
@@ -33,14 +37,15 @@ typedef struct model_promise_facts {
 
 typedef struct model_promise {
     size_t latent;        /* length of the model's vectors */
+    size_t hidden;        /* rows of W */
     const float *with;    /* l, W by rows, b, o; NULL: there is none */
     const float *without; /* the same without the space */
 } model_promise;
 
 /* Numbers that a network reads, with vectors of that length (0: without the space), and how many
- * weights it has. */
+ * weights it has with that many hidden units. */
 size_t model_promise_inputs(size_t latent);
-size_t model_promise_weights(size_t latent);
+size_t model_promise_weights(size_t latent, size_t hidden);
 
 /* What a network reads. The space's share is 0 for a formula that has no vector. */
 void model_promise_read(float *to, const model_promise_facts *f, size_t latent);
