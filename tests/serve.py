@@ -21,7 +21,7 @@ import unittest
 
 SNIP, SOURCE = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
 MANY, MALFORMED = (100000, 10000) if "many" in sys.argv[3:] else (2000, 300)
-MODEL = os.path.join(SOURCE, "models", "forms.safetensors")
+MODEL = os.path.join(SOURCE, "models", "default.safetensors")
 CSV, JSON = "text/csv", "application/json"
 HARD = "x,y,z\n" + "".join(f"{i % 17 + .5},{i % 13 - 3},{(i * 7919) % 101 - 50}\n" for i in range(200))
 

@@ -185,6 +185,49 @@ static model_promise simple_promise(size_t latent, arena *a)
     return (model_promise){ .latent = latent, .hidden = HIDDEN, .with = w };
 }
 
+/* A file says by the length of its tensors how many hidden units its networks have; what no network
+ * can have is none. */
+static void a_promise_has_as_many_units_as_its_file_says(void **state)
+{
+    arena *a = *state;
+    enum { LATENT = 4, TRIALS = 4 };
+    static const struct {
+        size_t hidden, more; /* numbers beyond those of the network */
+        const char *of;
+        int known;
+    } trial[TRIALS] = { { 3, 0, "{\"model\":\"this\"}", 1 },
+                        { 32, 0, "{\"model\":\"this\"}", 1 },
+                        { 3, 1, "{\"model\":\"this\"}", 0 },
+                        { 3, 0, "{\"model\":\"another\"}", 0 } };
+    const float form[LATENT] = { 1, 0, 0, 0 }, table[LATENT] = { 0, 1, 0, 0 };
+    const model_promise_facts facts = { .nodes = 1, .constants = 2, .form = form, .table = table };
+    for (int i = 0; i < TRIALS; i++) {
+        model_promise stored = { .latent = LATENT, .hidden = trial[i].hidden }, p;
+        float *with = arena_zero(a, (model_promise_weights(LATENT, stored.hidden) + trial[i].more) *
+                                        sizeof *with);
+        float *without = arena_zero(a, model_promise_weights(0, stored.hidden) * sizeof *without);
+        assert_true(with && without);
+        /* The last unit counts the constants, the answer is seven times that. */
+        size_t n = model_promise_inputs(LATENT), last = stored.hidden - 1;
+        with[n + last * n + MODEL_PROMISE_PLAIN - 1] = 1;
+        with[n + stored.hidden * (n + 1) + last] = 7;
+        stored.with = with;
+        stored.without = without;
+        safetensors_entry entry[MODEL_PROMISE_NETWORKS];
+        model_promise_entries(entry, &stored);
+        entry[0].shape[0] += trial[i].more;
+        safetensors_file f = { .entry = entry, .count = MODEL_PROMISE_NETWORKS };
+        f.metadata = json_pack("{s:s}", "promise", trial[i].of);
+        assert_true(model_promise_take(&p, &f, "this", LATENT, a));
+        json_decref(f.metadata);
+        assert_int_equal(model_promise_known(&p), trial[i].known);
+        if (trial[i].known)
+            assert_true(model_promise_value(&p, &facts) == 14 && p.hidden == trial[i].hidden);
+        else
+            assert_true(isnan(model_promise_value(&p, &facts)));
+    }
+}
+
 /* The promise is of the formula as it was given, whatever a refit makes of it, and there is none
  * without weights. */
 static void the_promise_is_of_the_formula_as_given(void **state)
@@ -548,6 +591,7 @@ int main(void)
         ARENA_TEST(the_truth_wins_with_wrong_constants),
         ARENA_TEST(the_front_is_that_of_brute_force),
         ARENA_TEST(every_order_is_kept),
+        ARENA_TEST(a_promise_has_as_many_units_as_its_file_says),
         ARENA_TEST(the_promise_is_of_the_formula_as_given),
         ARENA_TEST(constants_are_charged),
         ARENA_TEST(cross_validation_is_that_of_brute_force),

@@ -44,8 +44,8 @@ int model_promise_known(const model_promise *p)
     return p->with != NULL;
 }
 
-/* In eight sums, added up in a fixed order: the compiler may use vectors, and every machine gets the
- * same bits. */
+/* In eight sums, added up in a fixed order: the compiler may use vectors, and every machine gets
+ * the same bits. */
 static float dot(const float *a, const float *b, size_t n)
 {
     enum { LANES = 8 };

@@ -16,7 +16,7 @@ import unittest
 from devtools import Browser
 
 SNIP, SOURCE, PICTURES = map(os.path.abspath, sys.argv[1:4])
-MODEL = os.path.join(SOURCE, "models", "forms.safetensors")
+MODEL = os.path.join(SOURCE, "models", "default.safetensors")
 TABS = ["table", "fit", "explain", "map"]
 
 
