@@ -2,11 +2,13 @@
 """docs/results.md from the files that `make reproduce` wrote.
 
     scripts/results.py REPORT_FOLDER > docs/results.md
+    scripts/results.py thin < RESULTS > docs/report/seeds/NAME.json    only what the page says of seeds
 
 REPORT_FOLDER holds results.json of the paper's suites (10,000 pairs) for the default model and the one
 before it, large/results.json of the retrieval among 100,000 pairs, forms/results.json of the suite
 forms, noise-P-rows-N.json of the retrieval on disturbed tables; ladder/ and views/ have the first two
-for the ladders, views/ with the suite forms.
+for the ladders, views/ with the suite forms. seeds/views-K.json has some figures of the latter from
+another seed (scripts/seeds.sh).
 """
 import json
 import pathlib
@@ -168,6 +170,7 @@ FORMS = [
     ("percentile of the true law among its edits", "percentile", 2),
     ("Spearman with the digits after a refit", "spearman", 2),
     ("the same, candidates of equal size", "spearman_same_size", 2),
+    ("the same, candidates with constants to fit", "spearman_constants", 2),
 ]
 SCORES = ["similarity", "correlation", "size", "without", "with"]
 CONDITIONS = [("rows200", "200 clean rows"), ("rows30_noise5", "30 rows, 5 % noise")]
@@ -201,7 +204,8 @@ same network without the space.
             for label, path, digits in FORMS:
                 cells = [cell(at(suite, f"problems.{name}.{condition}.{path}.{s}"), 1, digits)
                          for s in SCORES]
-                print(f"| {label} | " + " | ".join(c.split(" [")[0] for c in cells) + " |")
+                if any(cells):
+                    print(f"| {label} | " + " | ".join(c.split(" [")[0] for c in cells) + " |")
     count = at(suite, "library.problems")
     print(f"| **A library of {at(suite, 'library.forms'):,} forms, {count} laws** | | | | | |")
     for k in (5, 20, 50):
@@ -222,6 +226,49 @@ same network without the space.
                     for way, title in (("f2y", "form → data"), ("y2f", "data → form")))
         + ". Other units, column orders and spellings move a similarity by at most "
         + f"{max(v for v in largest if v is not None):.1g}.")
+
+
+# What is measured again with other seeds: title, path, factor, digits.
+SEEDS = [
+    ("nDCG@10 among 10,000, formula → data", "global.f2y.ndcg10", 100, 1),
+    ("data → formula", "global.y2f.ndcg10", 100, 1),
+    ("edits, formula → data", "edits.average.f2y", 1, 3),
+    ("data → formula", "edits.average.y2f", 1, 3),
+    ("subtrees, formula → data", "subtrees.average.f2y", 1, 3),
+    ("data → formula", "subtrees.average.y2f", 1, 3),
+    ("rewritings", "probes.rewritings.average", 1, 3),
+    ("nDCG@10 among 10,000 forms, form → data", "forms.retrieval.all.f2y.ndcg10", 100, 1),
+    ("data → form", "forms.retrieval.all.y2f.ndcg10", 100, 1),
+    ("place of the true law among seven", "forms.problems.laws.rows200.place.similarity", 1, 2),
+    ("Spearman with the refitted digits, laws", "forms.problems.laws.rows200.spearman.similarity", 1, 2),
+    ("the same, corpora", "forms.problems.corpora.rows200.spearman.similarity", 1, 2),
+]
+
+
+def thin(results):
+    """Stage by stage the figures of SEEDS alone."""
+    return {m["stage"]: {path: at(m["suites"], f"{path}.value") for _, path, *_ in SEEDS} for m in results["models"]}
+
+
+def seeds(folder):
+    """The ladder of both views again: means over seeds, with the smallest and the largest figure."""
+    shipped = [m for m in load(folder / "views" / "results.json")["models"] if "-S" in m["name"]]
+    others = [json.loads(file.read_text()) for file in sorted((folder / "seeds").glob("views-*.json"))]
+    if not shipped or not others:
+        return
+    runs = [thin({"models": shipped})] + others
+    stages = sorted(set.intersection(*(set(r) for r in runs)))
+    print(f"""
+### {len(runs)} seeds
+
+The shipped ladder and {len(runs) - 1} more from other seeds of weights and data (`scripts/seeds.sh`), measured on
+the same samples. Means, with the smallest and the largest of the {len(runs)} in brackets.
+
+| | """ + " | ".join(stages) + " |\n| --- |" + " ---: |" * len(stages))
+    for title, path, factor, digits in SEEDS:
+        each = [[r[stage][path] for r in runs] for stage in stages]
+        cells = [cell({"value": sum(v) / len(v), "lo": min(v), "hi": max(v)}, factor, digits) for v in each]
+        print(f"| {title} | " + " | ".join(cells) + " |")
 
 
 def load(file):
@@ -246,6 +293,9 @@ def section(title, folder):
 
 
 def main():
+    if sys.argv[1] == "thin":
+        json.dump(thin(json.load(sys.stdin)), sys.stdout, indent=1)
+        return
     folder = pathlib.Path(sys.argv[1])
     print("""# Results
 
@@ -283,6 +333,7 @@ on one. What is not like for like:
         print("\n".join(disturbed(folder, models)))
     forms(folder)
     models += section("The ladder of both views: the default's recipe, six objectives", folder / "views")
+    seeds(folder)
     models += section("The ladder on points: the paper's numeric encoder, six objectives", folder / "ladder")
     print("\n## The models\n")
     print("| | stage | expressions | hours | parameters |\n| --- | --- | ---: | ---: | ---: |")

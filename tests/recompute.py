@@ -203,15 +203,17 @@ def read_tasks(symbols, values, index):
 
 
 def measures(t, score):
-    """Place among laws, percentile among edits, Spearman with the digits, the same by size."""
+    """Place among laws, percentile among edits, Spearman with the digits: all, by size, with constants."""
     s, role = np.array(t[score]), np.array(t["role"])
     digits, size = np.array(t["digits"]), np.array(t["size"])
     above = (s > s[0]) + 0.5 * (s == s[0])
     groups = [size == v for v in set(t["size"]) if (size == v).sum() >= 4]
     by_size = [spearman(s[g], digits[g]) for g in groups]
+    fitted = np.array(t["constants"]) > 0
     return {"place": 1 + above[role == "law"].sum(), "percentile": 1 - above[role == "edit"].mean(),
             "spearman": spearman(s, digits),
-            "spearman_same_size": np.mean(by_size) if by_size else np.nan}
+            "spearman_same_size": np.mean(by_size) if by_size else np.nan,
+            "spearman_constants": spearman(s[fitted], digits[fitted]) if fitted.sum() >= 4 else np.nan}
 
 
 def check_problems(suite, tasks, path):

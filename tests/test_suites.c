@@ -224,6 +224,7 @@ static void check_problems(const json_t *set)
             assert_true(percentile >= 0 && percentile <= 1);
             assert_true(fabs(figure(o, "spearman", scores[k], NULL).value) <= 1);
             assert_true(figure(o, "spearman_same_size", "size", NULL).value == 0);
+            assert_true(fabs(figure(o, "spearman_constants", scores[k], NULL).value) <= 1);
             double gain = figure(o, "spearman", "with", NULL).value -
                           figure(o, "spearman", "without", NULL).value;
             assert_true(fabs(figure(o, "spearman", "gain", NULL).value - gain) < 1e-12);

@@ -9,9 +9,9 @@
 #include "eval/forms.h"
 
 enum {
-    BATCH = 24,   /* problems in memory at a time */
-    STARTS = 3,   /* of a fit */
-    SAME_SIZE = 4 /* fewer candidates of a size tell nothing */
+    BATCH = 24, /* problems in memory at a time */
+    STARTS = 3, /* of a fit */
+    ENOUGH = 4  /* fewer candidates of a kind tell nothing */
 };
 
 const char *const forms_score_names[FORMS_SCORES] = { "similarity", "correlation", "size",
@@ -223,12 +223,26 @@ static double spearman_same_size(const forms_task *t, int score)
                 v[n] = t->score[score][i];
                 digits[n++] = t->digits[i];
             }
-        if (n >= SAME_SIZE) {
+        if (n >= ENOUGH) {
             sum += eval_spearman(v, digits, n);
             counted++;
         }
     }
     return counted ? sum / (double)counted : NAN;
+}
+
+/* Among the candidates that have constants to fit; NaN where these are few. Of the others the
+ * correlation before the fit tells all: it is that after the fit. */
+static double spearman_constants(const forms_task *t, int score)
+{
+    double v[FORMS_CANDIDATES], digits[FORMS_CANDIDATES];
+    size_t n = 0;
+    for (size_t i = 0; i < t->n; i++)
+        if (t->facts[i].constants) {
+            v[n] = t->score[score][i];
+            digits[n++] = t->digits[i];
+        }
+    return n >= ENOUGH ? eval_spearman(v, digits, n) : NAN;
 }
 
 static const struct {
@@ -237,7 +251,8 @@ static const struct {
 } measures[] = { { "place", place },
                  { "percentile", percentile },
                  { "spearman", spearman },
-                 { "spearman_same_size", spearman_same_size } };
+                 { "spearman_same_size", spearman_same_size },
+                 { "spearman_constants", spearman_constants } };
 
 /* One condition: task[i * FORMS_CONDITIONS] for each problem i. */
 static json_t *condition_json(const forms_task *t, size_t problems, double *value,

@@ -162,6 +162,9 @@ void eval_forms_part(eval_page *g)
                       PAGE_SHARE);
         problem_table(&s, set, "spearman_same_size",
                       eval_say(g, "%s: the same among candidates of equal size", name), PAGE_SHARE);
+        problem_table(&s, set, "spearman_constants",
+                      eval_say(g, "%s: the same among candidates with constants to fit", name),
+                      PAGE_SHARE);
     }
     library_table(&s);
     invariance_table(&s);
