@@ -155,16 +155,23 @@ typedef enum forms_score {
 } forms_score;
 extern const char *const forms_score_names[FORMS_SCORES];
 
+/* How well candidates are ordered, the mean over tasks; NaN where there were none. */
+typedef struct forms_quality {
+    double spearman; /* with the digits; tasks that are no look-ups */
+    double digits;   /* of the best of the first five; look-ups */
+} forms_quality;
+
 /* A promise that was trained on so many tasks, and how well it orders those that were left out. */
 typedef struct forms_promise {
     model_promise p;
     size_t tasks, left_out;
-    double spearman_without, spearman_with; /* NaN: none were left out */
+    forms_quality with, without; /* the space */
 } forms_promise;
 
 /* A problem in a condition, with what became of its candidates. */
 typedef struct forms_task {
     size_t n;
+    int looked_up; /* candidates are forms of a library: only the best of them count */
     int role[FORMS_CANDIDATES];
     double digits[FORMS_CANDIDATES];
     model_promise_facts facts[FORMS_CANDIDATES];

@@ -349,6 +349,7 @@ static int make_task(forms_task *t, lookup *u, const library *l, size_t index,
             return 0;
     }
     t->n = n;
+    t->looked_up = 1;
     return 1;
 }
 
@@ -380,7 +381,7 @@ static snip_code make_tasks(forms_task *t, size_t first, size_t n, const forms_s
 snip_code forms_library_tasks(forms_task *out, const forms_set *set, forms_context *c,
                               snip_status *st)
 {
-    enum { LEAST = 400, PER_LAW = 8, MOST_FORMS = 4000, AT_A_TIME = 24 };
+    enum { LEAST = 400, PER_LAW = 16, MOST_FORMS = 40000, AT_A_TIME = 24 };
     size_t forms = LEAST + PER_LAW * set->count;
     library l;
     snip_code code =

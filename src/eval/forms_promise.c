@@ -1,11 +1,13 @@
 /* forms_promise.c - the promise of a model (model/promise.h) learns what a fit will say.
  *
  * A task is a table with candidates whose digits after a fit are known: other laws and edits of the
- * truth, or forms that a library has for it. With y the places of the digits among the task's
- * candidates (0 the worst, 1 the best) and q the network's answers, both less their mean over the
- * task, the loss is the mean of (q - y)^2. So it learns the order of a table's candidates, and not
- * how good they are altogether. Every fifth law is left out; the Spearman correlation that is told
- * is that of its tasks. */
+ * truth, or forms that a library has for it. With p the places of the digits among the task's
+ * candidates (0 the worst, 1 the best), y = p, but y = p^8 among forms of a library, and q the
+ * network's answers, both less their mean over the task, the loss is the mean of (q - y)^2. So it
+ * learns the order of a table's candidates, and not how good they are altogether. Of a library's
+ * forms only the few at the top are ever fitted: the power makes their order count, not that of the
+ * rest. Every fifth law is left out. What is told of its tasks: the Spearman correlation of answers
+ * and digits and, of look-ups, the digits of the best of the first five. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,9 +21,11 @@ enum {
     ROWS = TASKS * FORMS_CANDIDATES,
     TIMES = 30,   /* that each task is seen, about */
     LEFT_OUT = 5, /* every so many-th law */
+    FIRST = 5,    /* forms of a look-up that are judged */
     HIDDEN = MODEL_PROMISE_HIDDEN
 };
 static const double RATE = 2e-3, DECAY = 0.3; /* the rate falls to 0 in a line */
+static const double TOP = 8;                  /* power of places in look-ups */
 
 /* One network in training. The first `inputs` of its weights are l, then W, b and o follow. */
 typedef struct learner {
@@ -53,7 +57,7 @@ static int draw_tasks(learner *l, const forms_task *const *task, size_t n, rng *
         if (!eval_mean_ranks(l->y + at, t->digits, t->n))
             return 0;
         for (size_t i = at; i < at + t->n; i++)
-            l->y[i] /= (double)t->n;
+            l->y[i] = pow(l->y[i] / (double)t->n, t->looked_up ? TOP : 1);
         take_off_mean(l->y + at, t->n);
         l->first[k + 1] = at + t->n;
     }
@@ -150,18 +154,37 @@ static snip_code train(const float **w, const forms_task *const *task, size_t n,
     return SNIP_OK;
 }
 
-/* Mean Spearman correlation of a network's answers with digits; NaN of no tasks. */
-static double quality(const forms_task *const *task, size_t n, const model_promise *p,
-                      double (*value)(const model_promise *p, const model_promise_facts *f))
+/* The most digits among the FIRST candidates by these answers. */
+static double best_of_first(const forms_task *t, const double *answer)
 {
-    double sum = 0, answer[FORMS_CANDIDATES];
-    for (size_t i = 0; i < n; i++) {
-        for (size_t k = 0; k < task[i]->n; k++)
-            answer[k] = value(p, &task[i]->facts[k]);
-        double rho = eval_spearman(answer, task[i]->digits, task[i]->n);
-        sum += isnan(rho) ? 0 : rho;
+    double best = 0;
+    for (size_t k = 0; k < t->n; k++) {
+        size_t before = 0;
+        for (size_t i = 0; i < t->n; i++)
+            before += answer[i] > answer[k] || (answer[i] == answer[k] && i < k);
+        if (before < FIRST)
+            best = fmax(best, t->digits[k]);
     }
-    return n ? sum / (double)n : NAN;
+    return best;
+}
+
+/* How well a network's answers do on tasks. */
+static forms_quality quality(const forms_task *const *task, size_t n, const model_promise *p,
+                             double (*value)(const model_promise *p, const model_promise_facts *f))
+{
+    double rho = 0, digits = 0, answer[FORMS_CANDIDATES];
+    size_t looked_up = 0;
+    for (size_t i = 0; i < n; i++) {
+        const forms_task *t = task[i];
+        for (size_t k = 0; k < t->n; k++)
+            answer[k] = value(p, &t->facts[k]);
+        double r = t->looked_up ? 0 : eval_spearman(answer, t->digits, t->n);
+        rho += isnan(r) ? 0 : r;
+        digits += t->looked_up ? best_of_first(t, answer) : 0;
+        looked_up += t->looked_up != 0;
+    }
+    return (forms_quality){ .spearman = n > looked_up ? rho / (double)(n - looked_up) : NAN,
+                            .digits = looked_up ? digits / (double)looked_up : NAN };
 }
 
 snip_code forms_promise_learn(forms_promise *out, const forms_task *task, size_t n, size_t laws,
@@ -181,8 +204,8 @@ snip_code forms_promise_learn(forms_promise *out, const forms_task *task, size_t
     if (code == SNIP_OK)
         code = train(&out->p.without, seen, out->tasks, 0, how, a, st);
     if (code == SNIP_OK) {
-        out->spearman_with = quality(rest, out->left_out, &out->p, model_promise_value);
-        out->spearman_without = quality(rest, out->left_out, &out->p, model_promise_without_space);
+        out->with = quality(rest, out->left_out, &out->p, model_promise_value);
+        out->without = quality(rest, out->left_out, &out->p, model_promise_without_space);
     }
     return code;
 }
@@ -211,7 +234,9 @@ json_t *forms_promise_json(const forms_promise *p)
 {
     json_t *o =
         json_pack("{s:I,s:I}", "tasks", (json_int_t)p->tasks, "left_out", (json_int_t)p->left_out);
-    json_object_set_new(o, "spearman", text_json_real(p->spearman_with));
-    json_object_set_new(o, "without", text_json_real(p->spearman_without));
+    json_object_set_new(o, "spearman", text_json_real(p->with.spearman));
+    json_object_set_new(o, "without", text_json_real(p->without.spearman));
+    json_object_set_new(o, "digits", text_json_real(p->with.digits));
+    json_object_set_new(o, "digits_without", text_json_real(p->without.digits));
     return o;
 }
