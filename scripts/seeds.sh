@@ -1,13 +1,14 @@
 #!/bin/sh
-# The ladder of both views from another seed, measured: seeds.sh PROGRAM FOLDER SEED
+# The ladder of both views from another seed, measured: seeds.sh PROGRAM FOLDER SEED [OPTION...]
 #
 # Trains six models below FOLDER (scripts/ladder.sh views) and writes docs/report/seeds/views-SEED.json,
 # which docs/results.md sets beside the shipped ladder, seed 1. The models are not kept. Two hours on
-# one core. Can be stopped and started again.
+# one core. Can be stopped and started again. Options are for snip train.
 set -eu
 snip=$1 out=$2 seed=$3
+shift 3
 here=$(dirname "$0")
-"$here/ladder.sh" views "$snip" "$out" --seed "$seed"
+"$here/ladder.sh" views "$snip" "$out" --seed "$seed" "$@"
 models=
 for stage in S0 S1 S2 S3 S4 S5; do
     models="$models --model $out/ladder-$stage.safetensors"
