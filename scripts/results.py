@@ -204,8 +204,7 @@ same network without the space.
             for label, path, digits in FORMS:
                 cells = [cell(at(suite, f"problems.{name}.{condition}.{path}.{s}"), 1, digits)
                          for s in SCORES]
-                if any(cells):
-                    print(f"| {label} | " + " | ".join(c.split(" [")[0] for c in cells) + " |")
+                print(f"| {label} | " + " | ".join(c.split(" [")[0] for c in cells) + " |")
     count = at(suite, "library.problems")
     print(f"| **A library of {at(suite, 'library.forms'):,} forms, {count} laws** | | | | | |")
     for k in (5, 20, 50):
@@ -218,8 +217,8 @@ same network without the space.
     print()
     say(f"What the space adds to the promise, with 95 % intervals: Spearman {gain['laws']} on laws and {gain['corpora']}"
         f" on the corpora (200 clean rows; {gain['fitted']} among candidates with constants to fit), {gain['library']}"
-        f" digits in the best of 20 refits ({best['with'] - best['correlation']:+.2f} against correlation alone). The best of all forms"
-        f" that any of these ways chose for a table has {cell(at(suite, 'library.any'), 1, 2).split(' [')[0]} digits.")
+        f" digits in the best of 20 refits ({best['with'] - best['correlation']:+.2f} against correlation alone)."
+        f" The best of all forms that any of these ways chose for a table has {cell(at(suite, 'library.any'), 1, 2).split(' [')[0]} digits.")
     print()
     largest = [at(suite, f"{part}.{change}.largest") for part in ("invariance", "invariance_corpora")
                for change in (at(suite, part) or {}) if change != "seconds"]
@@ -230,35 +229,36 @@ same network without the space.
         + f"{max(v for v in largest if v is not None):.1g}.")
 
 
-# What is measured again with other seeds: title, path, factor, digits.
-SEEDS = [
-    ("nDCG@10 among 10,000, formula → data", "global.f2y.ndcg10", 100, 1),
-    ("data → formula", "global.y2f.ndcg10", 100, 1),
-    ("edits, formula → data", "edits.average.f2y", 1, 3),
-    ("data → formula", "edits.average.y2f", 1, 3),
-    ("subtrees, formula → data", "subtrees.average.f2y", 1, 3),
-    ("data → formula", "subtrees.average.y2f", 1, 3),
-    ("rewritings", "probes.rewritings.average", 1, 3),
-    ("nDCG@10 among 10,000 forms, form → data", "forms.retrieval.all.f2y.ndcg10", 100, 1),
-    ("data → form", "forms.retrieval.all.y2f.ndcg10", 100, 1),
-    ("place of the true law among seven", "forms.problems.laws.rows200.place.similarity", 1, 2),
-    ("Spearman with the refitted digits, laws", "forms.problems.laws.rows200.spearman.similarity", 1, 2),
-    ("the same, corpora", "forms.problems.corpora.rows200.spearman.similarity", 1, 2),
-]
+# Rows of ROWS that are measured again with other seeds, and their titles there.
+SEEDS = {
+    "global.f2y.ndcg10": "nDCG@10 among 10,000, formula → data",
+    "global.y2f.ndcg10": "data → formula",
+    "edits.average.f2y": "edits, formula → data",
+    "edits.average.y2f": "data → formula",
+    "subtrees.average.f2y": "subtrees, formula → data",
+    "subtrees.average.y2f": "data → formula",
+    "probes.rewritings.average": "rewritings",
+    "forms.retrieval.all.f2y.ndcg10": "nDCG@10 among 10,000 forms, form → data",
+    "forms.retrieval.all.y2f.ndcg10": "data → form",
+    "forms.problems.laws.rows200.place.similarity": "place of the true law among seven",
+    "forms.problems.laws.rows200.spearman.similarity": "Spearman with the refitted digits, laws",
+    "forms.problems.corpora.rows200.spearman.similarity": "the same, corpora",
+}
 
 
 def thin(results):
-    """Stage by stage the figures of SEEDS alone."""
-    return {m["stage"]: {path: at(m["suites"], f"{path}.value") for _, path, *_ in SEEDS} for m in results["models"]}
+    """Of a ladder's models, NAME-S0 to NAME-S5, the figures of SEEDS alone."""
+    return {m["stage"]: {path: at(m["suites"], f"{path}.value") for path in SEEDS}
+            for m in results["models"] if m["name"].endswith("-" + m["stage"])}
 
 
 def seeds(folder):
     """The ladder of both views again: means over seeds, with the smallest and the largest figure."""
-    shipped = [m for m in load(folder / "views" / "results.json")["models"] if "-S" in m["name"]]
+    shipped = thin(load(folder / "views" / "results.json"))
     others = [json.loads(file.read_text()) for file in sorted((folder / "seeds").glob("views-*.json"))]
     if not shipped or not others:
         return
-    runs = [thin({"models": shipped})] + others
+    runs = [shipped] + others
     stages = sorted(set.intersection(*(set(r) for r in runs)))
     print(f"""
 ### {len(runs)} seeds
@@ -267,10 +267,10 @@ The shipped ladder and {len(runs) - 1} more from other seeds of weights and data
 the same samples. Means, with the smallest and the largest of the {len(runs)} in brackets.
 
 | | """ + " | ".join(stages) + " |\n| --- |" + " ---: |" * len(stages))
-    for title, path, factor, digits in SEEDS:
+    for _, path, factor, digits, _ in (row for row in ROWS if len(row) > 1 and row[1] in SEEDS):
         each = [[r[stage][path] for r in runs] for stage in stages]
         cells = [cell({"value": sum(v) / len(v), "lo": min(v), "hi": max(v)}, factor, digits) for v in each]
-        print(f"| {title} | " + " | ".join(cells) + " |")
+        print(f"| {SEEDS[path]} | " + " | ".join(cells) + " |")
 
 
 def load(file):

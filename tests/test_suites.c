@@ -351,7 +351,7 @@ static void a_promise_learns_which_directions_tell(void **state)
     assert_memory_equal(learnt.p.with, again.p.with,
                         model_promise_weights(LATENT, MODEL_PROMISE_HIDDEN) * sizeof(float));
 
-    /* As forms of a library: judged by the best of the first five, of which more cannot be had. */
+    /* As look-ups, which are judged by the best of the first five: nearly the best of all. */
     double most = 0;
     assert_true(isnan(learnt.with.digits));
     for (size_t i = 0; i < TASKS; i++) {

@@ -6,8 +6,9 @@
  * network's answers, both less their mean over the task, the loss is the mean of (q - y)^2. So it
  * learns the order of a table's candidates, and not how good they are altogether. Of a library's
  * forms only the few at the top are ever fitted: the power makes their order count, not that of the
- * rest. Every fifth law is left out. What is told of its tasks: the Spearman correlation of answers
- * and digits and, of look-ups, the digits of the best of the first five. */
+ * rest. Every fifth law is left out. Its tasks tell how well a network does: by the digits of the
+ * best of the first five in look-ups, by the Spearman correlation of answers and digits in the
+ * others. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
