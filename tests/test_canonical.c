@@ -606,6 +606,26 @@ static void standardised_inputs_add_no_constants(void **state)
     }
 }
 
+/* k*(m + s*x)*sqrt(m + s*x): k*m/(k*s) may differ from m/s in the last bit, and is the same. */
+static void rounding_makes_no_other_form(void **state)
+{
+    static const char *const formulas[] = { "%.17g*x0*sqrt(x0)", "x0*x0/(%.17g + x0*x0)",
+                                            "%.17g*x0*x1/(x0 - x1)" };
+    arena *a = *state;
+    expr by[2] = { expr_affine(8.45, 10.3, 0, a), expr_affine(0.0517, 1.0 / 3, 1, a) };
+    for (size_t i = 0; i < COUNT(formulas); i++) {
+        uint64_t first = 0;
+        for (int k = 0; k < 40; k++) {
+            char text[64];
+            snprintf(text, sizeof text, formulas[i], 1.5 + k * 10.0 / 3);
+            expr_form f = form_of(expr_substitute(parsed(text, NULL, a), by, 2, a), a);
+            first = k ? first : f.hash;
+            if (f.hash != first)
+                fail_msg("%s is %s", text, text_of(f.core, a));
+        }
+    }
+}
+
 static void flags_follow_the_numbers(void **state)
 {
     static const struct {
@@ -817,6 +837,7 @@ int main(void)
         ARENA_TEST(forms_are_written_in_the_dialect_of_the_formula),
         ARENA_TEST(fixed_numbers_are_told_apart),
         ARENA_TEST(standardised_inputs_add_no_constants),
+        ARENA_TEST(rounding_makes_no_other_form),
         ARENA_TEST(flags_follow_the_numbers),
         ARENA_TEST(large_and_small_numbers_keep_their_values),
         ARENA_TEST(towers_are_no_trouble),

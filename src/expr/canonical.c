@@ -61,9 +61,24 @@ static uint64_t part_exact(const canon *c, const part *t)
     return mix(h, (t->core < 0 ? 5 : c->at[t->core].exact) + (uint64_t)(int64_t)t->power);
 }
 
+/* Fixed numbers that differ by rounding are one: 3*m/(3*s) is m/s, and 3*(m + s*x)*sqrt(m + s*x) is
+ * one base to the power of 3/2, whatever stands in the place of 3. Free ones that are not equal to
+ * the bit are two constants. */
 static int same_number(num a, num b)
 {
-    return bits(a.v) == bits(b.v) && a.free == b.free;
+    const double rounding = 1e-13;
+    if (a.free != b.free)
+        return 0;
+    return bits(a.v) == bits(b.v) ||
+           (!a.free && fabs(a.v - b.v) <= rounding * fmin(fabs(a.v), fabs(b.v)));
+}
+
+/* The same for all parts that are the same: fixed numbers are left out. */
+static uint64_t part_key(const part *t)
+{
+    uint64_t shift = t->shift.free ? bits(t->shift.v) : 3;
+    uint64_t factor = t->factor.free ? bits(t->factor.v) : 7;
+    return mix(mix(shift, factor), (uint64_t)(int64_t)t->core * 31 + (uint64_t)(int64_t)t->power);
 }
 
 static int same_part(const part *a, const part *b)
@@ -202,7 +217,7 @@ static int reserve(canon *c, int n)
         for (int i = 0; i < slots; i++)
             more[i] = -1;
         for (int i = 0; i < c->count; i++) {
-            int *to = &more[c->at[i].exact & (uint64_t)(slots - 1)];
+            int *to = &more[c->at[i].key & (uint64_t)(slots - 1)];
             c->at[i].next = *to;
             *to = i;
         }
@@ -221,8 +236,9 @@ int canon_intern(canon *c, int op, uint16_t var, const part *at, int n)
                .size = 1,
                .alias = -1 };
     k.form = mix((uint64_t)op + 101, var);
-    k.exact = k.form;
+    k.exact = k.key = k.form;
     for (int i = 0; i < n; i++) {
+        k.key = mix(k.key, part_key(&at[i]));
         k.form = mix(k.form, part_form(c, &at[i]));
         k.exact = mix(k.exact, part_exact(c, &at[i]));
         k.fixed += !at[i].factor.free;
@@ -238,10 +254,9 @@ int canon_intern(canon *c, int op, uint16_t var, const part *at, int n)
     if (!isfinite(k.order))
         k.order = 0;
     k.size = k.size < 1 << 20 ? k.size : 1 << 20;
-    for (int i = c->slot[k.exact & (uint64_t)(c->slots - 1)]; i >= 0; i = c->at[i].next) {
+    for (int i = c->slot[k.key & (uint64_t)(c->slots - 1)]; i >= 0; i = c->at[i].next) {
         const core *other = &c->at[i];
-        int same =
-            other->exact == k.exact && other->op == op && other->var == var && other->count == n;
+        int same = other->key == k.key && other->op == op && other->var == var && other->count == n;
         for (int j = 0; same && j < n; j++)
             same = same_part(&c->item[other->first + j], &at[j]) &&
                    c->item[other->first + j].power == at[j].power;
@@ -257,7 +272,7 @@ int canon_intern(canon *c, int op, uint16_t var, const part *at, int n)
         memcpy(c->item + c->items, at, (size_t)n * sizeof *at);
     c->items += n;
     k.released = (uint8_t)is_released(c, &k);
-    int *slot = &c->slot[k.exact & (uint64_t)(c->slots - 1)];
+    int *slot = &c->slot[k.key & (uint64_t)(c->slots - 1)];
     k.next = *slot;
     *slot = c->count;
     c->at[c->count] = k;

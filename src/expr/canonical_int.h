@@ -40,6 +40,7 @@ typedef struct core {
     double ratio;
     double order;         /* of cores that differ in free constants only */
     uint64_t form, exact; /* hashes: free constants hidden, and of everything */
+    uint64_t key;         /* where it stands in the table */
 } core;
 
 typedef struct canon {
