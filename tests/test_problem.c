@@ -203,10 +203,10 @@ static void inputs_of_any_size_are_standardised(void **state)
             v[i] *= scales[k];
         t.x = x;
         assert_int_equal(regress_problem_make(&p, &t, 1, a, NULL), SNIP_OK);
-        for (size_t i = 0; i < p.train; i++)
-            mean += p.standard[2][i] / (double)p.train;
-        for (size_t i = 0; i < p.train; i++)
-            square += (p.standard[2][i] - mean) * (p.standard[2][i] - mean) / (double)p.train;
+        for (size_t i = 0; i < p.rows; i++)
+            mean += p.standard[2][i] / (double)p.rows;
+        for (size_t i = 0; i < p.rows; i++)
+            square += (p.standard[2][i] - mean) * (p.standard[2][i] - mean) / (double)p.rows;
         if (!(fabs(mean) < 1e-12 && fabs(square - 1) < 1e-12))
             fail_msg("times %g: mean %g, variance %g", scales[k], mean, square);
         for (size_t i = 0; i < ROWS; i++)
@@ -485,6 +485,35 @@ static void tables_are_unit_vectors(void **state)
     assert_non_null(strstr(st.msg, "choose among them"));
 }
 
+/* What the model is shown does not depend on which rows are held out, nor on the order of equally
+ * near neighbours. */
+static void the_seed_does_not_move_vectors(void **state)
+{
+    arena *a = *state;
+    model_opened *t = small_model(a);
+    size_t latent = (size_t)t->m->config.latent;
+    float *z = arena_array(a, 2 * latent, sizeof *z);
+    regress_table table = table_of("a*x2 + d", 60, a);
+    double *grid = arena_copy(a, table.x[2], 60 * sizeof *grid);
+    const double *x[COLUMNS] = { table.x[0], table.x[1], grid, table.x[3] };
+    for (int i = 0; i < 60; i++)
+        grid[i] = floor(grid[i]);
+    table.x = x;
+    regress_inputs matter[2];
+    for (uint64_t seed = 0; seed < 2; seed++) {
+        regress_problem p;
+        model_space *s = model_space_new(t->m, t->tree, 1);
+        assert_int_equal(regress_problem_make(&p, &table, seed, a, NULL), SNIP_OK);
+        matter[seed] = regress_inputs_that_matter(&p);
+        assert_int_equal(regress_problem_embed(&p, 13, REGRESS_EXACT, s, z + seed * latent, NULL),
+                         SNIP_OK);
+        model_space_free(s);
+        assert_true(regress_inputs_left_open(&p, 4) > 0);
+    }
+    assert_int_equal(matter[0], matter[1]);
+    assert_true(model_dot(z, z + latent, latent) > 1 - 1e-5);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -504,6 +533,7 @@ int main(void)
         ARENA_TEST(weights_count_rows),
         ARENA_TEST(models_are_told_apart),
         ARENA_TEST(tables_are_unit_vectors),
+        ARENA_TEST(the_seed_does_not_move_vectors),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -245,11 +245,11 @@ static void the_promise_is_of_the_formula_as_given(void **state)
         c = ranked(&p, &t, &how, a);
         for (size_t i = 0; i < COUNT(candidates); i++) {
             expr_form form = { .hash = 0 };
-            double *v = arena_array(a, p.train, sizeof *v);
-            size_t finite = expr_eval(c[i].e, (const double *const *)p.x, p.train, v, a);
+            double *v = arena_array(a, p.rows, sizeof *v);
+            size_t finite = expr_eval(c[i].e, (const double *const *)p.x, p.rows, v, a);
             int known = expr_canonical(&form, c[i].e, a, NULL) == SNIP_OK && form.core.count > 0;
             double nodes = (double)(known ? form.core.count : c[i].e.count),
-                   r = finite == p.train ? fabs(numbers_correlation(v, p.y, p.train)) : 0;
+                   r = finite == p.rows ? fabs(numbers_correlation(v, p.y, p.rows)) : 0;
             double want = 0.5 * (isnan(c[i].similarity) ? 0 : c[i].similarity) + 0.3 * r -
                           0.2 * log(nodes) + 0.05 * (1 + log(nodes));
             assert_true(fabs(c[i].promise - want) < 1e-6);

@@ -47,10 +47,10 @@ static int standardise(regress_problem *p, size_t j, arena *a)
     double *s = arena_array(a, p->rows, sizeof *s);
     if (!s)
         return 0;
-    double deviation = numbers_safe_deviation(p->x[j], p->train);
+    double deviation = numbers_safe_deviation(p->x[j], p->rows);
     /* A column that does not vary is moved to 0 and left there. */
     int varies = deviation >= DBL_MIN;
-    p->mean[j] = varies ? numbers_safe_mean(p->x[j], p->train) : p->x[j][0];
+    p->mean[j] = varies ? numbers_safe_mean(p->x[j], p->rows) : p->x[j][0];
     p->deviation[j] = varies ? deviation : 1;
     p->low[j] = INFINITY;
     p->high[j] = -INFINITY;
@@ -70,13 +70,13 @@ static int sort_inputs(regress_problem *p, arena *a)
 {
     p->order = arena_array(a, p->dim, sizeof *p->order);
     double *closeness = arena_array(a, p->dim, sizeof *closeness);
-    double *y = arena_array(a, p->train, sizeof *y);
+    double *y = arena_array(a, p->rows, sizeof *y);
     if (!p->order || !closeness || !y)
         return 0;
-    model_standardise(y, p->y, p->train);
+    model_standardise(y, p->y, p->rows);
     for (size_t j = 0; j < p->dim; j++) {
         double sum = 0;
-        for (size_t i = 0; i < p->train; i++)
+        for (size_t i = 0; i < p->rows; i++)
             sum += p->standard[j][i] * y[i];
         closeness[j] = fabs(sum);
         size_t at = j; /* insertion: of equal ones the first stays first */
@@ -224,22 +224,26 @@ void regress_problem_keep_order(regress_problem *p)
 double regress_inputs_left_open(const regress_problem *p, regress_inputs set)
 {
     enum { NEIGHBOURS = 500 };
-    size_t n = p->train < NEIGHBOURS ? p->train : NEIGHBOURS;
+    const double rounding = 1e-9; /* on a grid a row has several nearest ones, and all count */
+    size_t n = p->rows < NEIGHBOURS ? p->rows : NEIGHBOURS;
     double sum = 0;
     for (size_t i = 0; i < n; i++) {
-        double nearest = INFINITY, y = 0;
+        double nearest = INFINITY, squares = 0, ties = 0;
         for (size_t k = 0; k < n; k++) {
-            double far = 0;
+            double far = 0, between = (p->y[i] - p->y[k]) * ((p->y[i] - p->y[k]) / p->variance[0]);
             for (size_t j = 0; j < p->dim; j++) {
                 double d = set >> j & 1 ? p->standard[j][i] - p->standard[j][k] : 0;
                 far += d * d;
             }
-            if (k != i && far < nearest) {
-                nearest = far;
-                y = p->y[k];
-            }
+            if (k == i || far > nearest * (1 + rounding))
+                continue;
+            if (far < nearest * (1 - rounding))
+                squares = ties = 0;
+            nearest = fmin(far, nearest);
+            squares += between;
+            ties++;
         }
-        sum += (p->y[i] - y) * ((p->y[i] - y) / p->variance[0]);
+        sum += squares / ties;
     }
     return sum / (2 * (double)n);
 }
@@ -278,15 +282,15 @@ regress_inputs regress_inputs_of(expr e, const regress_problem *p)
     return used ? used : ((regress_inputs)1 << p->dim) - 1;
 }
 
-/* Draw k: `take` training rows, the k-th of an order of its own. */
+/* Draw k: `take` rows, the k-th of an order of its own. */
 static int draw_rows(model_item *item, const regress_problem *p, regress_inputs inputs,
                      regress_view view, size_t take, int k, arena *a)
 {
     const double **x = arena_array(a, p->dim, sizeof *x);
-    const int *at = order(p->train, p->seed, STREAMS_ROW_DRAWS, (uint64_t)k, a);
+    const int *at = order(p->rows, p->seed, STREAMS_ROW_DRAWS, (uint64_t)k, a);
     if (!x || !at)
         return 0;
-    int whole = take == p->train, dim = 0;
+    int whole = take == p->rows, dim = 0;
     for (size_t i = 0; i < p->dim; i++) {
         size_t j = p->order[i];
         if (inputs >> j & 1 &&
@@ -312,8 +316,8 @@ snip_code regress_problem_embed(const regress_problem *p, regress_inputs inputs,
                            config->dims);
     if (view != REGRESS_EXACT && !config->forms)
         return status_fail(st, SNIP_UNSUPPORTED, 0, "the model was not trained to read forms");
-    size_t take = p->train < DATA_POINTS ? p->train : DATA_POINTS;
-    int draws = take < p->train ? DRAWS : 1;
+    size_t take = p->rows < DATA_POINTS ? p->rows : DATA_POINTS;
+    int draws = take < p->rows ? DRAWS : 1;
     arena *a = arena_new(0);
     float *rows = a ? arena_array(a, (size_t)draws * latent, sizeof *rows) : NULL;
     model_item item[DRAWS];
@@ -368,7 +372,7 @@ static snip_code check_rewritten(expr read, expr e, regress_inputs inputs, const
     enum { ROWS = 1000, FEW = 20 };
     static const double beside[] = { 0, 1e-6, -1e-6 };
     arena_pos mark = arena_mark(a);
-    size_t n = p->train < ROWS ? p->train : ROWS, lost = 0;
+    size_t n = p->rows < ROWS ? p->rows : ROWS, lost = 0;
     double *y = arena_array(a, n, sizeof *y), *again = arena_array(a, n, sizeof *again);
     char *finite = arena_zero(a, n);
     double **x = arena_array(a, p->dim, sizeof *x);

@@ -34,9 +34,11 @@ typedef struct regress_problem {
     /* Rows in an order drawn from the seed: the first `train` are for fitting, the others judge. */
     size_t rows, train;
     const double **x, *y;
-    const double *weight;     /* of the rows, of mean 1 and above 0; NULL: all count alike */
-    size_t fit;               /* of the training rows, those that constants are fitted on */
-    double *mean, *deviation; /* of the inputs, over the training rows */
+    const double *weight; /* of the rows, of mean 1 and above 0; NULL: all count alike */
+    size_t fit;           /* of the training rows, those that constants are fitted on */
+    /* What the model sees of the table is of all rows: its vectors judge nobody, and must not
+     * change with the rows that happen to be held out. */
+    double *mean, *deviation; /* of the inputs */
     const double **standard;  /* the inputs, standardised */
     double *low, *high;       /* their ranges */
     size_t *order;            /* the inputs, those that go with y most closely first: what the model
@@ -86,8 +88,8 @@ regress_inputs regress_inputs_of(expr e, const regress_problem *p);
  * held against the table and against the table turned upside down. */
 typedef enum regress_view { REGRESS_EXACT, REGRESS_FORM, REGRESS_FORM_TURNED } regress_view;
 
-/* The vector of the table with these inputs: several draws of as many training rows as the model
- * takes, averaged. Fails if the model reads fewer inputs than the set has, or has no such view. */
+/* The vector of the table with these inputs: several draws of as many rows as the model takes,
+ * averaged. Fails if the model reads fewer inputs than the set has, or has no such view. */
 snip_code regress_problem_embed(const regress_problem *p, regress_inputs inputs, regress_view view,
                                 model_space *s, float *z, snip_status *st);
 
