@@ -534,6 +534,49 @@ static void weights_are_those_of_the_rows(void **state)
     assert_true(fabs(r.loss - loss) <= 1e-12 * loss);
 }
 
+/* Constants that were given for minutes, of a table in milliseconds and the other way round; and
+ * the base of a power stays positive, although only even powers are measured. */
+static void constants_of_other_units_are_found(void **state)
+{
+    static const struct {
+        const char *truth, *given;
+        double high;
+    } cases[] = {
+        { "70 + 100*exp(-5e-5*x0)", "70.5 + 100.5*exp(-0.05*x0)", 6e4 },
+        { "70 + 100*exp(-50*x0)", "70.5 + 100.5*exp(-0.05*x0)", 0.06 },
+        { "3*tanh(2e-6*x0) + 1", "2.5*tanh(0.3*x0) + 1.5", 1e6 },
+        { "2*sin(3e-4*x0 + 0.5)", "2.5*sin(0.3*x0 + 0.4)", 1e4 },
+        { "5*x0/(4e7 + x0)", "5.5*x0/(0.4 + x0)", 1e8 },
+    };
+    arena *a = *state;
+    const regress_fit_how how = { .starts = 4, .seed = 7, .wide = 1 };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        table *t = make_table(cases[i].truth, 0, cases[i].high, a);
+        expr out, e = parsed(cases[i].given, NULL, a);
+        regress_fit r;
+        assert_int_equal(regress_fit_weighted(&out, &r, e, NULL, t->x, t->y, ROWS, &how, a, NULL),
+                         SNIP_OK);
+        if (!(r.loss < 1e-12))
+            fail_msg("%s on %s: %g", cases[i].given, cases[i].truth, r.loss);
+    }
+    double x[16], y[16];
+    for (int i = 0; i < 16; i++) {
+        x[i] = 2 * i;
+        y[i] = 70 + 100 * pow(0.93, x[i]);
+    }
+    for (uint64_t seed = 0; seed < 10; seed++) {
+        const regress_fit_how even = { .starts = 4, .seed = seed, .wide = 1 };
+        expr out, e = parsed("60.5 + 90.5*0.95^x0", NULL, a);
+        regress_fit r;
+        assert_int_equal(
+            regress_fit_weighted(&out, &r, e, NULL, (const double *[]){ x }, y, 16, &even, a, NULL),
+            SNIP_OK);
+        assert_true(r.loss < 1e-9);
+        for (size_t i = 0; i < out.count; i++)
+            assert_true(out.node[i].op != EXPR_NUMBER || out.node[i].value > 0);
+    }
+}
+
 static void memory_limits_are_failures_not_crashes(void **state)
 {
     table *t = make_table("2.5*x0 + sin(1.5*x1)", -2, 2, *state);
@@ -674,6 +717,7 @@ int main(void)
         ARENA_TEST(weights_are_those_of_the_rows),
         ARENA_TEST(the_descent_is_minpacks),
         ARENA_TEST(columns_are_measured_and_reflected_alike),
+        ARENA_TEST(constants_of_other_units_are_found),
         ARENA_TEST(memory_limits_are_failures_not_crashes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

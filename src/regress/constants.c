@@ -45,6 +45,8 @@ typedef struct problem {
     regress_fit_free free;   /* the constants; `low` is NULL where none has bounds */
     regress_fit_free linear; /* those of them that the values are a linear function of */
     const size_t *place;     /* and which of the constants these are */
+    double *sized;           /* a start of the columns' sizes, NULL without free.wide */
+    const char *upright;     /* constants whose sign stays, NULL without free.wide */
     size_t m, rows;
     const double *const *x;
     const double *y, *root; /* root: of the rows' weights, or NULL */
@@ -400,19 +402,99 @@ static int is_linear(const problem *p, size_t j)
     return 0;
 }
 
-/* Puts the start of that index into w->at. Returns 0 if no values there are finite. */
-static int start(problem *p, workspace *w, const double *given, int index, uint64_t seed)
+/* The root mean square of a part's values, over the finite ones of some rows; 0 where there are
+ * none or memory is out. */
+static double size_of(problem *p, size_t part)
+{
+    arena_pos mark = arena_mark(p->tmp);
+    size_t rows = p->rows < RACE_ROWS ? p->rows : RACE_ROWS, finite = 0;
+    double *v = arena_array(p->tmp, rows, sizeof *v), sum = 0;
+    p->no_memory |= !v || expr_eval(expr_subtree(p->e, part), p->x, rows, v, p->tmp) == (size_t)-1;
+    for (size_t i = 0; i < rows && !p->no_memory; i++)
+        if (fabs(v[i]) < sqrt(DBL_MAX)) {
+            sum += v[i] * v[i];
+            finite++;
+        }
+    arena_reset(p->tmp, mark);
+    return finite ? sqrt(sum / (double)finite) : 0;
+}
+
+/* The size that constant i should have for its operator to make something of order 1 of the other
+ * operand: 1/u in c*u, as large as u in u/c, c/u and c + u. 0 where that says nothing. */
+static double size_for(problem *p, size_t parent, size_t other)
+{
+    expr u = expr_subtree(p->e, other);
+    int varies = 0;
+    for (size_t k = 0; k < u.count; k++)
+        varies |= u.node[k].op == EXPR_VARIABLE;
+    double size = varies ? size_of(p, other) : 0;
+    switch (p->e.node[parent].op) {
+    case EXPR_MUL:
+        return size > 0 ? 1 / size : 0;
+    case EXPR_DIV:
+    case EXPR_ADD:
+    case EXPR_SUB:
+        return size;
+    default:
+        return 0;
+    }
+}
+
+/* Sets p->sized and p->upright. What a person gave for seconds says little of a table in
+ * milliseconds: exp(-0.05*t) is 0 in all rows and no slope leads anywhere. Constants further inside
+ * come first, so that those outside see parts of a reasonable size. Returns 0 when memory is out.
+ */
+static int size_up(problem *p)
+{
+    size_t n = p->free.count;
+    char *upright = arena_zero(p->tmp, n + 1);
+    double *given = arena_array(p->tmp, 2 * n + 1, sizeof *given);
+    if (!upright || !given)
+        return 0;
+    p->upright = upright;
+    p->sized = given + n;
+    for (size_t j = 0; j < n; j++)
+        given[j] = get(p, j);
+    for (size_t j = n; j-- > 0;) {
+        const size_t node = p->free.node[j];
+        for (size_t i = 0; i < node; i++) {
+            if (expr_ops[p->e.node[i].op].arity != 2)
+                continue;
+            size_t left = expr_child(p->e, i, 0), right = expr_child(p->e, i, 1);
+            if (left != node && right != node)
+                continue;
+            double size = size_for(p, i, left == node ? right : left);
+            upright[j] = p->e.node[i].op == EXPR_POW && left == node;
+            if (size > 0 && isfinite(size))
+                p->e.node[node].value = copysign(size, given[j]);
+        }
+    }
+    for (size_t j = 0; j < n; j++)
+        p->sized[j] = get(p, j);
+    set(p, given);
+    return !p->no_memory;
+}
+
+/* Puts the start of that index into w->at; the last one is that of p->sized, if there is one.
+ * Returns 0 if no values there are finite. */
+static int start(problem *p, workspace *w, const double *given, int index, int last, uint64_t seed)
 {
     rng r;
     size_t n = p->free.count;
+    int sized = p->sized && index == last && index > 0;
+    const double *around = sized ? p->sized : given;
     streams_rng(&r, seed, STREAMS_FIT_STARTS, (uint64_t)index);
     for (int k = 0; k < (index == 0 ? 1 : DRAWS) && !p->no_memory; k++) {
-        int drawn = index > 1 || (index == 1 && k > 0);
+        int drawn = k > 0 || (index > 1 && !sized);
+        double turn = index == 1 && !sized ? -1 : 1;
         if (drawn)
-            draw(w->at, given, p->free.spread, n, &r, w->drawn);
+            draw(w->at, around, p->free.spread, n, &r, w->drawn);
         else
             for (size_t j = 0; j < n; j++) /* as given, and once with all signs turned */
-                w->at[j] = index == 0 ? given[j] : -given[j];
+                w->at[j] = turn * around[j];
+        for (size_t j = 0; j < n && p->upright; j++)
+            if (p->upright[j])
+                w->at[j] = copysign(w->at[j], given[j]);
         for (size_t j = 0; j < n && p->free.low; j++)
             w->at[j] = within(w->at[j], p->free.low[j], p->free.high[j], &r);
         set(p, w->at);
@@ -458,12 +540,13 @@ typedef struct runners {
     double *given; /* the constants as they were */
     double *end;   /* the loss that each start came to */
     double *place; /* and where, a row each: of a race only */
+    int last;      /* the last start */
 } runners;
 
 /* Goes downhill from start k. Returns the loss that it ends with, in r->w.at. */
 static double run(problem *p, runners *r, int k, uint64_t seed)
 {
-    if (!start(p, &r->w, r->given, k, seed))
+    if (!start(p, &r->w, r->given, k, r->last, seed))
         return INFINITY;
     if (k > 0 && p->linear.count && p->rows >= p->free.count)
         settle(p, &r->w);
@@ -559,6 +642,9 @@ static double search(problem *p, double before, int starts, uint64_t seed, regre
     r.given = arena_array(p->tmp, n, sizeof *r.given);
     if (p->linear.count == n || starts < 1) /* there is one minimum */
         starts = 1;
+    else if (p->free.wide)
+        starts++;
+    r.last = starts - 1;
     r.end = arena_array(p->tmp, (size_t)starts, sizeof *r.end);
     p->no_memory = !r.given || !kept || !r.end || !make(&r.w, p, p->tmp);
     if (p->no_memory)
@@ -649,6 +735,8 @@ static snip_code fit(problem *p, regress_fit *result, const double *weight, int 
         return too_many(n, p->rows, st);
     double before = loss(p), after = before;
     regress_fit r = { .constants = n };
+    if (p->free.wide && p->linear.count < n && !size_up(p))
+        return status_nomem(st);
     if (n > 0 && p->rows > 0 && !p->no_memory)
         after = search(p, before, starts, seed, &r);
     if (p->no_memory)
@@ -696,7 +784,8 @@ snip_code regress_fit_weighted(expr *out, regress_fit *result, expr e, const dou
                                    .first = first,
                                    .count = expr_constants(e, node),
                                    .evaluations = how->evaluations,
-                                   .pace = how->pace };
+                                   .pace = how->pace,
+                                   .wide = how->wide };
     for (size_t j = 0; j <= all.count; j++)
         first[j] = j;
     snip_code code = SNIP_OK;

@@ -49,6 +49,7 @@ typedef struct regress_fit_free {
     int evaluations;          /* of each descent, at most; 0: as many as it takes, within reason */
     double margin; /* another start must be better by this, relatively, to replace the first */
     regress_fit_pace pace;
+    int wide; /* as in regress_fit_how; then each constant stands at one number */
 } regress_fit_free;
 
 /* A copy of e in `a` whose constants, as `free` tells them, suit y best by least squares, with a
@@ -65,6 +66,8 @@ typedef struct regress_fit_how {
     uint64_t seed;
     regress_fit_pace pace;
     int evaluations; /* as in regress_fit_free */
+    int wide; /* the constants come from a person, perhaps for other units: one more start, at the
+               * sizes that the columns ask for, and the base of a varying power keeps its sign */
 } regress_fit_how;
 
 /* regress_fit_constants with a weight for each row (NULL: 1), as above. Where it is to be quick,

@@ -66,7 +66,9 @@ int regress_cross_validate(double *out, expr e, const regress_problem *p, size_t
     for (size_t j = 0; j < p->dim && good; j++)
         good = (x[j] = arena_array(tmp, rows, sizeof *x[j])) != NULL;
     const double *const *columns = (const double *const *)x;
-    const regress_fit_how how = { .starts = starts, .seed = p->seed, .pace = REGRESS_FIT_ROUGH };
+    const regress_fit_how how = {
+        .starts = starts, .seed = p->seed, .pace = REGRESS_FIT_ROUGH, .wide = 1
+    };
     double sum = 0;
     for (size_t k = 0; k < folds && good; k++) {
         arena_pos here = arena_mark(tmp);

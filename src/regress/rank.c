@@ -309,7 +309,9 @@ static snip_code refit(regress_candidate *c, expr e, const regress_problem *p,
         return status_nomem(st);
     size_t rows = rows_to_fit(n, p);
     c->trained = e;
-    const regress_fit_how main = { .starts = starts, .seed = p->seed, .pace = how->pace };
+    const regress_fit_how main = {
+        .starts = starts, .seed = p->seed, .pace = how->pace, .wide = 1
+    };
     snip_code code =
         n ? regress_fit_weighted(&c->trained, &fit, e, p->weight, (const double *const *)p->x, p->y,
                                  rows, &main, keep, st)
@@ -398,20 +400,21 @@ static snip_code judge_all(regress_candidate *c, size_t n, const regress_problem
     return failed.code;
 }
 
-/* What the candidate promises as it is given, by the rows that are fitted. */
+/* What the candidate promises: its values as given, beside the vectors of its fitted structure,
+ * whose constants a form hides. */
 static snip_code promise_of(regress_candidate *c, const regress_nearness *near,
                             const regress_problem *p, const model_opened *t, arena *tmp,
                             snip_status *st)
 {
     arena_pos mark = arena_mark(tmp);
-    double *v = arena_array(tmp, p->train, sizeof *v);
+    double *v = arena_array(tmp, p->rows, sizeof *v);
     expr_form form = { .core = c->e }; /* a formula without a form is as large as it is */
     if (!v || expr_canonical(&form, c->e, tmp, st) == SNIP_NOMEM ||
-        expr_eval(c->e, (const double *const *)p->x, p->train, v, tmp) == (size_t)-1)
+        expr_eval(c->e, (const double *const *)p->x, p->rows, v, tmp) == (size_t)-1)
         return status_nomem(st);
     expr core = form.core.count ? form.core : c->e;
     model_promise_facts f = { .similarity = near->similarity,
-                              .correlation = fabs(numbers_correlation(v, p->y, p->train)),
+                              .correlation = fabs(numbers_correlation(v, p->y, p->rows)),
                               .nodes = core.count,
                               .form = near->form,
                               .table = near->table };
