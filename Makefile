@@ -112,8 +112,7 @@ format:
 	@clang-format -i $(SOURCES)
 
 docs: all
-	@scripts/refresh.py build/snip README.md docs/fit.md docs/tutorial.md docs/explain.md \
-	    docs/api.md
+	@scripts/refresh.py build/snip README.md docs/fit.md docs/tutorial.md docs/api.md
 
 reproduce: all
 	@scripts/reproduce.sh build/snip
