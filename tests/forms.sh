@@ -58,16 +58,24 @@ sed 4d as_is >a; sed 4d other >b; close "other spellings" a b 1e-4
     grep -q '"tasks":6,"left_out":0,' out && good || bad "pack --promise says $(cat out err)"
 "$snip" rank t.csv laws.txt --as-given --model packed.safetensors --quiet >out 2>err &&
     head -1 out | grep -q ' similarity  promise ' && good || bad "rank shows no promise: $(head -2 out err)"
-"$snip" rank t.csv laws.txt --model packed.safetensors --format csv --quiet >out 2>err && $python - <<'PY' && good || bad "promise in CSV: $(cat err)"
+"$snip" rank t.csv laws.txt --model packed.safetensors --format csv --quiet >out.csv 2>err && $python - <<'PY' && good || bad "promise in CSV: $(cat err)"
 import csv, json, math, struct
 with open("packed.safetensors", "rb") as f:
     w = json.loads(json.loads(f.read(struct.unpack("<Q", f.read(8))[0]))["__metadata__"]["promise"])
 assert w["tasks"] == 6 and w["left_out"] == 0 and w["spearman"] is None and len(w["model"]) == 32
-rows = list(csv.DictReader(open("out")))
+rows = list(csv.DictReader(open("out.csv")))
 promises = [float(r["promise"]) for r in rows]
 assert len(rows) == 5 and all(math.isfinite(v) for v in promises)
 assert len(set(promises)) > 1
 PY
+# A promise that is being trained leaves the file as it is; packed once more, a model keeps it.
+cp packed.safetensors kept.safetensors
+timeout 3 "$snip" pack "$SNIP_MODEL" --out kept.safetensors --promise 100000 --threads 1 >out 2>err
+cmp -s packed.safetensors kept.safetensors && [ "$(echo kept*)" = kept.safetensors ] && good ||
+    bad "pack --promise, interrupted: $(echo kept*) $(cat err)"
+"$snip" pack packed.safetensors --out kept.safetensors >out 2>err && [ ! -s err ] &&
+    "$snip" rank t.csv laws.txt --model kept.safetensors --format csv --quiet 2>err | cmp -s out.csv - && good ||
+    bad "a packed model loses its promise: $(cat err)"
 # Weights for another model are not in force: here a model of forms with the metadata of the first.
 $python - <<'PY'
 import json, struct
@@ -82,6 +90,10 @@ new += b" " * (-len(new) % 8)
 open("foreign.safetensors", "wb").write(struct.pack("<Q", len(new)) + new + data[8 + n:])
 PY
 "$snip" rank t.csv laws.txt --json --quiet --model foreign.safetensors >out 2>err && grep -q '"promise":null' out && good || bad "foreign weights are in force: $(cat err)"
+"$snip" pack foreign.safetensors --out own.safetensors >out 2>err && [ "$(wc -l <err)" = 1 ] &&
+    grep -q 'foreign.safetensors: its promise is not for the packed weights and is left out' err && good ||
+    bad "packing foreign weights says $(cat err)"
+"$snip" info own.safetensors --json >out 2>err && ! grep -q promise out && good || bad "a foreign promise is kept: $(cat out err)"
 
 # Vectors of both views.
 printf 'sin(x0)*2.5 + 1\n-7*sin(x0)\ncos(3*x0)\n' >f.txt
