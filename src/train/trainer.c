@@ -73,7 +73,8 @@ static char *dump(json_t *o)
     return text;
 }
 
-/* What a model file tells of its making. */
+/* What a model file tells of its making. NULL when memory is out: without its settings a run could
+ * not be resumed. */
 static json_t *history(const run *r)
 {
     json_t *o = json_object();
@@ -87,12 +88,15 @@ static json_t *history(const run *r)
     json_object_set_new(o, "stage", json_string(train_stage_names[r->c->phase[TRAIN_MAIN].stage]));
     snprintf(number, sizeof number, "%llu", (unsigned long long)r->c->seed);
     json_object_set_new(o, "seed", json_string(number));
-    json_object_set_new(o, "train", json_string(settings ? settings : ""));
+    int complete = json_object_set_new(o, "train", json_string(settings)) == 0;
     json_object_set_new(o, "products", json_string(products_name(r)));
     json_object_set_new(o, "version", json_string(SNIP_VERSION));
     json_object_update(o, r->origin);
     free(settings);
-    return o;
+    if (complete)
+        return o;
+    json_decref(o);
+    return NULL;
 }
 
 /* What a state file and MPI ranks share: the weights and all that goes with them, each laid out as
