@@ -43,11 +43,11 @@ printf '%s\n' '65.15*T/(13.1*V)' '2/V + 0.3*T' '4.5*exp(-0.03*V)*2' 'T*2*log(3*V
     '-0.2*V + 4.5' >spelled.txt
 similarities t.csv laws.txt >as_is
 [ "$(wc -l <as_is)" = 5 ] && good || bad "rank says $(cat as_is err)"
-similarities unit_y.csv laws.txt >other && close "y in another unit" as_is other 1e-4
+similarities unit_y.csv laws.txt >other; close "y in another unit" as_is other 1e-4
 # T*log(V) is no law: in another unit of V it is another function.
 similarities unit_x.csv laws.txt >other
 sed 4d as_is >a; sed 4d other >b; close "inputs in other units" a b 1e-4
-similarities turned.csv laws.txt >other && close "columns in another order" as_is other 1e-4
+similarities turned.csv laws.txt >other; close "columns in another order" as_is other 1e-4
 # The fourth spelling has a constant more and is another form.
 similarities t.csv spelled.txt >other
 sed 4d as_is >a; sed 4d other >b; close "other spellings" a b 1e-4
