@@ -37,13 +37,16 @@ ladder() {
 }
 ladder ladder ""
 ladder views views-control --targets 256 --suite forms --problems 40 --library 500
-work=$(mktemp -d) # pages of these are not kept
+# What follows is whole when it takes its place; pages of disturbed tables are not kept.
+work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 for disturbed in "1 0" "10 0" "0 50" "0 20" "10 20"; do
     set -- $disturbed
     "$snip" evaluate $main --suite global --pairs 10000 --noise "$1" --rows "$2" --out "$work" --json \
-        >"$report/noise-$1-rows-$2.json"
+        >"$work/disturbed.json"
+    mv "$work/disturbed.json" "$report/noise-$1-rows-$2.json"
 done
 scripts/curves.py page $report
-scripts/results.py $report >docs/results.md
+scripts/results.py $report >"$work/results.md"
+mv "$work/results.md" docs/results.md
 echo "docs/results.md and the pages in $report written"

@@ -17,4 +17,5 @@ mkdir -p "$here/../docs/report/seeds"
 # As reproduce.sh measures the shipped ladder, without corpora.
 "$snip" evaluate $models --suite global --suite edits --suite subtrees --suite probes --suite forms \
     --pairs 10000 --targets 256 --problems 40 --library 500 --out "$out/report"
-"$here/results.py" thin <"$out/report/results.json" >"$here/../docs/report/seeds/views-$seed.json"
+"$here/results.py" thin <"$out/report/results.json" >"$out/thin.json"
+mv "$out/thin.json" "$here/../docs/report/seeds/views-$seed.json"
