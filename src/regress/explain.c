@@ -224,6 +224,9 @@ static const char *single_text(const regress_edit *edit, expr e, const expr_name
     case REGRESS_FREE:
         text_add(&t, "exponent fitted at %s", here);
         break;
+    case REGRESS_ADD:
+        text_add(&t, "constant added to %s", here);
+        break;
     }
     return text_end(&t);
 }
@@ -241,6 +244,13 @@ const char *regress_edit_text(const regress_edit *edit, expr e, const expr_names
     const char *other = single_text(&second, e, names, a);
     text_add(&t, "%s; %s", first, other ? other : "");
     return other ? text_end(&t) : NULL;
+}
+
+/* Whether the edit only lets something vary: its values are those of the formula until it is
+ * fitted, and the cosine tells nothing about it. */
+static int is_open(const regress_edit *edit)
+{
+    return edit->kind == REGRESS_FREE || edit->kind == REGRESS_ADD;
 }
 
 /* Whether values differ by more than rounding. */
@@ -268,7 +278,7 @@ static int keep_real(regress_edit *edit, size_t *count, expr e, const regress_pr
         size_t finite = expr_eval(edit[i].e, x, p->fit, y, a);
         if (finite == (size_t)-1)
             y = NULL;
-        else if (finite == p->fit && (edit[i].kind == REGRESS_FREE || differ(y, before, p->fit)))
+        else if (finite == p->fit && (is_open(&edit[i]) || differ(y, before, p->fit)))
             edit[kept++] = edit[i];
     }
     arena_reset(a, mark);
@@ -276,11 +286,10 @@ static int keep_real(regress_edit *edit, size_t *count, expr e, const regress_pr
     return y != NULL;
 }
 
-/* What an edit is sorted by: its gain. A freed exponent changes no value, so the cosine tells
- * nothing about it; it comes after all others but NaN. */
+/* What an edit is sorted by: its gain. Those that have none come after all others but NaN. */
 static double gain_key(const regress_edit *e)
 {
-    return isnan(e->gain) ? -INFINITY : e->kind == REGRESS_FREE ? -DBL_MAX : e->gain;
+    return isnan(e->gain) ? -INFINITY : is_open(e) ? -DBL_MAX : e->gain;
 }
 
 /* Best first. Where gains are equal the order of the list decides. */
@@ -324,7 +333,7 @@ static snip_code measure(regress_explanation *x, const regress_problem *p, const
         return code;
     for (size_t i = 0; i < n; i++) {
         double similarity = near[i].similarity;
-        if (x->edit[i].kind == REGRESS_FREE && !isnan(similarity))
+        if (is_open(&x->edit[i]) && !isnan(similarity))
             similarity = x->similarity; /* another spelling of the same values */
         x->edit[i].similarity = similarity;
         x->edit[i].gain = similarity - x->similarity;
@@ -448,20 +457,81 @@ static int same_structure(expr a, expr b)
     return 1;
 }
 
+/* e with a constant added at node i: so small that the values are the same until it is fitted. */
+static expr with_constant(expr e, size_t i, const regress_problem *p, arena *a)
+{
+    const double small = 1e-6;
+    const expr_node *n = &e.node[i];
+    double size = n->op == EXPR_VARIABLE ? p->deviation[n->var] : sqrt(p->variance[0]);
+    expr part = expr_subtree(e, i), sum = { NULL, part.count + 2 };
+    if (!(sum.node = arena_zero(a, sum.count * sizeof *sum.node)))
+        return (expr){ 0 };
+    sum.node[0].op = EXPR_ADD;
+    memcpy(sum.node + 1, part.node, part.count * sizeof *part.node);
+    sum.node[part.count + 1] = (expr_node){ .op = EXPR_NUMBER, .value = small * size, .len = 1 };
+    expr_measure(sum);
+    return expr_splice(e, i, sum, a);
+}
+
+/* The canonical structure of e, where it has one, and its number of constants. Returns 0 when
+ * memory is out. */
+static int reduce(expr *out, size_t *constants, expr e, arena *a)
+{
+    expr_form form = { .hash = 0 };
+    snip_code code = expr_canonical(&form, e, a, NULL);
+    *out = code == SNIP_OK ? form.e : e;
+    size_t *node = code != SNIP_NOMEM ? arena_array(a, out->count, sizeof *node) : NULL;
+    *constants = node ? expr_constants(*out, node) : 0;
+    return node != NULL;
+}
+
+/* Adds the edits of kind REGRESS_ADD to *edit, at the whole and at each input, where they add a
+ * constant to the function, which a + b*x gives no room for, and are not the same there. A missing
+ * zero point is the commonest fault of all in a laboratory. Returns 0 when memory is out. */
+static int list_added(regress_edit **edit, size_t *count, expr e, expr given,
+                      const regress_problem *p, arena *a)
+{
+    regress_edit *more = arena_array(a, *count + e.count, sizeof *more);
+    expr *added = arena_array(a, e.count, sizeof *added), reduced;
+    size_t before, after, n = 0;
+    if (!more || !added || !reduce(&reduced, &before, e, a))
+        return 0;
+    memcpy(more, *edit, *count * sizeof *more);
+    *edit = more;
+    for (size_t i = 0; i < e.count; i++) {
+        if (i > 0 && e.node[i].op != EXPR_VARIABLE)
+            continue;
+        expr sum = with_constant(e, i, p, a);
+        if (!sum.node || !reduce(&reduced, &after, sum, a))
+            return 0;
+        int other = after > before;
+        for (size_t k = 0; k < n; k++)
+            other &= !same_structure(added[k], reduced);
+        if (!other)
+            continue;
+        added[n++] = reduced;
+        regress_edit *to = &more[(*count)++];
+        *to = (regress_edit){ .node = i, .kind = REGRESS_ADD, .e = sum };
+        if (given.count && !(to->given = with_constant(given, i, p, a)).node)
+            return 0;
+    }
+    return 1;
+}
+
 /* All edits of x->e, and beside them those of the formula as given, if that is another. */
 static int list_edits(regress_explanation *x, expr given, const regress_problem *p, arena *a)
 {
     regress_edit *other;
+    int another = same_structure(x->e, given) && !expr_same(x->e, given);
     x->edits = regress_edits_list(&x->edit, x->e, p->dim, a);
     if (x->edits == (size_t)-1)
         return 0;
-    if (!same_structure(x->e, given) || expr_same(x->e, given))
-        return 1;
-    size_t n = regress_edits_list(&other, given, p->dim, a);
-    for (size_t i = 0; i < x->edits && n == x->edits; i++)
+    size_t n = another ? regress_edits_list(&other, given, p->dim, a) : 0;
+    for (size_t i = 0; another && i < x->edits && n == x->edits; i++)
         if (same_structure(x->edit[i].e, other[i].e))
             x->edit[i].given = other[i].e;
-    return n != (size_t)-1;
+    return n != (size_t)-1 &&
+           list_added(&x->edit, &x->edits, x->e, another ? given : (expr){ 0 }, p, a);
 }
 
 /* Weighs the refitted edits against the formula, whose constants are fitted for that. */
@@ -476,8 +546,7 @@ static snip_code weigh(regress_explanation *x, const regress_candidate *fitted,
     if (!tried)
         return status_nomem(st);
     for (size_t i = 0; i < x->listed; i++)
-        tried[i] =
-            (regress_tried){ .e = x->edit[i].fitted, .nested = x->edit[i].kind == REGRESS_FREE };
+        tried[i] = (regress_tried){ .e = x->edit[i].fitted, .nested = is_open(&x->edit[i]) };
     snip_code code =
         regress_evidence_weigh(&x->evidence, fitted->fitted, tried, x->listed, 0, p,
                                how->starts > STARTS ? how->starts : STARTS, how->threads, a, st);
@@ -568,7 +637,7 @@ static void note_best(regress_explanation *x)
     }
     for (size_t k = 0; k < x->edits; k++) {
         size_t node = x->edit[k].node;
-        if (x->edit[k].kind == REGRESS_FREE)
+        if (is_open(&x->edit[k]))
             continue;
         if (x->best[node] == (size_t)-1 || by_gain(&x->edit[k], &x->edit[x->best[node]]) < 0) {
             x->gain[node] = x->edit[k].gain;

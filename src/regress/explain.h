@@ -3,10 +3,11 @@
  *
  * Each node is edited alone: its operator exchanged, its operands swapped, one of them dropped, a
  * function put around it, its variable replaced, its exponent freed. Edited formulas that are not
- * finite in all rows that constants are fitted on, or have the same values there (but for a freed
- * exponent), are left out. The gain of an edit is the rise of the cosine between formula and table;
- * that of a node is the best among its edits. A freed exponent has none: its values are the same
- * until it is fitted. What is a verdict on the formula is weighed in evidence.h.
+ * finite in all rows that constants are fitted on, or have the same values there, are left out. The
+ * gain of an edit is the rise of the cosine between formula and table; that of a node is the best
+ * among its edits. A freed exponent has none, nor has a constant that is added to an input or to
+ * the whole: their values are the same until they are fitted. What is a verdict on the formula is
+ * weighed in evidence.h.
  *
  * Where the formula is short, and no edit is supported by the data or one that is leaves something
  * open, two edits at once are tried (pairs.h). They are weighed against the formula, or against the
@@ -24,7 +25,8 @@ typedef enum regress_edit_kind {
     REGRESS_SWAP,     /* the operands */
     REGRESS_DROP,     /* the node: an operand takes its place */
     REGRESS_WRAP,     /* a function around the node */
-    REGRESS_FREE      /* an exponent, which becomes a constant to fit */
+    REGRESS_FREE,     /* an exponent, which becomes a constant to fit */
+    REGRESS_ADD       /* a constant to fit, added to the node: a zero point, a background */
 } regress_edit_kind;
 
 typedef struct regress_edit {
@@ -101,9 +103,9 @@ snip_code regress_explain_end(regress_explanation *x, const regress_problem *p,
 /* What the edit does, as one line: `sin -> cos at sin(x0 + 1)`. NULL when memory is out. */
 const char *regress_edit_text(const regress_edit *edit, expr e, const expr_names *names, arena *a);
 
-/* All single edits of e's nodes, in `a`, and their number; (size_t)-1 when memory is out. `inputs`
- * is how many variables there are to choose from. None is e itself; edits of different nodes may
- * give the same formula. */
+/* All single edits of e's nodes but added constants, in `a`, and their number; (size_t)-1 when
+ * memory is out. `inputs` is how many variables there are to choose from. None is e itself; edits
+ * of different nodes may give the same formula. */
 size_t regress_edits_list(regress_edit **out, expr e, size_t inputs, arena *a);
 
 #endif

@@ -21,10 +21,10 @@ const char *regress_node_label(const regress_explanation *x, size_t i, const exp
 
 double regress_gain_share(const regress_explanation *x, size_t i)
 {
-    double top = 0;
+    double top = 1e-3; /* less is no gain worth a bar */
     for (size_t k = 0; k < x->e.count; k++)
         top = fmax(top, x->gain[k]); /* of NaN and a number it is the number */
-    return top > 0 && x->gain[i] > 0 ? x->gain[i] / top : 0;
+    return x->gain[i] > 0 ? x->gain[i] / top : 0;
 }
 
 /* Where a node is drawn. */

@@ -43,7 +43,7 @@ static void explain(expr e, const regress_problem *p, arena *a)
         check(in_range(x.edit[i].similarity) && expr_measure(x.edit[i].e));
         /* Those that were refitted come first, by error; the others by gain, which a freed exponent
          * has none of. */
-        check(i <= x.listed || x.edit[i].kind == REGRESS_FREE ||
+        check(i <= x.listed || x.edit[i].kind >= REGRESS_FREE ||
               x.edit[i].gain <= x.edit[i - 1].gain);
         check(i > 0 || regress_edit_text(&x.edit[i], x.e, &p->names, a) != NULL);
     }
