@@ -43,8 +43,20 @@ static int named(const regress_candidate *c, size_t n)
     return n > 0 && c[0].name;
 }
 
+/* The error that formulas are judged by has one column, whichever it is. */
+static const char *loss_title(int few)
+{
+    return few ? "loss cross" : "loss held";
+}
+
+static double loss_of(const regress_candidate *c, const cli_task *task, int few)
+{
+    return few ? regress_judged(&c->errors, &task->p) : c->errors.loss[1];
+}
+
 /* Laws with their names and fields; similarities only if a model gave some. */
-static void as_law_table(FILE *f, const regress_candidate *c, size_t n, const cli_task *task)
+static void as_law_table(FILE *f, const regress_candidate *c, size_t n, const cli_task *task,
+                         int few)
 {
     int name = 3, field = 5;
     for (size_t i = 0; i < n; i++) {
@@ -54,7 +66,7 @@ static void as_law_table(FILE *f, const regress_candidate *c, size_t n, const cl
     fprintf(f, "%4s ", "");
     if (task->t)
         fprintf(f, "%10s ", "similarity");
-    fprintf(f, "%9s %9s %10s %5s %6s %5s  %-*s  %-*s  %s\n", "R2 train", "R2 held", "loss held",
+    fprintf(f, "%9s %9s %10s %5s %6s %5s  %-*s  %-*s  %s\n", "R2 train", "R2 held", loss_title(few),
             "nodes", "consts", "front", name, "law", field, "field", "formula");
     for (size_t i = 0; i < n; i++) {
         char b[4][32];
@@ -64,7 +76,7 @@ static void as_law_table(FILE *f, const regress_candidate *c, size_t n, const cl
         fprintf(f, "%9s %9s %10s %5zu %6zu %5s  %-*s  %-*s  %s\n",
                 cli_short_number(b[1], c[i].errors.r2[0]),
                 cli_short_number(b[2], c[i].errors.r2[1]),
-                cli_short_number(b[3], c[i].errors.loss[1]), c[i].complexity, c[i].constants,
+                cli_short_number(b[3], loss_of(&c[i], task, few)), c[i].complexity, c[i].constants,
                 c[i].front ? "*" : "", name, c[i].name, field, c[i].field,
                 shown_formula(&c[i], SNIP_INFIX, task));
     }
@@ -74,15 +86,15 @@ static void as_table(FILE *f, const regress_candidate *c, size_t n, const cli_ta
 {
     int few = task->p.rows < REGRESS_FEW_ROWS && is_crossed(c, n);
     if (named(c, n)) {
-        as_law_table(f, c, n, task);
+        as_law_table(f, c, n, task, few);
         return;
     }
     int promise = task->t && model_promise_known(&task->t->promise);
     fprintf(f, "%4s %10s", "", "similarity");
     if (promise)
         fprintf(f, " %8s", "promise");
-    fprintf(f, " %9s %9s %10s %5s %6s %5s  %s\n", "R2 train", "R2 held",
-            few ? "loss cross" : "loss held", "nodes", "consts", "front", "formula");
+    fprintf(f, " %9s %9s %10s %5s %6s %5s  %s\n", "R2 train", "R2 held", loss_title(few), "nodes",
+            "consts", "front", "formula");
     for (size_t i = 0; i < n; i++) {
         char b[4][32];
         fprintf(f, "%4zu %10s", i + 1, cli_short_number(b[0], c[i].similarity));
@@ -90,10 +102,8 @@ static void as_table(FILE *f, const regress_candidate *c, size_t n, const cli_ta
             fprintf(f, " %8s", cli_short_number(b[0], c[i].promise));
         fprintf(f, " %9s %9s %10s %5zu %6zu %5s  %s\n", cli_short_number(b[1], c[i].errors.r2[0]),
                 cli_short_number(b[2], c[i].errors.r2[1]),
-                cli_short_number(b[3], few ? regress_judged(&c[i].errors, &task->p)
-                                           : c[i].errors.loss[1]),
-                c[i].complexity, c[i].constants, c[i].front ? "*" : "",
-                shown_formula(&c[i], SNIP_INFIX, task));
+                cli_short_number(b[3], loss_of(&c[i], task, few)), c[i].complexity, c[i].constants,
+                c[i].front ? "*" : "", shown_formula(&c[i], SNIP_INFIX, task));
     }
 }
 
@@ -151,8 +161,7 @@ static void put_notes(FILE *f, const regress_candidate *c, size_t shown, size_t 
             full, full == 1 ? "has" : "have", first + 1, c[first].constants, c[first].fitted_rows);
     if (is_crossed(c, shown))
         fprintf(f,
-                "few rows: loss and front are judged by cross-validation in %d parts, each by "
-                "constants of the others\n",
+                "few rows: loss and front are judged by %d-fold cross-validation\n",
                 regress_folds(task->p.rows));
     if (task->p.train == task->p.rows)
         fprintf(f, "no rows held out: the table has fewer than %d\n", REGRESS_HOLD_OUT_MIN);
