@@ -11,7 +11,7 @@ here=$(dirname "$0")
 "$here/ladder.sh" views "$snip" "$out" --seed "$seed" "$@"
 models=
 for stage in S0 S1 S2 S3 S4 S5; do
-    models="$models --model $out/ladder-$stage.safetensors"
+    models="$models --model $out/views-$stage.safetensors"
 done
 mkdir -p "$here/../docs/report/seeds"
 # As reproduce.sh measures the shipped ladder, without corpora.
