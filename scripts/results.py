@@ -10,6 +10,7 @@ forms, noise-P-rows-N.json of the retrieval on disturbed tables; ladder/ and vie
 for the ladders, views/ with the suite forms. seeds/views-K.json has some figures of the latter from
 another seed (scripts/seeds.sh).
 """
+import argparse
 import json
 import pathlib
 import sys
@@ -300,11 +301,17 @@ def section(title, folder):
 
 
 def main():
-    if sys.argv[1] == "thin":
+    parser = argparse.ArgumentParser(description="docs/results.md from what `make reproduce` wrote.")
+    parser.add_argument("folder", help="of the results; thin: print what the page needs of a seed's, from standard input")
+    asked = parser.parse_args().folder
+    if asked == "thin":
         json.dump(thin(json.load(sys.stdin)), sys.stdout, indent=1)
         return
-    folder = pathlib.Path(sys.argv[1])
-    print("""# Results
+    folder = pathlib.Path(asked)
+    if not folder.is_dir():
+        parser.error(f"{folder} is no folder")
+    targets = {name: load(folder / name / "results.json").get("targets", "–") for name in ("", "views", "ladder")}
+    print(f"""# Results
 
 `make reproduce` makes this page from the weights in `models/`. What the models are and how they
 were trained: [models/README.md](../models/README.md). Pages with all figures: [default and the one
@@ -322,9 +329,9 @@ on one. What is not like for like:
 - The default model's encoders do not read what the paper's read: besides its symbols, it reads a
   formula's slopes and values at seven fixed points, and it reads a table as statistics
   (docs/design.md, "Slopes", "Statistics in place of points").
-- Edits and subtrees of the first table below are of 512 expressions, the paper's of 128, since the
-  figures of 128 move by .02 and more between seeds. Those of the ladders are of 256 (both views)
-  and of 128 (on points).
+- Edits and subtrees of the first table below are of {targets[""]} expressions, the paper's of 128, since the
+  figures of 128 move by .02 and more between seeds. Those of the ladders are of {targets["views"]} (both views)
+  and of {targets["ladder"]} (on points).
 - Modality gap: the paper only measures it. Here training pulls the centroids together (`centre`;
   before that the gap was above .5, docs/recipe.md).
 - Probes: the paper does not list its identities and functions, so ours are only similar.
