@@ -67,12 +67,12 @@ VARIANTS = {
     "lambda 3": {"lambda": 3},
     "d 96": {"d": 96, "channels": 3, "heads": 3, "ff": 384},
     "d 128": {"d": 128, "channels": 4, "ff": 512},
-    "statistics, 16 points": {"points": 200, "train_points": 16, "values": "features"},
-    "statistics, 48 points": {"points": 200, "train_points": 48, "values": "features"},
-    "16 points, features": {**POINTS, "train_points": 16, "values": "features"},
-    "32 points, features": {**POINTS, "train_points": 32, "values": "features"},
-    "64 points, features": {**POINTS, "train_points": 64, "values": "features"},
-    "32 points, tokens": {**POINTS, "train_points": 32, "values": "tokens"},
+    "statistics 16 points": {"points": 200, "train_points": 16, "values": "features"},
+    "statistics 48 points": {"points": 200, "train_points": 48, "values": "features"},
+    "16 points features": {**POINTS, "train_points": 16, "values": "features"},
+    "32 points features": {**POINTS, "train_points": 32, "values": "features"},
+    "64 points features": {**POINTS, "train_points": 64, "values": "features"},
+    "32 points tokens": {**POINTS, "train_points": 32, "values": "tokens"},
     "clean training": {"noise": 0, "rows": 0},
     "zoom 0.3": {"zoom": 0.3},
 }
@@ -142,7 +142,7 @@ def evaluate_fine(snip, folder, reads_forms):
 
 
 def study(snip, variant, out, seconds, fine):
-    folder = out / variant.replace(" ", "-").replace(",", "")
+    folder = out / variant.replace(" ", "-")
     done = folder / "figures.json"
     figures = json.loads(done.read_text()) if done.exists() else {}
     if not figures:
