@@ -154,7 +154,7 @@ cut -d, -f3- out | grep -q '"sin(a)"' && grep -q '"Max(a, b) - ' out && [ "$(wc 
 runs rank t.csv want.csv --format csv --as-given --by loss # its own output
 [ "$(wc -l <out)" -eq 13 ] && good || bad "does not read its own CSV file"
 runs rank t.csv formulas.txt --top 2
-{ [ "$(grep -vc '^not shown\|^few rows: loss and front are judged by cross-validation in 10 parts' out)" -eq 3 ] && grep -q '^ *similarity *R2 train' out; } && good || bad "--top 2: $(cat out)"
+{ [ "$(grep -vc '^not shown\|^few rows: loss and front are judged by 10-fold cross-validation' out)" -eq 3 ] && grep -q '^ *similarity *R2 train' out; } && good || bad "--top 2: $(cat out)"
 # The true law, but without a similarity: it comes last, and a table that ends before it says so.
 law='2.5*sin(a) + 0.01*`speed [m/s]` + b^2 + 0*floor(a)'
 runs rank t.csv --formula a --formula "$law" --as-given --by similarity --top 1

@@ -115,7 +115,7 @@ static int command(const cli_command *self, int argc, char **argv)
                    .high = LIMITS_THREADS),
         CLI_OPTION(TEXT, "out", &out, "FILE", "batch: the file to write"),
         CLI_OPTION(TEXT, "model", &model, "FILE",
-                   "embed: a model to measure as well; default as for snip rank"),
+                   "embed: a model to measure as well; cure: the model; default as for snip rank"),
         CLI_SWITCH("json", &json, "each object on one line, with all digits"),
     };
     int n = cli_parse(self, options, sizeof options / sizeof *options, argc, argv, &code);

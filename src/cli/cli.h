@@ -173,7 +173,7 @@ const progress_show *cli_progress(int quiet);
     CLI_OPTION(TEXT, "columns", &(options)->columns, "A,B,...",                                    \
                "the inputs to use, other columns may hold text; default: all others"),             \
         CLI_OPTION(COUNT, "max-table", &(options)->megabytes, "MB",                                \
-                   "refuse a table that takes more memory; 0: 1024", .high = 1 << 24)
+                   "refuse a table that takes more memory; 0: the default, 1024", .high = 1 << 24)
 
 /* What the options for tables are called, for messages of table_read. */
 extern const table_hints cli_table_hints;

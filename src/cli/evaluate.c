@@ -371,8 +371,8 @@ static int command(const cli_command *self, int argc, char **argv)
                    "forms: laws to recognise; up to twice as many of the corpora", .low = 1,
                    .high = 100000),
         CLI_OPTION(COUNT, "library", &q.library, "N",
-                   "forms: size of the library that they are looked for in", .low = 100,
-                   .high = 10000000),
+                   "forms: size of the library that they are looked for in, at least 100",
+                   .low = 100, .high = 10000000),
         CLI_OPTION(COUNT, "quantities", &q.quantities, "PERCENT",
                    "forms: share of the laws whose constants are inputs, too", .high = 100),
         CLI_OPTION(TEXT, "corpus", &q.corpus, "FILE",
@@ -384,7 +384,7 @@ static int command(const cli_command *self, int argc, char **argv)
                    "write all embeddings there, as .npy with an index"),
         CLI_OPTION(COUNT, "threads", &q.threads, "T", "0: all cores", .high = LIMITS_THREADS),
         CLI_SWITCH("measures", &q.measures,
-                   "list what is measured, with the paper's numbers, and do nothing"),
+                   "list what is measured, with the paper's numbers, and exit"),
         CLI_SWITCH("json", &q.json, "print results.json, no table"),
         CLI_QUIET(&q.quiet),
     };
@@ -411,8 +411,8 @@ const cli_command cli_evaluate_command = {
         "the space, controlled edits of expressions and of subtrees, formulas of three published "
         "corpora, and four probes. The suite forms, which is ours, asks whether the space tells "
         "which form of a law suits a table before its constants are fitted; explain and "
-        "candidates, which run only if they are named, measure what snip explain and snip rank "
-        "find. Prints a table and writes results.json and report.html, a page with all figures. "
+        "candidates measure what snip explain and snip rank find. Prints a table and writes "
+        "results.json and report.html, a page with all figures. "
         "With several models the first is compared with each of the others.",
     .examples =
         "snip evaluate --model runs/tiny/model.safetensors\n"

@@ -460,13 +460,14 @@ static int command(const cli_command *self, int argc, char **argv)
                    "column of the rows' weights, of which only the ratios count"),
         CLI_OPTION(TEXT, "level", &q.level_text, "P", "probability of the intervals"),
         CLI_OPTION(TEXT, "holdout", &q.holdout_text, "SHARE",
-                   "also fit without a share of the rows, and judge by these"),
+                   "also fit without this share of the rows, and judge by these rows"),
         CLI_OPTION(COUNT, "folds", &q.folds, "K",
                    "also judge by each of K parts of the rows, fitted to the others",
                    .high = 1000000),
         CLI_OPTION(CHOICE, "format", &q.format, "F", "table, csv, json, latex, sympy or c",
                    .choices = formats),
-        CLI_SWITCH("json", &q.format, "the same as --format json; the last of both counts",
+        CLI_SWITCH("json", &q.format,
+                   "same as --format json; if both are given, the last one counts",
                    .low = CLI_FITTED_JSON),
         CLI_OPTION(TEXT, "out", &q.out, "FILE",
                    "values, residuals and intervals of every row as CSV", .short_name = 'o'),
@@ -474,8 +475,9 @@ static int command(const cli_command *self, int argc, char **argv)
         CLI_SWITCH("drop-nan", &q.table.drop_invalid,
                    "leave out rows with missing or non-finite cells"),
         CLI_OPTION(COUNT, "max-table", &q.table.megabytes, "MB",
-                   "refuse a table that takes more memory; 0: 1024", .high = 1 << 24),
-        CLI_OPTION(COUNT, "seed", &q.seed, "K", "chooses starting points and rows held out",
+                   "refuse a table that takes more memory; 0: the default, 1024", .high = 1 << 24),
+        CLI_OPTION(COUNT, "seed", &q.seed, "K",
+                   "seed of all random choices: starting points, rows held out",
                    .high = UINT64_MAX),
         CLI_SWITCH("quiet", &q.quiet, "no notes on standard error", .short_name = 'q'),
     };
@@ -508,8 +510,9 @@ const cli_command cli_fit_constants_command = {
         "columns are parameters; numbers written with a point (1.0, not 1) are fitted as well, "
         "as c1, c2, ... in order. Prints estimates with standard errors, intervals and "
         "correlations, and how well the law fits; --out writes residual and intervals of every "
-        "row, --svg draws them. A parameter without --param starts at 1 and at a hundred other "
-        "points. With --sigma the standard errors rest on the sigmas alone, and chi-square "
+        "row, --svg draws them. If a parameter has no --param, the fit starts from 100 points, in "
+        "the first of which it is 1; a linear law needs one. With --sigma the standard errors rest "
+        "on the sigmas alone, and chi-square "
         "shows whether law and sigmas agree. Bounds are kept by projected steps; a parameter "
         "that ends at a bound counts as fixed there. Parameters that the data cannot tell apart "
         "have no standard error, and a note says so.",

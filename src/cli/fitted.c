@@ -175,7 +175,7 @@ static void as_table(const regress_fitted *f)
     put_correlations(f);
     putchar('\n');
     put_quality(f);
-    printf("%-28s %d tried, %d of them lead here\n", "starts", f->r->starts, f->r->reached);
+    printf("%-28s %d tried, %d led here\n", "starts", f->r->starts, f->r->reached);
     const char *s;
     for (int k = 0; (s = regress_fitted_note(f, k)); k++)
         printf("note: %s\n", text_shown(s, f->a));

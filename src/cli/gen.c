@@ -190,8 +190,9 @@ static int command(const cli_command *self, int argc, char **argv)
         CLI_OPTION(COUNT, "quantities", &quantities, "PERCENT",
                    "laws: share whose constants are inputs, too", .high = 100),
         CLI_SWITCH("stats", &stats, "statistics instead of the samples"),
-        CLI_SWITCH("json", &q.json,
-                   "an object a line: prefix, infix, dim, x, y; of laws law, mean, deviation"),
+        CLI_SWITCH(
+            "json", &q.json,
+            "an object a line: prefix, infix, dim, x, y; for laws also law, mean, deviation"),
         CLI_QUIET(&q.quiet),
     };
     if (!cli_parse_none(self, options, sizeof options / sizeof *options, argc, argv, &code))

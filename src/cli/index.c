@@ -304,7 +304,7 @@ static int command(const cli_command *self, int argc, char **argv)
     const cli_option options[] = {
         CLI_OPTION(COUNT, "count", &q.count, "N", "build: formulas that the library should have",
                    .low = 1, .high = 1000000000),
-        CLI_OPTION(TEXT, "out", &q.out, "LIBRARY", "build: the file to make or to go on with (-o)",
+        CLI_OPTION(TEXT, "out", &q.out, "LIBRARY", "build: the file to create or continue",
                    .short_name = 'o'),
         CLI_OPTION(TEXT, "model", &q.model, "FILE",
                    "build, add: the model; else $SNIP_MODEL, else the default one"),

@@ -27,7 +27,8 @@ typedef struct cli_ranking {
 #define CLI_RANKING_OPTIONS(show)                                                                  \
     CLI_OPTION(COUNT, "starts", &(show)->starts, "N", "starting points of each refit", .low = 1,   \
                .high = 1000),                                                                      \
-        CLI_SWITCH("json", &(show)->format, "the same as --format json; the last of both counts",  \
+        CLI_SWITCH("json", &(show)->format,                                                        \
+                   "same as --format json; if both are given, the last one counts",                \
                    .low = CLI_RANKING_JSON),                                                       \
         CLI_OPTION(CHOICE, "format", &(show)->format, "F", "table, csv, json, latex, sympy or c",  \
                    .choices = cli_ranking_formats),                                                \

@@ -73,7 +73,8 @@ static int command(const cli_command *self, int argc, char **argv)
         CLI_OPTION(COUNT, "port", &port, "P", "where to listen; 0: any port that is free",
                    .high = 65535),
         CLI_OPTION(TEXT, "host", &host, "ADDRESS",
-                   "another address than 127.0.0.1; one that other machines reach needs --token"),
+                   "where to listen, if not 127.0.0.1; an address that other machines reach needs "
+                   "--token"),
         CLI_OPTION(TEXT, "token", &token, "SECRET", "what requests must send"),
         CLI_OPTION(TEXT, "max-upload", &upload, "SIZE",
                    "the largest table that is accepted, such as 64M"),

@@ -33,7 +33,8 @@ typedef struct cli_task {
         CLI_TABLE_COLUMNS(&(task)->table),                                                         \
         CLI_SWITCH("drop-nan", &(task)->table.drop_invalid,                                        \
                    "leave out rows with missing or non-finite cells"),                             \
-        CLI_OPTION(COUNT, "seed", &(task)->seed, "K", "chooses the rows held out",                 \
+        CLI_OPTION(COUNT, "seed", &(task)->seed, "K",                                              \
+                   "seed of all random choices: rows held out, starting points",                   \
                    .high = UINT64_MAX)
 
 /* Opens the model and prepares memory. Prints what is wrong and returns 0 on failure. */

@@ -342,14 +342,15 @@ const cli_command cli_train_command = {
     .name = "train",
     .summary = "train a model",
     .arguments = "--out DIR [options]",
-    .about = "Trains the two encoders on samples drawn on the fly, so data never repeat. Ctrl-C "
-             "saves and stops (so do SIGTERM and SIGHUP; the exit status is then 3); --resume "
-             "continues exactly the same run. It needs no other options but --formulas, where the "
-             "run was begun with some. What is given must not change what was done already; with "
-             "--preset, all the run's options must be given again. "
-             "The folder holds model.safetensors (the weights), "
-             "state.safetensors (what --resume needs) and log.jsonl. --init starts a new run from "
-             "the weights of a model file; the preset then applies to the training alone.",
+    .about =
+        "Trains the two encoders on samples drawn on the fly, so data never repeat. Ctrl-C "
+        "saves and stops (so do SIGTERM and SIGHUP; the exit status is then 3); --resume "
+        "continues exactly the same run. It needs no other options, except --formulas if the run "
+        "began with some. Options that are given must not change what was done already; with "
+        "--preset, all the run's options must be given again. "
+        "The folder holds model.safetensors (the weights), "
+        "state.safetensors (what --resume needs) and log.jsonl. --init starts a new run from "
+        "the weights of a model file; the preset then applies to the training alone.",
     .examples =
         "snip train --preset tiny --stage S5 --steps 2000 --out runs/tiny\n"
         "snip train --out runs/tiny --resume\n"

@@ -157,9 +157,11 @@ void eval_forms_part(eval_page *g)
         problem_table(&s, set, "percentile",
                       eval_say(g, "%s: percentile rank of the truth among its edits", name),
                       PAGE_SHARE);
-        problem_table(&s, set, "spearman",
-                      eval_say(g, "%s: Spearman correlation with R² after the refit", name),
-                      PAGE_SHARE);
+        problem_table(
+            &s, set, "spearman",
+            eval_say(g, "%s: Spearman correlation with the digits after the refit, -log10(1 - R²)",
+                     name),
+            PAGE_SHARE);
         problem_table(&s, set, "spearman_same_size",
                       eval_say(g, "%s: the same among candidates of equal size", name), PAGE_SHARE);
         problem_table(&s, set, "spearman_constants",
