@@ -214,15 +214,15 @@ static model_promise_facts facts_of(const lookup *u, const library *l, size_t fo
     size_t width = c->s->latent;
     expr core = l->core[form];
     const float *z = l->symbols + form * width;
-    double s = model_dot(z, u->values, width);
-    double turned = c->form ? model_dot(z, u->values + width, width) : -INFINITY;
+    const float *table = u->values;
+    double similarity = model_nearer(z, &table, c->form, width);
     return (model_promise_facts){
-        .similarity = fmax(s, turned),
+        .similarity = similarity,
         .correlation = forms_correlation(core, u->x, u->table.y, u->table.train, tmp),
         .nodes = core.count,
         .constants = expr_constants(core, node),
         .form = z,
-        .table = u->values + (turned > s ? width : 0),
+        .table = table,
     };
 }
 

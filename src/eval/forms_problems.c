@@ -544,12 +544,7 @@ snip_code forms_compare(forms_match *m, size_t n, forms_context *c, snip_status 
         if (h[i].code != SNIP_OK)
             continue;
         const float *row = symbols + k++ * latent, *to = values + h[i].table * latent;
-        double turned = c->form ? model_dot(row, to + latent, latent) : -INFINITY;
-        m[i].similarity = model_dot(row, to, latent);
-        if (turned > m[i].similarity) {
-            m[i].similarity = turned;
-            to += latent;
-        }
+        m[i].similarity = model_nearer(row, &to, c->form, latent);
         m[i].form = arena_copy(c->a, row, latent * sizeof *row);
         m[i].table = arena_copy(c->a, to, latent * sizeof *to);
         if (!m[i].form || !m[i].table)

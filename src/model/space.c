@@ -47,6 +47,15 @@ double model_dot(const float *a, const float *b, size_t n)
     return sum;
 }
 
+double model_nearer(const float *symbols, const float **values, int turned, size_t latent)
+{
+    double near = model_dot(symbols, *values, latent);
+    double other = turned ? model_dot(symbols, *values + latent, latent) : near;
+    if (other > near)
+        *values += latent;
+    return other > near ? other : near;
+}
+
 void model_unit_rows(float *z, size_t rows, size_t latent)
 {
     for (size_t r = 0; r < rows; r++) {

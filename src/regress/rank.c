@@ -153,12 +153,7 @@ static snip_code compare_batch(regress_nearness *out, const expr *e, size_t n, c
         if (k[i].why.code != SNIP_OK)
             continue;
         const float *row = rows + r * latent, *to = table[r++];
-        double turned = c->t->m->config.forms ? model_dot(row, to + latent, latent) : -INFINITY;
-        out[i].similarity = model_dot(row, to, latent);
-        if (turned > out[i].similarity) {
-            out[i].similarity = turned;
-            to += latent;
-        }
+        out[i].similarity = model_nearer(row, &to, c->t->m->config.forms, latent);
         out[i].form = arena_copy(a, row, latent * sizeof *row);
         out[i].table = arena_copy(a, to, latent * sizeof *to);
         if (!out[i].form || !out[i].table)
