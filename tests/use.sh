@@ -18,7 +18,7 @@ export SNIP_MODEL=$work/model/model.safetensors
 # Tables ----------------------------------------------------------------------------------------
 awk 'BEGIN { srand(7); print "speed [m/s],a,b,y"
     for (i = 0; i < 60; i++) { s = 20 + 70*rand(); a = 1 + 4*rand(); b = rand() - .5
-        printf "%.17g,%.17g,%.17g,%.17g\n", s, a, b, 2.5*sin(a) + .01*s + b*b + .001*rand() } }' >t.csv
+        printf "%.17g,%.17g,%.17g,%.17g\n", s, a, b, 2.5*sin(a) + .01*s + b*b + .001*(rand() - .5) } }' >t.csv
 sed 's/$/\r/' t.csv >crlf.csv
 tr ',' '\t' <t.csv >t.tsv
 gzip -c t.csv >t.csv.gz

@@ -258,9 +258,10 @@ const cli_command cli_explain_command = {
              "dropped, a function around it, another variable) and shows how much the agreement "
              "with the table in the shared space would gain: a tree with the gain of each part's "
              "best edit, then the best edits with their real errors before and after a "
-             "refit. Of short formulas two parts at once are edited as well, where single edits "
-             "do not explain the table. Constants printed come from all rows; rows held out only "
-             "judge.",
+             "refit. Exponents that become constants, and constants added to an input or to the "
+             "whole, are tried, too; they have no gain. In short formulas, pairs of parts are "
+             "edited too if no single edit explains the table. Constants printed come from all "
+             "rows; rows held out only judge.",
     .examples = "snip explain data.csv 'a*cos(b) + 1.5'\n"
                 "snip explain data.csv @formula.txt --svg formula.svg\n",
     .run = command,

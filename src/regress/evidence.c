@@ -97,6 +97,8 @@ typedef struct contender {
     double spread; /* the mean square per degree of freedom */
     size_t place;
     double cross;
+    double p;      /* the chance that it is better by luck, given how many were tried */
+    int supported; /* by both tests */
 } contender;
 
 static int by_spread(const void *left, const void *right)
@@ -243,24 +245,34 @@ snip_code regress_evidence_weigh(regress_evidence *out, expr e, const regress_tr
         return status_nomem(st);
     if ((code = all(&w, finalists, threads, a, st)) != SNIP_OK)
         return code;
-    /* Supported ones first, then by their error in rows not seen. */
+    /* Supported ones first, then by their error in rows not seen. Of errors that are not lower by
+     * what the test asks for, that with fewer constants is the answer: cos(x + c) fits where sin(x)
+     * does, and always a little better. */
     const double least = 1e-20 * p->variance[0];
+    double lowest[2] = { INFINITY, INFINITY };
     out->cross[0] = fmax(out->cross[0], least);
     for (size_t i = 0; i < finalists; i++) {
-        double p_all =
-            fmin(1, (double)from * chance(&first, &c[i], tried[c[i].place].nested, rows));
-        double cross = fmax(c[i].cross, least);
-        int supported = p_all < CHANCE && cross < LESS * out->cross[0];
-        if (!isfinite(c[i].rss) || !isfinite(cross))
+        c[i].p = fmin(1, (double)from * chance(&first, &c[i], tried[c[i].place].nested, rows));
+        c[i].cross = isfinite(c[i].rss) ? fmax(c[i].cross, least) : INFINITY;
+        c[i].supported = c[i].p < CHANCE && c[i].cross < LESS * out->cross[0];
+        lowest[c[i].supported] = fmin(lowest[c[i].supported], c[i].cross);
+    }
+    const int supported = isfinite(lowest[1]);
+    const contender *best = NULL;
+    for (size_t i = 0; i < finalists; i++) {
+        const contender *k = &c[i];
+        if (!isfinite(k->cross) || k->supported != supported || k->cross * LESS > lowest[supported])
             continue;
-        if (out->best == (size_t)-1 || supported > out->supported ||
-            (supported == out->supported && cross < out->cross[1] * (1 - 1e-6))) {
-            out->best = c[i].place;
-            out->supported = supported;
-            out->p = p_all;
-            out->cross[1] = cross;
-            out->fitted = c[i].e;
-        }
+        if (!best || k->free < best->free ||
+            (k->free == best->free && k->cross < best->cross * (1 - 1e-6)))
+            best = k;
+    }
+    if (best) {
+        out->best = best->place;
+        out->supported = supported;
+        out->p = best->p;
+        out->cross[1] = best->cross;
+        out->fitted = best->e;
     }
     return SNIP_OK;
 }
