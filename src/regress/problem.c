@@ -125,8 +125,9 @@ static snip_code make(regress_problem *out, const regress_table *t, const double
                       size_t train, uint64_t seed, arena *a, snip_status *st)
 {
     if (t->rows < REGRESS_ROWS_MIN || t->rows > INT32_MAX)
-        return status_fail(st, SNIP_FORMAT, 0, "the table has %zu rows%s; at least %d are needed",
-                           t->rows, weight ? " of a weight above 0" : "", REGRESS_ROWS_MIN);
+        return status_fail(st, SNIP_FORMAT, 0, "the table has %zu row%s%s; at least %d are needed",
+                           t->rows, t->rows == 1 ? "" : "s", weight ? " of a weight above 0" : "",
+                           REGRESS_ROWS_MIN);
     if (t->dim == 0)
         return status_fail(st, SNIP_FORMAT, 0, "the table has a target but no inputs");
     if (too_large(t->y, t->rows))
