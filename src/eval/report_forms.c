@@ -1,4 +1,6 @@
 /* report_forms.c - the page's section about forms; see report_parts.h. */
+#include <assert.h>
+
 #include "eval/report_parts.h"
 
 enum { ROWS_MAX = 64 };
@@ -31,8 +33,8 @@ typedef struct sheet {
 
 static void add(sheet *s, const char *label, const char *path, page_format format)
 {
-    if (s->n < ROWS_MAX)
-        s->row[s->n++] = (eval_row){ label, path, NULL, format, 0 };
+    assert(s->n < ROWS_MAX);
+    s->row[s->n++] = (eval_row){ label, path, NULL, format, 0 };
 }
 
 /* A heading and a row for each name below the path. */
