@@ -75,7 +75,7 @@ void model_unit_rows(float *z, size_t rows, size_t latent);
 /* Inner product in double. */
 double model_dot(const float *a, const float *b, size_t n);
 
-/* The similarity of a form and the nearer of two tables: *values and, where `turned`, the row behind
+/* The similarity of a form and the nearer of two tables: *values and, with `turned`, the row behind
  * it, which is of the table upside down. *values becomes the nearer row. */
 double model_nearer(const float *symbols, const float **values, int turned, size_t latent);
 
