@@ -159,6 +159,7 @@ fi
     --out formed --dump formed --quiet >table 2>err && good || bad "evaluate forms fails: $(cat err)"
 grep -q 'by shuffled vectors' table && grep -q 'place of the truth among seven' formed/report.html && good ||
     bad "forms are missing in the table or on the page"
+grep -q 'There are no results' formed/report.html && bad "the summary of forms alone is empty" || good
 if /usr/bin/python3 -c 'import numpy' 2>/dev/null; then
     /usr/bin/python3 "$root/tests/recompute.py" formed/results.json formed && good || bad "figures of forms differ"
 fi

@@ -137,6 +137,7 @@ static void models_table(eval_page *g)
 static void summary(eval_page *g)
 {
     size_t n = 0, most = 0;
+    int paper = 0;
     while (eval_measures[most].path)
         most++;
     eval_row *rows = arena_array(g->a, most, sizeof *rows);
@@ -151,6 +152,7 @@ static void summary(eval_page *g)
         if (any) {
             rows[n] = eval_row_of(m->path);
             rows[n++].label = m->summary;
+            paper |= eval_measure_printed(m->path) != NULL;
         }
     }
     eval_put(g, "<h2 id='summary'>Summary</h2>\n");
@@ -158,11 +160,11 @@ static void summary(eval_page *g)
         eval_put(g, "<p>There are no results.</p>\n");
         return;
     }
-    eval_put(
-        g,
-        "<p>Higher is better unless said otherwise; small numbers are 95 % intervals. The paper's "
-        "two columns are for reference: its authors' own models, ranked among 100,000 "
-        "pairs.</p>\n");
+    eval_put(g, "<p>Higher is better unless said otherwise; small numbers are 95 % intervals.");
+    if (paper)
+        eval_put(g, " The paper's two columns are for reference: its authors' own models, ranked "
+                    "among 100,000 pairs.");
+    eval_put(g, "</p>\n");
     eval_table(g, rows, n);
 }
 
