@@ -370,17 +370,17 @@ static snip_code open_log(run *r, snip_status *st)
     char *path = join(r->out, "log.jsonl"), *fresh = join(r->out, "log.jsonl.tmp"), *line = NULL;
     size_t room = 0;
     int good = path && fresh;
-    FILE *old = good ? fopen(path, "r") : NULL, *new = good ? fopen(fresh, "w") : NULL;
-    good = good && new;
+    FILE *old = good ? fopen(path, "r") : NULL, *kept = good ? fopen(fresh, "w") : NULL;
+    good = good && kept;
     while (good && old && getline(&line, &room, old) > 0) {
         json_t *o = json_loads(line, 0, NULL);
         if (o && (uint64_t)json_integer_value(json_object_get(o, "step")) <= r->t)
-            good = fputs(line, new) >= 0;
+            good = fputs(line, kept) >= 0;
         json_decref(o);
     }
     if (old)
         fclose(old);
-    if (new &&fclose(new) != 0)
+    if (kept && fclose(kept) != 0)
         good = 0;
     good = good && rename(fresh, path) == 0 && (r->log = fopen(path, "a")) != NULL;
     if (!good)
@@ -391,6 +391,12 @@ static snip_code open_log(run *r, snip_status *st)
     return good ? SNIP_OK : SNIP_IO;
 }
 
+/* The cosine of a and b, times the length of a. */
+static double similarity(const nn_kernels *k, const float *a, const float *b, size_t latent)
+{
+    return (double)k->dot(a, b, latent) / sqrt(k->square_sum(b, latent) + 1e-30);
+}
+
 /* Mean of 1/log2(1 + rank) for ranks up to 10, and the share of them: queries in rows of a. */
 static void retrieval(const float *a, const float *b, size_t n, size_t latent, double *ndcg,
                       double *recall)
@@ -398,17 +404,11 @@ static void retrieval(const float *a, const float *b, size_t n, size_t latent, d
     const nn_kernels *k = nn_kernels_best();
     *ndcg = *recall = 0;
     for (size_t i = 0; i < n; i++) {
+        const float *query = a + i * latent;
+        double own = similarity(k, query, b + i * latent, latent);
         size_t rank = 1;
-        double own = 0;
-        for (int pass = 0; pass < 2; pass++)
-            for (size_t j = pass ? 0 : i; j < (pass ? n : i + 1); j++) {
-                double s = (double)k->dot(a + i * latent, b + j * latent, latent) /
-                           sqrt(k->square_sum(b + j * latent, latent) + 1e-30);
-                if (!pass)
-                    own = s;
-                else if (j != i && s >= own) /* ties count against us */
-                    rank++;
-            }
+        for (size_t j = 0; j < n; j++) /* ties count against us */
+            rank += j != i && similarity(k, query, b + j * latent, latent) >= own;
         if (rank <= 10) {
             *ndcg += 1 / log2(1 + (double)rank) / (double)n;
             *recall += 1.0 / (double)n;
@@ -628,8 +628,7 @@ static snip_code loop(run *r, snip_status *st)
             save_now = last || now - saved >= r->watch->save_seconds ||
                        (r->watch->save_steps && r->t % r->watch->save_steps == 0);
         save_now = ranks_first(r->watch->ranks, save_now); /* clocks differ: rank 0's decides */
-        if (ranks_me(r->watch->ranks) == 0 &&
-            (last || save_now || now - logged >= r->watch->log_seconds)) {
+        if (ranks_me(r->watch->ranks) == 0 && (save_now || now - logged >= r->watch->log_seconds)) {
             double drawn = (double)(train_samples(r->c, r->t) - train_samples(r->c, logged_at));
             double speed = drawn / (now - logged);
             code = report(r, &terms, norm, rate, speed, save_now, st);
