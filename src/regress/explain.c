@@ -518,6 +518,19 @@ static int list_added(regress_edit **edit, size_t *count, expr e, expr given,
     return 1;
 }
 
+/* Drops the freed exponents of what is raised to a power already: (x^c)^2 is x^c. */
+static void drop_repeated(regress_edit *edit, size_t *count, expr e)
+{
+    size_t kept = 0;
+    for (size_t k = 0; k < *count; k++) {
+        size_t i = edit[k].node; /* a first operand stands right behind its operator */
+        if (edit[k].kind != REGRESS_FREE || i == 0 || e.node[i].op != EXPR_VARIABLE ||
+            expr_ops[e.node[i - 1].op].arity == 0 || isnan(power_of(e, i - 1)))
+            edit[kept++] = edit[k];
+    }
+    *count = kept;
+}
+
 /* All edits of x->e, and beside them those of the formula as given, if that is another. */
 static int list_edits(regress_explanation *x, expr given, const regress_problem *p, arena *a)
 {
@@ -530,6 +543,7 @@ static int list_edits(regress_explanation *x, expr given, const regress_problem 
     for (size_t i = 0; another && i < x->edits && n == x->edits; i++)
         if (same_structure(x->edit[i].e, other[i].e))
             x->edit[i].given = other[i].e;
+    drop_repeated(x->edit, &x->edits, x->e);
     return n != (size_t)-1 &&
            list_added(&x->edit, &x->edits, x->e, another ? given : (expr){ 0 }, p, a);
 }
