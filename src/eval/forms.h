@@ -98,7 +98,7 @@ typedef struct forms_set {
     size_t rivals;
     size_t own; /* the first so many are preferred to the rest: those of the corpora */
     const struct data_corpus *corpus;
-    const size_t *of, *at; /* of the corpora: which corpus, which formula */
+    size_t *of, *at; /* of the corpora: which corpus, which formula */
 } forms_set;
 
 snip_code forms_set_make(forms_set *out, forms_context *c, forms_draws what, size_t count,

@@ -88,13 +88,58 @@ static snip_code add_laws(forms_set *set, const eval_how *how, arena *a)
 }
 
 /* Whether a formula of the same function was met before. */
-static int is_listed(const forms_set *set, const data_corpus *corpus, size_t count,
-                     const char *function)
+static int is_listed(const forms_set *set, const char *function)
 {
-    for (size_t i = 0; i < count; i++)
-        if (strcmp(data_formula_function(&corpus[set->of[i]].formula[set->at[i]]), function) == 0)
+    for (size_t i = 0; i < set->count; i++) {
+        const data_corpus *corpus = &set->corpus[set->of[i]];
+        if (strcmp(data_formula_function(&corpus->formula[set->at[i]]), function) == 0)
             return 1;
+    }
     return 0;
+}
+
+/* Lists formula i of corpus k as a problem and as a rival, if it is new and the model can use it.
+ */
+static snip_code add_formula(forms_set *set, size_t k, size_t i, const data_vocab *v,
+                             const eval_how *how, arena *a, snip_status *st)
+{
+    const data_formula *f = &set->corpus[k].formula[i];
+    const data_design design = { DATA_SAMPLE_RANGE, FORMS_POINTS, how->seed };
+    const double **x;
+    double *y;
+    size_t rows;
+    expr normal;
+    if (is_listed(set, data_formula_function(f)))
+        return SNIP_OK;
+    snip_code code = data_formula_sample(&x, &y, &rows, &set->corpus[k], i, &design, a, st);
+    if (code != SNIP_OK)
+        return code;
+    code = data_formula_usable(&normal, f, y, rows, v, a, NULL);
+    if (code == SNIP_NOMEM)
+        return status_nomem(st);
+    if (code != SNIP_OK || rows != FORMS_POINTS) /* no failure: the formula is left out */
+        return SNIP_OK;
+    set->of[set->count] = k;
+    set->at[set->count++] = i;
+    code = add_rival(set, f->e, (int)f->names.count, x, rows, a);
+    return code == SNIP_OK ? code : status_nomem(st);
+}
+
+/* The corpora to take formulas from; *formulas counts those that they have. */
+static snip_code read_corpora(data_corpus *corpus, size_t *corpora, size_t *formulas,
+                              const eval_how *how, arena *a, snip_status *st)
+{
+    *corpora = how->corpus ? 1 : DATA_CORPORA;
+    *formulas = 0;
+    snip_code code = SNIP_OK;
+    for (size_t k = 0; k < *corpora && code == SNIP_OK; k++) {
+        if (how->corpus)
+            corpus[k] = *how->corpus;
+        else
+            code = data_corpus_builtin(&corpus[k], data_corpus_names[k], a, st);
+        *formulas += code == SNIP_OK ? corpus[k].count : 0;
+    }
+    return code;
 }
 
 /* The usable formulas of the corpora: all are rivals, at most `most` of them, evenly spread, are
@@ -103,47 +148,26 @@ static snip_code add_corpora(forms_set *set, size_t most, const data_vocab *v, c
                              arena *a, snip_status *st)
 {
     data_corpus *corpus = arena_array(a, DATA_CORPORA, sizeof *corpus);
-    size_t corpora = how->corpus ? 1 : DATA_CORPORA, all = 0, found = 0;
-    snip_code code = corpus ? SNIP_OK : status_nomem(st);
-    for (size_t k = 0; k < corpora && code == SNIP_OK; k++) {
-        if (how->corpus)
-            corpus[k] = *how->corpus;
-        else
-            code = data_corpus_builtin(&corpus[k], data_corpus_names[k], a, st);
-        all += code == SNIP_OK ? corpus[k].count : 0;
-    }
-    size_t *of = arena_array(a, 2 * all + 1, sizeof *of), *at = of ? of + all : NULL;
+    size_t corpora, all;
+    snip_code code = corpus ? read_corpora(corpus, &corpora, &all, how, a, st) : status_nomem(st);
+    if (code != SNIP_OK)
+        return code;
+    size_t *of = arena_array(a, 2 * all + 1, sizeof *of);
     forms_rival *rival = arena_array(a, all + POOL, sizeof *rival);
-    if (code == SNIP_OK && (!of || !rival))
-        code = status_nomem(st);
-    *set = (forms_set){ .what = set->what, .rival = rival, .corpus = corpus, .of = of, .at = at };
-    for (size_t k = 0; k < corpora && code == SNIP_OK; k++)
-        for (size_t i = 0; i < corpus[k].count && code == SNIP_OK; i++) {
-            const data_formula *f = &corpus[k].formula[i];
-            const double **x;
-            double *y;
-            size_t rows;
-            expr normal;
-            if (is_listed(set, corpus, found, data_formula_function(f)))
-                continue;
-            code = data_formula_sample(&x, &y, &rows, &corpus[k], i,
-                                       &(data_design){ DATA_SAMPLE_RANGE, FORMS_POINTS, how->seed },
-                                       a, st);
-            if (code != SNIP_OK)
-                return code;
-            code = data_formula_usable(&normal, f, y, rows, v, a, NULL);
-            if (code == SNIP_OK && rows == FORMS_POINTS) {
-                of[found] = k;
-                at[found++] = i;
-                code = add_rival(set, f->e, (int)f->names.count, x, rows, a);
-            }
-            code = code == SNIP_NOMEM ? status_nomem(st) : SNIP_OK;
-        }
+    if (!of || !rival)
+        return status_nomem(st);
+    *set = (forms_set){
+        .what = set->what, .rival = rival, .corpus = corpus, .of = of, .at = of + all
+    };
+    for (size_t k = 0; k < corpora; k++)
+        for (size_t i = 0; i < corpus[k].count && code == SNIP_OK; i++)
+            code = add_formula(set, k, i, v, how, a, st);
+    size_t found = set->count;
     set->own = set->rivals;
     set->count = found < most ? found : most;
-    for (size_t i = 0; i < set->count && code == SNIP_OK; i++) { /* never from a place behind */
-        of[i] = of[i * found / set->count];
-        at[i] = at[i * found / set->count];
+    for (size_t i = 0; i < set->count; i++) { /* never from a place behind */
+        set->of[i] = set->of[i * found / set->count];
+        set->at[i] = set->at[i * found / set->count];
     }
     return code;
 }
@@ -299,18 +323,11 @@ static int take_rows(forms_problem *p, const double *const *x, const double *y, 
         order[i] = i;
     rng_shuffle(r, order, FORMS_POINTS);
     p->x = arena_array(a, (size_t)p->dim, sizeof *p->x);
-    for (int j = 0; j <= p->dim; j++) {
-        double *to = arena_array(a, FORMS_POINTS, sizeof *to);
-        if (!p->x || !to)
+    for (int j = 0; j < p->dim && p->x; j++)
+        if (!(p->x[j] = numbers_at(x[j], order, FORMS_POINTS, a)))
             return 0;
-        for (int i = 0; i < FORMS_POINTS; i++)
-            to[i] = (j < p->dim ? x[j] : y)[order[i]];
-        if (j < p->dim)
-            p->x[j] = to;
-        else
-            p->y = to;
-    }
-    return 1;
+    p->y = numbers_at(y, order, FORMS_POINTS, a);
+    return p->x && p->y;
 }
 
 static snip_code draw_truth(forms_problem *p, const forms_set *set, const eval_how *how, rng *r,
