@@ -498,15 +498,21 @@ static verdict try_one(attempt *t, int dim)
     return v == KEEP ? measure(t) : v;
 }
 
+/* Before the first try; the random numbers are for the caller to begin. */
+static void prepare(attempt *t, size_t points, arena *a)
+{
+    memset(&t->s, 0, sizeof t->s);
+    memset(&t->law, 0, sizeof t->law);
+    t->w.vec = expr_vec_best();
+    t->w.a = a;
+    t->w.n = points;
+}
+
 snip_code data_law_draw(data_sample *out, data_law *law, const data_gen *gen, uint64_t seed,
                         rng_stream stream, uint64_t index, arena *a)
 {
     attempt t;
-    memset(&t.s, 0, sizeof t.s);
-    memset(&t.law, 0, sizeof t.law);
-    t.w.vec = expr_vec_best();
-    t.w.a = a;
-    t.w.n = gen->points;
+    prepare(&t, gen->points, a);
     rng_init_part(&t.w.r, seed, stream, index, RNG_LAW);
     /* The number of inputs is kept while attempts are repeated, so that it is as drawn. */
     int dim = draw_dim(&t.w, gen->dims);
@@ -545,11 +551,7 @@ snip_code law_of_formula(data_sample *out, expr e, int dim, const double *low, c
 {
     enum { TRIES = 100 };
     attempt t;
-    memset(&t.s, 0, sizeof t.s);
-    memset(&t.law, 0, sizeof t.law);
-    t.w.vec = expr_vec_best();
-    t.w.a = a;
-    t.w.n = points;
+    prepare(&t, points, a);
     t.w.r = *r;
     arena_pos mark = arena_mark(a);
     for (int k = 0; k < TRIES; k++) {
