@@ -76,7 +76,7 @@ cmp -s packed.safetensors kept.safetensors && [ "$(echo kept*)" = kept.safetenso
 "$snip" pack packed.safetensors --out kept.safetensors >out 2>err && [ ! -s err ] &&
     "$snip" rank t.csv laws.txt --model kept.safetensors --format csv --quiet 2>err | cmp -s out.csv - && good ||
     bad "a packed model loses its promise: $(cat err)"
-# Weights for another model are not in force: here a model of forms with the metadata of the first.
+# A promise is ignored if the model's weights differ: here its metadata name another model.
 $python - <<'PY'
 import json, struct
 data = open("packed.safetensors", "rb").read()
@@ -89,10 +89,10 @@ new = json.dumps(head).encode()
 new += b" " * (-len(new) % 8)
 open("foreign.safetensors", "wb").write(struct.pack("<Q", len(new)) + new + data[8 + n:])
 PY
-"$snip" rank t.csv laws.txt --json --quiet --model foreign.safetensors >out 2>err && grep -q '"promise":null' out && good || bad "foreign weights are in force: $(cat err)"
+"$snip" rank t.csv laws.txt --json --quiet --model foreign.safetensors >out 2>err && grep -q '"promise":null' out && good || bad "a foreign promise is not ignored: $(cat err)"
 "$snip" pack foreign.safetensors --out own.safetensors >out 2>err && [ "$(wc -l <err)" = 1 ] &&
     grep -q 'foreign.safetensors: its promise is not for the packed weights and is left out' err && good ||
-    bad "packing foreign weights says $(cat err)"
+    bad "packing with a foreign promise says $(cat err)"
 "$snip" info own.safetensors --json >out 2>err && ! grep -q promise out && good || bad "a foreign promise is kept: $(cat out err)"
 
 # Vectors of both views.

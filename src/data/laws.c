@@ -359,7 +359,7 @@ static verdict rewrite(attempt *t)
     return code == SNIP_OK ? KEEP : code == SNIP_NOMEM ? NOMEM : REDRAW;
 }
 
-/* Whether y depends on every input: with the rows of a column exchanged it is another. */
+/* Whether y depends on every input: shifting the rows of one column must change y. */
 static verdict depends_on_all(const attempt *t, double deviation)
 {
     size_t n = t->w.n, dim = (size_t)t->w.dim, turn = n / 3 + 1;
@@ -392,7 +392,7 @@ static verdict depends_on_all(const attempt *t, double deviation)
     return KEEP;
 }
 
-/* Raw and rewritten values, and all that they promise. */
+/* Evaluates the law raw and rewritten, and checks what laws.h promises. */
 static verdict measure(attempt *t)
 {
     law_writer *w = &t->w;

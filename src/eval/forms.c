@@ -10,7 +10,7 @@
 #include "base/clock.h"
 #include "eval/evaluate.h"
 
-/* That train a promise where the model has none: half a minute of a core. */
+/* Laws for a promise that is trained here because the model has none: half a minute of a core. */
 enum { MOST_LAWS = 200 };
 
 static int make_arenas(arena **to, int n)

@@ -25,7 +25,7 @@ enum {
     FIRST = 5,    /* forms of a look-up that are judged */
     HIDDEN = MODEL_PROMISE_HIDDEN
 };
-static const double RATE = 2e-3, DECAY = 0.3; /* the rate falls to 0 in a line */
+static const double RATE = 2e-3, DECAY = 0.3; /* the rate falls linearly to 0 */
 static const double TOP = 8;                  /* power of places in look-ups */
 
 /* One network in training. The first `inputs` of its weights are l, then W, b and o follow. */

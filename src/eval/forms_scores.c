@@ -231,8 +231,9 @@ static double spearman_same_size(const forms_task *t, int score)
     return counted ? sum / (double)counted : NAN;
 }
 
-/* Among the candidates that have constants to fit; NaN where these are few. For the
- * others the correlation before the fit tells all: a + b*core does not change it. */
+/* Among the candidates that have constants to fit; NaN if there are fewer than ENOUGH. For
+ * candidates without constants the correlation before the fit is already that after it: a + b*core
+ * does not change it. */
 static double spearman_constants(const forms_task *t, int score)
 {
     double v[FORMS_CANDIDATES], digits[FORMS_CANDIDATES];

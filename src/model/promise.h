@@ -14,7 +14,7 @@
  * their digits after a fit, on generated laws only (eval_promise); its value orders the candidates
  * of one table and means nothing else. A second network reads the first five numbers only: what can
  * be said without the space. Both lie in the file of the model that they were made for, whose hash
- * stands beside them: with other weights of the model they are not in force. */
+ * stands beside them: they are ignored if the model's weights differ. */
 #ifndef MODEL_PROMISE_H
 #define MODEL_PROMISE_H
 
