@@ -170,19 +170,19 @@ static void load_tiles(__m512i *to, const float *x, size_t ld, size_t outer, siz
 
 /* What the sums of a block begin with: nothing (NULL), or numbers whose rows are `ld` apart; 0
  * apart where all rows are the same. */
-typedef struct start {
+typedef struct sums_from {
     const float *from;
     size_t ld;
-} start;
+} sums_from;
 
 /* A block: c(32, 32), rows `ld` apart, becomes what it starts from plus the product of two rows of
  * left tiles and two rows of right ones, `depth` tiles each. */
-typedef void block_product(float *c, size_t ld, start s, const __m512i *left, const __m512i *right,
-                           size_t depth);
+typedef void block_product(float *c, size_t ld, sums_from s, const __m512i *left,
+                           const __m512i *right, size_t depth);
 
 /* On the matrix unit: four tiles of floats. */
-static void block_on_unit(float *c, size_t ld, start s, const __m512i *left, const __m512i *right,
-                          size_t depth)
+static void block_on_unit(float *c, size_t ld, sums_from s, const __m512i *left,
+                          const __m512i *right, size_t depth)
 {
     const __m512i *left2 = left + depth * SIDE, *right2 = right + depth * SIDE;
     const size_t row = ld * sizeof *c;
@@ -214,7 +214,7 @@ static void block_on_unit(float *c, size_t ld, start s, const __m512i *left, con
 }
 
 /* With vectors: eight rows at a time, whose sums are 16 registers. */
-static void block_in_vectors(float *c, size_t ld, start s, const __m512i *left,
+static void block_in_vectors(float *c, size_t ld, sums_from s, const __m512i *left,
                              const __m512i *right, size_t depth)
 {
     enum { ROWS = 8 };
@@ -261,11 +261,11 @@ static void copy_block(float *to, size_t to_ld, const float *from, size_t from_l
 
 /* A block at the edge, rows x columns of it: by way of a whole one. Many parameters: those of a
  * block_product and the edge. */
-static void multiply_edge(block_product *multiply, float *c, size_t ld, start s, size_t rows,
+static void multiply_edge(block_product *multiply, float *c, size_t ld, sums_from s, size_t rows,
                           size_t columns, const __m512i *left, const __m512i *right, size_t depth)
 {
     float whole[BLOCK * BLOCK] __attribute__((aligned(64)));
-    start own = { s.from ? whole : NULL, BLOCK };
+    sums_from own = { s.from ? whole : NULL, BLOCK };
     if (s.from) { /* tiles are read whole; what is beyond the edge is not kept */
         memset(whole, 0, sizeof whole);
         copy_block(whole, BLOCK, s.from, s.ld, rows, columns);
@@ -276,8 +276,10 @@ static void multiply_edge(block_product *multiply, float *c, size_t ld, start s,
 
 /* Before the first product of a block: the one for these products. The matrix unit's eight tiles
  * get 16 rows of 64 bytes. */
-static block_product *begin(nn_products how)
+static block_product *product_begin(nn_products how)
 {
+    if (how != NN_BF16_AMX)
+        return block_in_vectors;
     struct {
         uint8_t palette, start, zero[14];
         uint16_t bytes[16];
@@ -287,8 +289,6 @@ static block_product *begin(nn_products how)
         shape.bytes[t] = 64;
         shape.rows[t] = SIDE;
     }
-    if (how != NN_BF16_AMX)
-        return block_in_vectors;
     _tile_loadconfig(&shape);
     return block_on_unit;
 }
@@ -302,12 +302,12 @@ static void end(nn_products how)
 
 /* Up to 32 rows of the result, s->n columns, from one row of blocks of left tiles and all right
  * ones. */
-static void multiply_rows(block_product *multiply, float *c, const nn_shape *s, start begin,
+static void multiply_rows(block_product *multiply, float *c, const nn_shape *s, sums_from begin,
                           size_t rows, const __m512i *left, const __m512i *right, size_t depth)
 {
     for (size_t j = 0; j < s->n; j += BLOCK, right += 2 * depth * SIDE) {
         size_t columns = least(s->n - j, BLOCK);
-        start at = { begin.from ? begin.from + j : NULL, begin.ld };
+        sums_from at = { begin.from ? begin.from + j : NULL, begin.ld };
         if (rows == BLOCK && columns == BLOCK)
             multiply(c + j, s->ldc, at, left, right, depth);
         else
@@ -326,15 +326,15 @@ int nn_tiles_product(nn_products how, const nn_shape *s, const float *a, const f
     if (!left)
         return 0;
     __m512i *right = left + made * tiles(most, DEPTH);
-    block_product *multiply = begin(how);
+    block_product *multiply = product_begin(how);
     for (size_t at = 0; at < s->k; at += most) {
         const size_t k = least(s->k - at, most), depth = tiles(k, DEPTH);
         load_tiles(right, b + (s->trans_b ? at : at * s->ldb), s->ldb, s->n, k, s->trans_b, 0);
         for (size_t i = 0; i < s->m; i += BLOCK) {
             float *to = c + i * s->ldc;
-            start begin = { from ? from + i * from_ld : NULL, from_ld };
+            sums_from begin = { from ? from + i * from_ld : NULL, from_ld };
             if (at > 0)
-                begin = (start){ to, s->ldc };
+                begin = (sums_from){ to, s->ldc };
             if (i % made == 0)
                 load_tiles(left, a + (s->trans_a ? at * s->lda : i * s->lda + at), s->lda,
                            least(s->m - i, made), k, !s->trans_a, 1);
@@ -413,16 +413,16 @@ int nn_tiles_feed_forward(nn_products how, float *y, float *hidden, const float 
     __m512i *w1 = left + left_words(BLOCK, d), *w2 = w1 + left_words(ff, d), *h = (void *)hidden;
     load_tiles(w1, w->w1, d, ff, d, 1, 0);
     load_tiles(w2, w->w2, ff, d, ff, 1, 0);
-    block_product *multiply = begin(how);
+    block_product *multiply = product_begin(how);
     for (size_t i = 0; i < n; i += BLOCK, h += left_words(BLOCK, ff)) {
         load_tiles(left, x + i * d, d, least(n - i, BLOCK), d, 1, 1);
         for (size_t j = 0; j < out; j++) {
-            multiply(block, BLOCK, (start){ w->b1 + j * BLOCK, 0 }, left,
+            multiply(block, BLOCK, (sums_from){ w->b1 + j * BLOCK, 0 }, left,
                      w1 + j * left_words(BLOCK, d), in);
             keep_positive(h + j * SIDE, h + (out + j) * SIDE, block);
         }
-        multiply_rows(multiply, y + i * d, &second, (start){ w->b2, 0 }, least(n - i, BLOCK), h, w2,
-                      out);
+        multiply_rows(multiply, y + i * d, &second, (sums_from){ w->b2, 0 }, least(n - i, BLOCK), h,
+                      w2, out);
     }
     end(how);
     free(left);
@@ -493,7 +493,7 @@ int nn_tiles_feed_backward(nn_products how, float *dx, const nn_feed_gradient *g
         return 0;
     load_tiles(t.w2, w->w2, ff, ff, d, 0, 0);
     load_tiles(t.w1, w->w1, d, d, ff, 0, 0);
-    block_product *multiply = begin(how);
+    block_product *multiply = product_begin(how);
     for (size_t at = 0; at < n;
          at += STRETCH, dy += STRETCH * d, x += STRETCH * d, dx += STRETCH * d) {
         const size_t rows = least(n - at, STRETCH), steps = tiles(rows, BLOCK);
@@ -503,20 +503,21 @@ int nn_tiles_feed_backward(nn_products how, float *dx, const nn_feed_gradient *g
             __m512i *to = t.dh + left_words(i, ff);
             load_tiles(t.left, dy + i * d, d, least(rows - i, BLOCK), d, 1, 1);
             for (size_t j = 0; j < out; j++) {
-                multiply(block, BLOCK, (start){ NULL, 0 }, t.left, t.w2 + j * left_words(BLOCK, d),
-                         in);
+                multiply(block, BLOCK, (sums_from){ NULL, 0 }, t.left,
+                         t.w2 + j * left_words(BLOCK, d), in);
                 keep_where(to + j * SIDE, to + (out + j) * SIDE, g->b1 + j * BLOCK, block,
                            of_h + j * SIDE, of_h + (out + j) * SIDE);
             }
-            multiply_rows(multiply, dx + i * d, &inputs, (start){ NULL, 0 }, least(rows - i, BLOCK),
-                          to, t.w1, out);
+            multiply_rows(multiply, dx + i * d, &inputs, (sums_from){ NULL, 0 },
+                          least(rows - i, BLOCK), to, t.w1, out);
         }
         load_tiles(t.rows, dy, d, d, rows, 0, 1);
         for (size_t j = 0; j < out; j++) { /* dw2 += dy' h */
             turn(t.turned, h, j, out, steps, 0);
             for (size_t i = 0; i < in; i++) {
                 float *to = g->w2 + i * BLOCK * ff + j * BLOCK;
-                multiply(to, ff, (start){ to, ff }, t.rows + i * 2 * steps * SIDE, t.turned, steps);
+                multiply(to, ff, (sums_from){ to, ff }, t.rows + i * 2 * steps * SIDE, t.turned,
+                         steps);
             }
         }
         load_tiles(t.rows, x, d, d, rows, 0, 0);
@@ -524,7 +525,8 @@ int nn_tiles_feed_backward(nn_products how, float *dx, const nn_feed_gradient *g
             turn(t.turned, t.dh, j, out, steps, 1);
             for (size_t i = 0; i < in; i++) {
                 float *to = g->w1 + j * BLOCK * d + i * BLOCK;
-                multiply(to, d, (start){ to, d }, t.turned, t.rows + i * 2 * steps * SIDE, steps);
+                multiply(to, d, (sums_from){ to, d }, t.turned, t.rows + i * 2 * steps * SIDE,
+                         steps);
             }
         }
     }
