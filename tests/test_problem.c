@@ -414,7 +414,7 @@ static void weights_count_rows(void **state)
     memset(weight, 0, t.rows * sizeof *weight);
     weight[0] = 1;
     assert_int_equal(regress_problem_weighted(&p, &t, weight, 1, a, &st), SNIP_FORMAT);
-    assert_non_null(strstr(st.msg, "1 rows of a weight above 0"));
+    assert_non_null(strstr(st.msg, "1 row of a weight above 0"));
 }
 
 /* The model ----------------------------------------------------------------------------------- */
@@ -514,6 +514,24 @@ static void the_seed_does_not_move_vectors(void **state)
     assert_true(model_dot(z, z + latent, latent) > 1 - 1e-5);
 }
 
+/* Log-uniform columns of a few decades pass, those of many are told of. */
+static void uneven_columns_are_told(void **state)
+{
+    arena *a = *state;
+    regress_table t = table_of("a*x2", ROWS, a);
+    double *wide = arena_array(a, ROWS, sizeof *wide), *few = arena_array(a, ROWS, sizeof *few);
+    const double *x[COLUMNS] = { wide, t.x[1], few, t.x[3] };
+    for (size_t i = 0; i < ROWS; i++) {
+        wide[i] = -pow(10, 6 * (double)i / ROWS);
+        few[i] = pow(10, 2 * (double)i / ROWS);
+    }
+    t.x = x;
+    regress_problem p;
+    assert_int_equal(regress_problem_make(&p, &t, 1, a, NULL), SNIP_OK);
+    assert_non_null(strstr(regress_problem_uneven(&p, 0, a), p.names.name[0]));
+    assert_null(regress_problem_uneven(&p, 1, a));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -534,6 +552,7 @@ int main(void)
         ARENA_TEST(models_are_told_apart),
         ARENA_TEST(tables_are_unit_vectors),
         ARENA_TEST(the_seed_does_not_move_vectors),
+        ARENA_TEST(uneven_columns_are_told),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -71,6 +71,9 @@ int cli_task_table(const cli_command *self, cli_task *task, const char *path)
     const char *note;
     for (size_t k = 0; !task->quiet && (note = regress_problem_note(&task->p, k, task->a)); k++)
         fprintf(stderr, "snip %s: %s\n", self->name, note);
+    for (size_t k = 0;
+         task->t && !task->quiet && (note = regress_problem_uneven(&task->p, k, task->a)); k++)
+        fprintf(stderr, "snip %s: %s\n", self->name, note);
     return 1;
 }
 

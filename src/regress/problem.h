@@ -122,4 +122,7 @@ int regress_problem_errors(regress_errors *out, expr e, const regress_problem *p
  */
 const char *regress_problem_note(const regress_problem *p, size_t k, arena *a);
 
+/* The same for those who are shown similarities: inputs that are unlike what the model knows. */
+const char *regress_problem_uneven(const regress_problem *p, size_t k, arena *a);
+
 #endif
