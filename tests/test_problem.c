@@ -214,6 +214,26 @@ static void inputs_of_any_size_are_standardised(void **state)
     }
 }
 
+/* What is standardised already stays as it is, and formulas of it, too. */
+static void standardised_inputs_stay(void **state)
+{
+    arena *a = *state;
+    regress_table t = table_of("a*x2", ROWS, a);
+    regress_problem p;
+    expr out;
+    assert_int_equal(regress_problem_make(&p, &t, 1, a, NULL), SNIP_OK);
+    const double *x[COLUMNS] = { p.standard[0], p.standard[1], p.standard[2], p.standard[3] };
+    t.x = x;
+    t.y = p.y;
+    assert_int_equal(regress_problem_make(&p, &t, 2, a, NULL), SNIP_OK);
+    for (size_t j = 0; j < COLUMNS; j++)
+        assert_true(p.mean[j] == 0 && p.deviation[j] == 1);
+    expr e = parsed("sin(a)*x2", &p.names, a);
+    assert_int_equal(regress_problem_rewrite(&out, e, regress_inputs_of(e, &p), &p, a, NULL),
+                     SNIP_OK);
+    assert_int_equal(out.count, e.count);
+}
+
 static int by_value(const void *a, const void *b)
 {
     double x = *(const double *)a, y = *(const double *)b;
@@ -541,6 +561,7 @@ int main(void)
         ARENA_TEST(rewriting_is_undone),
         ARENA_TEST(a_constant_column_goes_to_zero),
         ARENA_TEST(inputs_of_any_size_are_standardised),
+        ARENA_TEST(standardised_inputs_stay),
         ARENA_TEST(a_quarter_is_held_out),
         ARENA_TEST(a_whole_table_holds_nothing_out),
         ARENA_TEST(long_tables_are_fitted_on_some_rows),

@@ -50,8 +50,12 @@ static int standardise(regress_problem *p, size_t j, arena *a)
     double deviation = numbers_safe_deviation(p->x[j], p->rows);
     /* A column that does not vary is moved to 0 and left there. */
     int varies = deviation >= DBL_MIN;
-    p->mean[j] = varies ? numbers_safe_mean(p->x[j], p->rows) : p->x[j][0];
-    p->deviation[j] = varies ? deviation : 1;
+    double mean = varies ? numbers_safe_mean(p->x[j], p->rows) : p->x[j][0];
+    /* A column that is standardised already is left as it is: formulas would get numbers like 1e-17
+     * in them, which no formula of the training has. */
+    const double rounding = 1e-12;
+    p->mean[j] = varies && fabs(mean) <= rounding * deviation ? 0 : mean;
+    p->deviation[j] = !varies || fabs(deviation - 1) <= rounding ? 1 : deviation;
     p->low[j] = INFINITY;
     p->high[j] = -INFINITY;
     for (size_t i = 0; i < p->rows; i++) {
