@@ -161,6 +161,33 @@ static void gains_are_those_of_the_best_edits(void **state)
 }
 
 /* Slope and intercept of y over the first rows of input 0. */
+/* With constants as given, a model of forms looks at them, and at no unit of y. */
+static void given_constants_count_and_units_do_not(void **state)
+{
+    arena *a = *state;
+    model_opened t = { .m = untrained_forms_model(1, a), .tree = 1 };
+    const regress_explain_how how = { .refit = 0, .list = 0, .threads = 1 };
+    static const char *const formulas[] = { "2.5*sin(a) + x2", "2500*sin(a) + 1000*x2",
+                                            "7.5*sin(a) + x2" };
+    regress_explanation x[COUNT(formulas)];
+    for (size_t i = 0; i < COUNT(formulas); i++) {
+        regress_table table = table_of("2*sin(a) + x2", 60, a);
+        double *y = arena_copy(a, table.y, 60 * sizeof *y);
+        for (int k = 0; k < 60; k++)
+            y[k] *= i == 1 ? 1000 : 1;
+        table.y = y;
+        regress_problem p;
+        assert_int_equal(regress_problem_make(&p, &table, 1, a, NULL), SNIP_OK);
+        expr e = parsed(formulas[i], &p.names, a);
+        assert_int_equal(regress_explain(&x[i], e, &p, &t, &how, a, NULL), SNIP_OK);
+    }
+    assert_true(fabs(x[0].similarity - x[1].similarity) < 1e-5);
+    assert_true(fabs(x[0].similarity - x[2].similarity) > 1e-4);
+    for (size_t i = 0; i < x[0].e.count; i++)
+        if (x[0].e.node[i].op == EXPR_SIN)
+            assert_true(fabs(x[0].gain[i] - x[1].gain[i]) < 1e-5);
+}
+
 static void line_of(double *slope, double *intercept, const regress_problem *p, size_t rows)
 {
     double mx = 0, my = 0, xx = 0, xy = 0, n = (double)rows;
@@ -371,6 +398,7 @@ int main(void)
         ARENA_TEST(edits_without_memory_fail),
         ARENA_TEST(edits_are_told_in_words),
         ARENA_TEST(gains_are_those_of_the_best_edits),
+        ARENA_TEST(given_constants_count_and_units_do_not),
         ARENA_TEST(answers_have_constants_of_all_rows),
         ARENA_TEST(true_laws_are_seldom_found_wrong),
         ARENA_TEST(planted_errors_are_found),

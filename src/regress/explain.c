@@ -304,12 +304,22 @@ static int by_gain(const void *left, const void *right)
     return a->kind != b->kind ? (int)a->kind - (int)b->kind : a->to - b->to;
 }
 
+/* Cosines: of forms, or with the constants as given, where these are part of the question. */
+static snip_code look(regress_nearness *out, const expr *e, size_t n, const regress_problem *p,
+                      const model_opened *t, const regress_explain_how *how, arena *a,
+                      snip_status *st)
+{
+    return how->refit ? regress_similarities(out, e, n, p, t, how->threads, a, st)
+                      : regress_similarities_given(out, e, n, p, t, how->threads, a, st);
+}
+
 /* The formula's own cosine, before there are edits. */
 static snip_code measure_whole(regress_explanation *x, const regress_problem *p,
-                               const model_opened *t, int threads, arena *a, snip_status *st)
+                               const model_opened *t, const regress_explain_how *how, arena *a,
+                               snip_status *st)
 {
     regress_nearness near = { .similarity = NAN };
-    snip_code code = regress_similarities(&near, &x->e, 1, p, t, threads, a, st);
+    snip_code code = look(&near, &x->e, 1, p, t, how, a, st);
     x->similarity = near.similarity;
     if (code != SNIP_OK || !isnan(x->similarity))
         return code;
@@ -319,7 +329,7 @@ static snip_code measure_whole(regress_explanation *x, const regress_problem *p,
 
 /* Cosines of all edits; those without words are dropped. */
 static snip_code measure(regress_explanation *x, const regress_problem *p, const model_opened *t,
-                         int threads, arena *a, snip_status *st)
+                         const regress_explain_how *how, arena *a, snip_status *st)
 {
     size_t n = x->edits;
     expr *e = arena_array(a, n, sizeof *e);
@@ -328,7 +338,7 @@ static snip_code measure(regress_explanation *x, const regress_problem *p, const
         return status_nomem(st);
     for (size_t i = 0; i < n; i++)
         e[i] = x->edit[i].e;
-    snip_code code = regress_similarities(near, e, n, p, t, threads, a, st);
+    snip_code code = look(near, e, n, p, t, how, a, st);
     if (code != SNIP_OK)
         return code;
     for (size_t i = 0; i < n; i++) {
@@ -591,7 +601,7 @@ static snip_code measure_pairs(regress_explanation *x, const regress_problem *p,
                                    .threads = what->threads };
     snip_code code = regress_rank(c, n, p, NULL, &how, a, st);
     if (code == SNIP_OK)
-        code = regress_similarities(near, e, n, p, t, what->threads, a, st);
+        code = look(near, e, n, p, t, what, a, st);
     for (size_t i = 0; i < n && code == SNIP_OK; i++) {
         regress_edit *edit = &x->pair[c[i].place];
         edit->errors = c[i].given;
@@ -685,14 +695,14 @@ snip_code regress_explain_begin(regress_explanation *out, expr e, const regress_
     if (isnan(x.errors.loss[0]))
         return status_fail(st, SNIP_UNSUPPORTED, 0,
                            "the formula has no finite value in some row of the table");
-    if ((code = measure_whole(&x, p, t, how->threads, a, st)) != SNIP_OK)
+    if ((code = measure_whole(&x, p, t, how, a, st)) != SNIP_OK)
         return code;
     int listed = list_edits(&x, e, p, a);
     x.gain = arena_array(a, x.e.count, sizeof *x.gain);
     x.best = arena_array(a, x.e.count, sizeof *x.best);
     if (!listed || !x.gain || !x.best || !keep_real(x.edit, &x.edits, x.e, p, a))
         return status_nomem(st);
-    if ((code = measure(&x, p, t, how->threads, a, st)) != SNIP_OK)
+    if ((code = measure(&x, p, t, how, a, st)) != SNIP_OK)
         return code;
     note_best(&x);
     x.wanted = to_refit(&x, p, how);

@@ -72,7 +72,8 @@ typedef struct regress_explanation {
 } regress_explanation;
 
 typedef struct regress_explain_how {
-    int refit;   /* the formula's constants first */
+    int refit;   /* the formula's constants first, and look at forms; else cosines are of formulas
+                  * with the constants given */
     size_t list; /* edits to refit, those with the largest gain; 0: none, and no evidence */
     int all;     /* refit all of them where that takes no more than some seconds */
     int threads;

@@ -303,9 +303,12 @@ static int draw_rows(model_item *item, const regress_problem *p, regress_inputs 
             return 0;
     }
     double *y = arena_array(a, take, sizeof *y);
+    double unit = view == REGRESS_SCALED        ? numbers_safe_deviation(p->y, p->rows)
+                  : view == REGRESS_FORM_TURNED ? -1
+                                                : 1;
     for (size_t i = 0; i < take && y; i++)
-        y[i] = (view == REGRESS_FORM_TURNED ? -1 : 1) * p->y[whole ? i : (size_t)at[i]];
-    *item = (model_item){ .x = x, .dim = dim, .rows = take, .y = y, .form = view != REGRESS_EXACT };
+        y[i] = p->y[whole ? i : (size_t)at[i]] / unit;
+    *item = (model_item){ .x = x, .dim = dim, .rows = take, .y = y, .form = view >= REGRESS_FORM };
     return y != NULL;
 }
 
@@ -319,7 +322,7 @@ snip_code regress_problem_embed(const regress_problem *p, regress_inputs inputs,
         return status_fail(st, SNIP_UNSUPPORTED, 0,
                            "the table has %d inputs and the model reads %d; choose among them", dim,
                            config->dims);
-    if (view != REGRESS_EXACT && !config->forms)
+    if (view >= REGRESS_FORM && !config->forms)
         return status_fail(st, SNIP_UNSUPPORTED, 0, "the model was not trained to read forms");
     size_t take = p->rows < DATA_POINTS ? p->rows : DATA_POINTS;
     int draws = take < p->rows ? DRAWS : 1;
@@ -446,6 +449,27 @@ snip_code regress_problem_rewrite(expr *out, expr e, regress_inputs inputs,
                                   const regress_problem *p, arena *a, snip_status *st)
 {
     return rewrite(out, e, inputs, p, 1, a, st);
+}
+
+snip_code regress_problem_scaled(expr *out, expr e, regress_inputs inputs, const regress_problem *p,
+                                 arena *a, snip_status *st)
+{
+    expr times = { arena_zero(a, 2 * sizeof *times.node + e.count * sizeof *times.node),
+                   e.count + 2 };
+    if (!times.node)
+        return status_nomem(st);
+    times.node[0].op = EXPR_MUL;
+    times.node[1] = (expr_node){ .op = EXPR_NUMBER,
+                                 .fixed = 1,
+                                 .value = 1 / numbers_safe_deviation(p->y, p->rows) };
+    memcpy(times.node + 2, e.node, e.count * sizeof *e.node);
+    expr_measure(times);
+    /* Other units make other spellings, 2*(a + b) and 2*a + 2*b: one is as good as the other. */
+    expr_form form;
+    snip_code code = expr_canonical(&form, times, a, st);
+    if (code == SNIP_NOMEM)
+        return code;
+    return regress_problem_rewrite(out, code == SNIP_OK ? form.e : times, inputs, p, a, st);
 }
 
 snip_code regress_problem_form(expr_form *out, expr e, regress_inputs inputs,

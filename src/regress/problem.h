@@ -86,7 +86,12 @@ regress_inputs regress_inputs_of(expr e, const regress_problem *p);
 
 /* How a table is looked at. The form view knows y but for its unit and its direction, so a form is
  * held against the table and against the table turned upside down. */
-typedef enum regress_view { REGRESS_EXACT, REGRESS_FORM, REGRESS_FORM_TURNED } regress_view;
+typedef enum regress_view {
+    REGRESS_EXACT,
+    REGRESS_SCALED, /* exact, of y in units of its deviation: any unit is the same */
+    REGRESS_FORM,
+    REGRESS_FORM_TURNED
+} regress_view;
 
 /* The vector of the table with these inputs: several draws of as many rows as the model takes,
  * averaged. Fails if the model reads fewer inputs than the set has, or has no such view. */
@@ -98,6 +103,10 @@ snip_code regress_problem_embed(const regress_problem *p, regress_inputs inputs,
  * is the same on the table is looked at then, and SNIP_UNSUPPORTED if it is not. */
 snip_code regress_problem_rewrite(expr *out, expr e, regress_inputs inputs,
                                   const regress_problem *p, arena *a, snip_status *st);
+
+/* The same of e in units of y's deviation, for REGRESS_SCALED. */
+snip_code regress_problem_scaled(expr *out, expr e, regress_inputs inputs, const regress_problem *p,
+                                 arena *a, snip_status *st);
 
 /* The form of e on this table: its canonical structure in standardised inputs. What standardising
  * brings in is fixed, the numbers of e that a refit may move are free. */

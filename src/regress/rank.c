@@ -33,7 +33,8 @@ typedef struct table_vector {
 } table_vector;
 
 static snip_code table_of(const float **out, table_vector **all, regress_inputs inputs,
-                          const regress_problem *p, model_space *space, arena *a, snip_status *st)
+                          const regress_problem *p, int given, model_space *space, arena *a,
+                          snip_status *st)
 {
     for (const table_vector *v = *all; v; v = v->next)
         if (v->inputs == inputs) {
@@ -48,19 +49,21 @@ static snip_code table_of(const float **out, table_vector **all, regress_inputs 
     *v = (table_vector){ inputs, z, *all };
     *all = v;
     *out = z;
-    if (!space->m->config.forms)
-        return regress_problem_embed(p, inputs, REGRESS_EXACT, space, z, st);
+    if (!space->m->config.forms || given)
+        return regress_problem_embed(p, inputs, given ? REGRESS_SCALED : REGRESS_EXACT, space, z,
+                                     st);
     snip_code code = regress_problem_embed(p, inputs, REGRESS_FORM, space, z, st);
     return code == SNIP_OK
                ? regress_problem_embed(p, inputs, REGRESS_FORM_TURNED, space, z + latent, st)
                : code;
 }
 
-snip_code regress_words(model_words *out, expr e, regress_inputs inputs, const regress_problem *p,
-                        const model_opened *t, arena *a, arena *tmp, snip_status *st)
+/* `given`: with the constants that it has. */
+static snip_code words_of(model_words *out, expr e, regress_inputs inputs, const regress_problem *p,
+                          int given, const model_opened *t, arena *a, arena *tmp, snip_status *st)
 {
     arena_pos mark = arena_mark(tmp);
-    int forms = t->m->config.forms;
+    int forms = t->m->config.forms && !given;
     const model_words_how how = model_reads(t, forms ? MODEL_CORE : MODEL_EXACT, NULL);
     expr read = { 0 };
     snip_code code;
@@ -71,7 +74,8 @@ snip_code regress_words(model_words *out, expr e, regress_inputs inputs, const r
             code = status_fail(st, SNIP_UNSUPPORTED, 0, "a constant has no form");
         read = form.core;
     } else {
-        code = regress_problem_rewrite(&read, e, inputs, p, tmp, st);
+        code = given ? regress_problem_scaled(&read, e, inputs, p, tmp, st)
+                     : regress_problem_rewrite(&read, e, inputs, p, tmp, st);
     }
     if (code == SNIP_OK)
         code = model_words_make(out, read, &how, a, tmp, st);
@@ -80,6 +84,12 @@ snip_code regress_words(model_words *out, expr e, regress_inputs inputs, const r
         code = status_nomem(st);
     arena_reset(tmp, mark);
     return code;
+}
+
+snip_code regress_words(model_words *out, expr e, regress_inputs inputs, const regress_problem *p,
+                        const model_opened *t, arena *a, arena *tmp, snip_status *st)
+{
+    return words_of(out, e, inputs, p, 0, t, a, tmp, st);
 }
 
 regress_inputs regress_inputs_held(expr e, const regress_problem *p, regress_inputs matter,
@@ -101,7 +111,8 @@ typedef struct comparison {
     const regress_problem *p;
     const model_opened *t;
     int threads;
-    model_space *space;    /* for all formulas and tables */
+    int given;          /* formulas have the constants that they have, whatever the model reads */
+    model_space *space; /* for all formulas and tables */
     regress_inputs matter; /* inputs that every formula is held against, beside its own */
     table_vector *tables;
     arena *keep;          /* tables, and what a batch is listed in */
@@ -115,8 +126,8 @@ static void read_all(comparand *k, const expr *e, size_t n, const comparison *c)
     for (size_t i = 0; i < n; i++) {
         int t = omp_get_thread_num();
         k[i].inputs = regress_inputs_held(e[i], c->p, c->matter, c->t);
-        k[i].why.code = regress_words(&k[i].words, e[i], k[i].inputs, c->p, c->t, c->batch[t],
-                                      c->tmp[t], &k[i].why);
+        k[i].why.code = words_of(&k[i].words, e[i], k[i].inputs, c->p, c->given, c->t, c->batch[t],
+                                 c->tmp[t], &k[i].why);
     }
 }
 
@@ -141,7 +152,8 @@ static snip_code compare_batch(regress_nearness *out, const expr *e, size_t n, c
         out[i] = (regress_nearness){ .similarity = NAN };
         if (k[i].why.code == SNIP_OK) {
             item[count] = (model_item){ .words = &k[i].words, .node = MODEL_WHOLE };
-            code = table_of(&table[count++], &c->tables, k[i].inputs, c->p, c->space, c->keep, st);
+            code = table_of(&table[count++], &c->tables, k[i].inputs, c->p, c->given, c->space,
+                            c->keep, st);
         } else if (k[i].why.code == SNIP_NOMEM ||
                    !(out[i].why = arena_text(a, reason, strlen(reason)))) {
             code = status_nomem(st);
@@ -153,7 +165,7 @@ static snip_code compare_batch(regress_nearness *out, const expr *e, size_t n, c
         if (k[i].why.code != SNIP_OK)
             continue;
         const float *row = rows + r * latent, *to = table[r++];
-        out[i].similarity = model_nearer(row, &to, c->t->m->config.forms, latent);
+        out[i].similarity = model_nearer(row, &to, c->t->m->config.forms && !c->given, latent);
         out[i].form = arena_copy(a, row, latent * sizeof *row);
         out[i].table = arena_copy(a, to, latent * sizeof *to);
         if (!out[i].form || !out[i].table)
@@ -181,11 +193,12 @@ static arena **arenas_new(int n)
     return a;
 }
 
-snip_code regress_similarities(regress_nearness *out, const expr *e, size_t n,
-                               const regress_problem *p, const model_opened *t, int threads,
-                               arena *a, snip_status *st)
+/* Many parameters: those of regress_similarities. */
+static snip_code similarities(regress_nearness *out, const expr *e, size_t n,
+                              const regress_problem *p, int given, const model_opened *t,
+                              int threads, arena *a, snip_status *st)
 {
-    comparison c = { .p = p, .t = t, .threads = threads > 0 ? threads : 1 };
+    comparison c = { .p = p, .t = t, .threads = threads > 0 ? threads : 1, .given = given };
     c.matter = regress_inputs_that_matter(p);
     c.space = model_space_new(t->m, t->tree, c.threads);
     c.keep = arena_new(0);
@@ -199,6 +212,20 @@ snip_code regress_similarities(regress_nearness *out, const expr *e, size_t n,
     arenas_free(c.batch, c.threads);
     arenas_free(c.tmp, c.threads);
     return code;
+}
+
+snip_code regress_similarities(regress_nearness *out, const expr *e, size_t n,
+                               const regress_problem *p, const model_opened *t, int threads,
+                               arena *a, snip_status *st)
+{
+    return similarities(out, e, n, p, 0, t, threads, a, st);
+}
+
+snip_code regress_similarities_given(regress_nearness *out, const expr *e, size_t n,
+                                     const regress_problem *p, const model_opened *t, int threads,
+                                     arena *a, snip_status *st)
+{
+    return similarities(out, e, n, p, t->m->config.forms, t, threads, a, st);
 }
 
 /* How many constants of e can be fitted. Returns 0 when memory is out. */

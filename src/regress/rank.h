@@ -84,6 +84,13 @@ snip_code regress_similarities(regress_nearness *out, const expr *e, size_t n,
                                const regress_problem *p, const model_opened *t, int threads,
                                arena *a, snip_status *st);
 
+/* The same of formulas whose constants are part of what they say, also for a model that reads
+ * forms: in its exact view, with y in units of its deviation, so that units do not count. A model
+ * without forms sees what it always sees. */
+snip_code regress_similarities_given(regress_nearness *out, const expr *e, size_t n,
+                                     const regress_problem *p, const model_opened *t, int threads,
+                                     arena *a, snip_status *st);
+
 /* What regress_similarities is made of, for those who embed many formulas and tables at once. The
  * words of a formula in the user's inputs, in `a`, or why it has none: as it is, or the core of its
  * form. `tmp`, another arena, is left as found. */
