@@ -397,7 +397,7 @@ refuses 2 '--threads wants a whole number' rank t.csv formulas.txt --threads man
 refuses 2 '--out needs a value' rank t.csv formulas.txt --out
 refuses 1 'empty.txt: the table is empty' rank empty.txt formulas.txt --out left
 refuses 1 'has one column' rank column.csv formulas.txt --out left
-refuses 1 'the table has 1 rows; at least 4 are needed' rank row.csv formulas.txt --out left
+refuses 1 'the table has 1 row; at least 4 are needed' rank row.csv formulas.txt --out left
 refuses 1 'the table has no rows' rank head.csv formulas.txt
 refuses 1 "two columns are called 'a'" rank twice.csv formulas.txt
 refuses 1 "line 5, column 'speed .m/s.': not a finite number" rank holes.csv formulas.txt --out left
