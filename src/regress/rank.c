@@ -58,7 +58,7 @@ static snip_code table_of(const float **out, table_vector **all, regress_inputs 
                : code;
 }
 
-/* `given`: with the constants that it has. */
+/* `given`: with the constants that it has. Many parameters: those of regress_words, and that. */
 static snip_code words_of(model_words *out, expr e, regress_inputs inputs, const regress_problem *p,
                           int given, const model_opened *t, arena *a, arena *tmp, snip_status *st)
 {
