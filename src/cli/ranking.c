@@ -160,8 +160,7 @@ static void put_notes(FILE *f, const regress_candidate *c, size_t shown, size_t 
             "rows. Such errors say nothing\n",
             full, full == 1 ? "has" : "have", first + 1, c[first].constants, c[first].fitted_rows);
     if (is_crossed(c, shown))
-        fprintf(f,
-                "few rows: loss and front are judged by %d-fold cross-validation\n",
+        fprintf(f, "few rows: loss and front are judged by %d-fold cross-validation\n",
                 regress_folds(task->p.rows));
     if (task->p.train == task->p.rows)
         fprintf(f, "no rows held out: the table has fewer than %d\n", REGRESS_HOLD_OUT_MIN);
