@@ -483,18 +483,6 @@ static expr with_constant(expr e, size_t i, const regress_problem *p, arena *a)
     return expr_splice(e, i, sum, a);
 }
 
-/* The canonical structure of e, where it has one, and its number of constants. Returns 0 when
- * memory is out. */
-static int reduce(expr *out, size_t *constants, expr e, arena *a)
-{
-    expr_form form = { .hash = 0 };
-    snip_code code = expr_canonical(&form, e, a, NULL);
-    *out = code == SNIP_OK ? form.e : e;
-    size_t *node = code != SNIP_NOMEM ? arena_array(a, out->count, sizeof *node) : NULL;
-    *constants = node ? expr_constants(*out, node) : 0;
-    return node != NULL;
-}
-
 /* Adds the edits of kind REGRESS_ADD to *edit, at the whole and at each input, where they add a
  * constant to the function, which a + b*x gives no room for, and are not the same there. A missing
  * zero point is the commonest fault of all in a laboratory. Returns 0 when memory is out. */
@@ -504,7 +492,7 @@ static int list_added(regress_edit **edit, size_t *count, expr e, expr given,
     regress_edit *more = arena_array(a, *count + e.count, sizeof *more);
     expr *added = arena_array(a, e.count, sizeof *added), reduced;
     size_t before, after, n = 0;
-    if (!more || !added || !reduce(&reduced, &before, e, a))
+    if (!more || !added || regress_canonical(&reduced, &before, e, a, NULL) != SNIP_OK)
         return 0;
     memcpy(more, *edit, *count * sizeof *more);
     *edit = more;
@@ -512,7 +500,7 @@ static int list_added(regress_edit **edit, size_t *count, expr e, expr given,
         if (i > 0 && e.node[i].op != EXPR_VARIABLE)
             continue;
         expr sum = with_constant(e, i, p, a);
-        if (!sum.node || !reduce(&reduced, &after, sum, a))
+        if (!sum.node || regress_canonical(&reduced, &after, sum, a, NULL) != SNIP_OK)
             return 0;
         int other = after > before;
         for (size_t k = 0; k < n; k++)

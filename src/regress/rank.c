@@ -269,8 +269,7 @@ static expr generic(expr e, arena *a)
     return out;
 }
 
-/* The canonical structure of e, if there is one, and its number of constants. */
-static snip_code canonical(expr *out, size_t *constants, expr e, arena *a, snip_status *st)
+snip_code regress_canonical(expr *out, size_t *constants, expr e, arena *a, snip_status *st)
 {
     expr_form form;
     snip_code code = expr_canonical(&form, e, a, st);
@@ -293,12 +292,12 @@ static snip_code structure(expr *out, expr e, const regress_problem *p, arena *a
         return status_nomem(st);
     if (own < 2 || own > REGRESS_FIT_CONSTANTS_MAX || has_zero(e))
         return SNIP_OK;
-    snip_code code = canonical(&form, &fewer, e, a, st);
+    snip_code code = regress_canonical(&form, &fewer, e, a, st);
     if (code != SNIP_OK || fewer >= own || regress_inputs_of(form, p) != regress_inputs_of(e, p))
         return code;
     if (!(other = generic(e, a)).node)
         return status_nomem(st);
-    code = canonical(&other, &others, other, a, st);
+    code = regress_canonical(&other, &others, other, a, st);
     if (code == SNIP_OK && others == fewer)
         *out = form;
     return code;

@@ -70,6 +70,9 @@ enum { REGRESS_DIGITS_MANY = 12 };
 char *regress_shown(const regress_candidate *c, snip_format format, const regress_problem *p,
                     int *digits, arena *a);
 
+/* The canonical structure of e, e itself where it has none, and its number of constants. */
+snip_code regress_canonical(expr *out, size_t *constants, expr e, arena *a, snip_status *st);
+
 /* How near a formula is to a table. */
 typedef struct regress_nearness {
     double similarity;         /* cosine; NaN where the model has no words for the formula */
