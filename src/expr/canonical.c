@@ -73,7 +73,7 @@ static int same_number(num a, num b)
            (!a.free && fabs(a.v - b.v) <= rounding * fmin(fabs(a.v), fabs(b.v)));
 }
 
-/* The same for all parts that are the same: fixed numbers are left out. */
+/* Equal for parts that are the same. Fixed numbers, which may differ by rounding, are left out. */
 static uint64_t part_key(const part *t)
 {
     uint64_t shift = t->shift.free ? bits(t->shift.v) : 3;

@@ -531,15 +531,15 @@ const char *regress_problem_note(const regress_problem *p, size_t k, arena *a)
 
 const char *regress_problem_uneven(const regress_problem *p, size_t k, arena *a)
 {
-    /* Of a column that is log-uniform over four decades the mean is .5 deviations above the least
-     * value, of an even one 1.7 above. Training tables have few such. */
+    /* In a column that is log-uniform over four decades the mean lies .53 deviations above the
+     * least value, in an even one 1.7. Training tables have few of the former. */
     const double least = 0.55;
     text note = { .a = a };
     for (size_t j = 0; j < p->dim; j++)
         if (p->low[j] < p->high[j] && (p->low[j] > -least || p->high[j] < least) && k-- == 0) {
             text_add(&note,
-                     "most values of %s lie near one end of its range: similarities say little "
-                     "there, and a column of its logarithm may help",
+                     "most values of %s lie near one end of its range: similarities say little, "
+                     "and a column with its logarithm may help",
                      p->names.name[j]);
             return text_end(&note);
         }

@@ -104,7 +104,8 @@ snip_code regress_problem_embed(const regress_problem *p, regress_inputs inputs,
 snip_code regress_problem_rewrite(expr *out, expr e, regress_inputs inputs,
                                   const regress_problem *p, arena *a, snip_status *st);
 
-/* The same of e in units of y's deviation, for REGRESS_SCALED. */
+/* The same for e in units of y's deviation and in its canonical structure: what goes with
+ * REGRESS_SCALED. */
 snip_code regress_problem_scaled(expr *out, expr e, regress_inputs inputs, const regress_problem *p,
                                  arena *a, snip_status *st);
 
