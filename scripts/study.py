@@ -33,6 +33,7 @@ MUON = {"optimizer": "muon", "muon_lr": 4.5e-3}
 AVERAGE = {"average": 0.99}
 SECOND = {**VALUE, **MUON, **AVERAGE}
 SLOPES = {"slopes": "yes"}
+SURFACE = {**SLOPES, "surface": "yes"}
 FORMS = {"forms": "yes", "forms_share": 0.5}
 WIDE = {"d": 128, "channels": 4, "ff": 512, "layers": 4}
 VARIANTS = {
@@ -52,6 +53,9 @@ VARIANTS = {
     "second forms laws": {**SECOND, **FORMS, "laws": 0.3},
     "second forms laws slopes": {**SECOND, **FORMS, **SLOPES, "laws": 0.3},
     "second forms laws slopes refits": {**SECOND, **FORMS, **SLOPES, "laws": 0.3, "refits": 2},
+    "second surface": {**SECOND, **SURFACE},
+    "second forms laws surface": {**SECOND, **FORMS, **SURFACE, "laws": 0.3},
+    "second forms laws surface refits": {**SECOND, **FORMS, **SURFACE, "laws": 0.3, "refits": 2},
     "d 128 base": WIDE,
     "d 128 second": {**WIDE, **SECOND},
     "d 128 second forms laws": {**WIDE, **SECOND, **FORMS, "laws": 0.3},

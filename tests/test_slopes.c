@@ -71,7 +71,7 @@ static const float *features(const char *text, size_t i, int form, arena *a)
 {
     expr e = parsed(text, NULL, a);
     float *out = arena_array(a, e.count * F, sizeof *out);
-    assert_true(i < e.count && model_slopes(out, e, form, a));
+    assert_true(i < e.count && model_slopes(out, NULL, e, form, a));
     return out + i * F;
 }
 
@@ -119,9 +119,9 @@ static void forms_hide_their_constants(void **state)
                             features("-2*x0 - exp(33.5*x1)", 1, 0, a), bytes);
     expr e = parsed("x0*-2.5", NULL, a);
     float free[3 * F], fixed[3 * F];
-    assert_true(e.count == 3 && model_slopes(free, e, 1, a));
+    assert_true(e.count == 3 && model_slopes(free, NULL, e, 1, a));
     expr_set_fixed(e, 1);
-    assert_true(model_slopes(fixed, e, 1, a));
+    assert_true(model_slopes(fixed, NULL, e, 1, a));
     assert_true(free[F + 1] == 1 && fixed[F + 1] == -1);
 }
 

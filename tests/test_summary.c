@@ -30,9 +30,9 @@ static const double *const *columns(void)
 static model_summary summary_of(const double *y, int most, arena *a)
 {
     model_summary s;
-    model_columns *c = model_columns_new(columns(), DIM, ROWS, a);
+    model_columns *c = model_columns_new(columns(), DIM, ROWS, 0, a);
     assert_non_null(c);
-    assert_true(model_summary_new(&s, DIM, most, a));
+    assert_true(model_summary_new(&s, DIM, most, 0, a));
     assert_true(model_summary_make(&s, c, y, 0, a));
     return s;
 }
@@ -163,7 +163,7 @@ static void forms_have_no_unit(void **state)
     static const double factor[] = { 1, 1e4, 3e-7, 1e200, 1e-200, 7 },
                         offset[] = { 0, 0, 0, 0, 0, 273.15 };
     const double *const *all = columns();
-    model_columns *c = model_columns_new(all, DIM, ROWS, *state);
+    model_columns *c = model_columns_new(all, DIM, ROWS, 0, *state);
     model_summary s[7];
     double y[ROWS], standard[ROWS];
     for (int k = 0; k < 7; k++) {
@@ -172,7 +172,7 @@ static void forms_have_no_unit(void **state)
             y[i] = k < 6 ? factor[k] * v + offset[k] : -v;
         }
         model_standardise(standard, y, ROWS);
-        assert_true(model_summary_new(&s[k], DIM, 8, *state));
+        assert_true(model_summary_new(&s[k], DIM, 8, 0, *state));
         assert_true(model_summary_make(&s[k], c, standard, 1, *state));
         double apart = 0;
         for (int i = 0; i < MODEL_SUMMARY_Y; i++)

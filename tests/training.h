@@ -31,10 +31,11 @@ static inline model_config kind_of_model(int kind)
     }
     c.values = kind == 2 || kind == 4 ? MODEL_FEATURES : MODEL_TOKENS;
     c.statistics = kind >= 3;
-    c.points = kind == 3 || kind == 6 ? 0 : c.points;
+    c.points = kind == 3 || kind >= 6 ? 0 : c.points;
     c.constants = kind >= 5 ? MODEL_CONSTANT_VALUE : MODEL_CONSTANT_TOKENS;
     c.slopes = kind >= 5;
-    c.forms = kind == 6;
+    c.forms = kind >= 6;
+    c.surface = kind == 7;
     c.hidden = 16;
     c.atoms = 5;
     return c;

@@ -42,12 +42,13 @@ static snip_code set_key(model_config *m, train_config *c, const char *setting, 
 }
 
 /* A --set that changes the configuration `given` weights have is an error, which names both. Only
- * slopes may be added: their weights start as 0, which changes nothing. */
+ * slopes and surface may be added: their weights start as 0, which changes nothing. */
 static snip_code check_kept(const model_config *given, const model_config *m, const char *setting,
                             const char *path, snip_status *st)
 {
     model_config with = *given;
     with.slopes |= m->slopes;
+    with.surface |= m->surface;
     json_t *theirs = model_config_json(&with), *ours = model_config_json(m);
     snip_code code = SNIP_OK;
     for (void *at = json_object_iter(theirs); at && code == SNIP_OK;

@@ -56,6 +56,7 @@ static const settings_key keys[] = {
     LATER_CHOICE(constants, constants,
                  "a formula's constant: SNIP's three tokens, or one of its value"),
     LATER_CHOICE(slopes, no_yes, "slopes and values of all parts of a formula at seven points"),
+    LATER_CHOICE(surface, no_yes, "slopes and values of a table's smooth surface at these points"),
     LATER_CHOICE(forms, no_yes, "a second view: forms, whose constants are free"),
 };
 const settings model_settings = { keys, sizeof keys / sizeof *keys };
@@ -120,6 +121,9 @@ snip_code model_config_check(const model_config *c, snip_status *st)
         return status_fail(st, SNIP_FORMAT, 0, "points is 0 or at least 2, not 1");
     if (c->forms && c->constants != MODEL_CONSTANT_VALUE)
         return status_fail(st, SNIP_FORMAT, 0, "forms = yes goes with constants = value");
+    if (c->surface && !(c->slopes && c->statistics))
+        return status_fail(st, SNIP_FORMAT, 0,
+                           "surface = yes goes with slopes = yes and statistics = yes");
     if (c->statistics && c->point_positions)
         return status_fail(st, SNIP_FORMAT, 0,
                            "statistics = yes goes with point_positions = no: points then follow "

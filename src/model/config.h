@@ -38,6 +38,7 @@ typedef struct model_config {
     int hidden;          /* width of the embedder's hidden layer, for features and statistics */
     int constants;       /* model_constants: how a formula's constants are read */
     int slopes;          /* whether tokens tell how the formula moves with them (model/slopes.h) */
+    int surface;         /* whether tables tell the same of a surface (model/surface.h) */
     int forms;           /* whether it was trained to read forms as well (expr_canonical) */
 } model_config;
 

@@ -324,6 +324,20 @@ static int constants_backward(const model *m, const model_formulas *f, const flo
     return good;
 }
 
+/* sum(n, d) += features(n, width) w'. Returns 0 when memory is out. */
+static int features_forward(float *sum, const float *features, const float *w, size_t n,
+                            size_t width, size_t d)
+{
+    return nn_gemm(0, 1, n, d, width, 1, features, width, w, width, 1, sum, d);
+}
+
+/* dw(d, width) += dsum' features. Returns 0 when memory is out. */
+static int features_backward(float *dw, const float *features, const float *dsum, size_t n,
+                             size_t width, size_t d)
+{
+    return nn_gemm(1, 0, d, width, n, 1, dsum, d, features, width, 1, dw, width);
+}
+
 static model_pass *formulas_forward(const model *m, const model_formulas *f, float *z, int forget,
                                     arena *a)
 {
@@ -347,8 +361,11 @@ static model_pass *formulas_forward(const model *m, const model_formulas *f, flo
             memcpy(p->sum + t * d, m->w + m->symbolic.table + f->token[t] * d, d * sizeof *p->sum);
             k->add(p->sum + t * d, m->w + m->symbolic.position + (t - f->offsets[s]) * d, d);
         }
-    if (f->slope && !nn_gemm(0, 1, n, d, MODEL_SLOPE_FEATURES, 1, f->slope, MODEL_SLOPE_FEATURES,
-                             m->w + m->symbolic.slope, MODEL_SLOPE_FEATURES, 1, p->sum, d))
+    if (f->slope &&
+        !features_forward(p->sum, f->slope, m->w + m->symbolic.slope, n, MODEL_SLOPE_FEATURES, d))
+        return NULL;
+    if (f->profile && !features_forward(p->sum, f->profile, m->w + m->symbolic.profile, n,
+                                        MODEL_PROFILE_FEATURES, d))
         return NULL;
     if (f->value && !constants_forward(m, f, p->sum, a))
         return NULL;
@@ -387,8 +404,11 @@ int model_formulas_backward(const model *m, const model_formulas *f, const model
                 k->add(grad + m->symbolic.position + (t - f->offsets[s]) * d, dsum + t * d, d);
             }
         if (f->slope)
-            good = nn_gemm(1, 0, d, MODEL_SLOPE_FEATURES, p->n, 1, dsum, d, f->slope,
-                           MODEL_SLOPE_FEATURES, 1, grad + m->symbolic.slope, MODEL_SLOPE_FEATURES);
+            good = features_backward(grad + m->symbolic.slope, f->slope, dsum, p->n,
+                                     MODEL_SLOPE_FEATURES, d);
+        if (good && f->profile)
+            good = features_backward(grad + m->symbolic.profile, f->profile, dsum, p->n,
+                                     MODEL_PROFILE_FEATURES, d);
         if (good && f->value)
             good = constants_backward(m, f, dsum, grad, tmp);
         if (f->path)

@@ -21,9 +21,10 @@ typedef struct model_formulas {
     const uint16_t *token; /* equation ids */
     const double
         *value; /* per token: of a constant that is shown, else NaN; NULL: there are none */
-    const nn_path *path; /* per token; NULL: no tree positions (S0) */
-    const float *slope;  /* MODEL_SLOPE_FEATURES per token; NULL if the model does not read them */
-    size_t rows;         /* parts to embed; each gives a row */
+    const nn_path *path;  /* per token; NULL: no tree positions (S0) */
+    const float *slope;   /* MODEL_SLOPE_FEATURES per token; NULL if the model does not read them */
+    const float *profile; /* the same, MODEL_PROFILE_FEATURES */
+    size_t rows;          /* parts to embed; each gives a row */
     const nn_span *span;
 } model_formulas;
 

@@ -11,6 +11,7 @@
 #include "expr/vec.h"
 #include "model/slopes.h"
 #include "model/summary.h"
+#include "model/surface.h"
 #include "nn/nn.h"
 
 enum { TENSORS_MAX = 64 + 64 * 40 }; /* at most 64 layers (config.c) with 40 in both encoders */
@@ -159,6 +160,12 @@ snip_code model_new(model **out, const model_config *config, arena *a, snip_stat
     }
     for (int k = 0; config->statistics && k < MODEL_SUMMARY_KINDS; k++)
         add_perceptron(m, &m->summary[k], k);
+    if (config->surface) {
+        m->surface[MODEL_KIND_Y] =
+            add(m, d, MODEL_SURFACE_Y, MODEL_ZERO, 0, -1, "summary.y.surface.weight");
+        m->surface[MODEL_KIND_INPUT] =
+            add(m, d, MODEL_SURFACE_INPUT, MODEL_ZERO, 0, -1, "summary.input.surface.weight");
+    }
     add_encoder(m, &m->numeric, "encoder_y", config->point_positions);
     m->symbolic.table = add(m, (size_t)m->vocab->equation_words, d, MODEL_NORMAL,
                             1 / sqrtf((float)d), m->vocab->zero_row, "encoder_f.embeddings.weight");
@@ -169,6 +176,9 @@ snip_code model_new(model **out, const model_config *config, arena *a, snip_stat
     if (config->slopes)
         m->symbolic.slope =
             add(m, d, MODEL_SLOPE_FEATURES, MODEL_ZERO, 0, -1, "encoder_f.slopes.weight");
+    if (config->surface)
+        m->symbolic.profile =
+            add(m, d, MODEL_PROFILE_FEATURES, MODEL_ZERO, 0, -1, "encoder_f.profiles.weight");
     add_encoder(m, &m->symbolic, "encoder_f", 1);
     m->theta = add(m, (size_t)config->channels, 0, MODEL_VALUE, atanhf(0.5f), -1, "theta");
     if (config->similarity == MODEL_COSINE) {

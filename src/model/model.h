@@ -54,6 +54,7 @@ typedef struct model_encoder {
     size_t table;    /* token embeddings, of the symbolic encoder */
     size_t constant; /* (d, MODEL_CONSTANT_FEATURES): added for a constant's value */
     size_t slope;    /* (d, MODEL_SLOPE_FEATURES): added for what is known of its part */
+    size_t profile;  /* (d, MODEL_PROFILE_FEATURES): the same, with surface = yes */
     size_t position;
     size_t norm_g, norm_b; /* of the embedding */
     model_layer *layer;
@@ -72,6 +73,7 @@ typedef struct model {
     /* The embedder of points: their float tokens' table (values = tokens), then two layers. */
     size_t point_table, point_hidden_w, point_hidden_b, point_out_w, point_out_b;
     model_perceptron summary[MODEL_SUMMARY_KINDS]; /* the embedders of statistics */
+    size_t surface[MODEL_SUMMARY_KINDS]; /* (d, features): added to y's token and to the inputs' */
     model_encoder numeric, symbolic;
     size_t theta; /* decays of the tree positions */
     size_t scale_global,

@@ -9,7 +9,7 @@
 int model_pack_new(model_pack *p, const model *m, size_t formulas, size_t tokens, size_t rows,
                    arena *a)
 {
-    int values = m->vocab->values, slopes = m->config.slopes;
+    int values = m->vocab->values, slopes = m->config.slopes, surface = m->config.surface;
     *p = (model_pack){
         .pads = m->config.pooling == MODEL_POOL_PADS,
         .offsets = arena_array(a, formulas + 1, sizeof *p->offsets),
@@ -20,16 +20,19 @@ int model_pack_new(model_pack *p, const model *m, size_t formulas, size_t tokens
         .value = values ? arena_array(a, tokens, sizeof *p->value) : NULL,
         .path = arena_array(a, tokens, sizeof *p->path),
         .slope = slopes ? arena_array(a, tokens * MODEL_SLOPE_FEATURES, sizeof *p->slope) : NULL,
+        .profile =
+            surface ? arena_array(a, tokens * MODEL_PROFILE_FEATURES, sizeof *p->profile) : NULL,
         .span = arena_array(a, rows, sizeof *p->span)
     };
     if (!p->offsets || !p->token || !p->path || !p->span || (values && !p->value) ||
-        (slopes && !p->slope))
+        (slopes && !p->slope) || (surface && !p->profile))
         return 0;
     p->offsets[0] = 0;
     p->f = (model_formulas){ .offsets = p->offsets,
                              .token = p->token,
                              .value = p->value,
                              .slope = p->slope,
+                             .profile = p->profile,
                              .span = p->span };
     return 1;
 }
@@ -45,6 +48,9 @@ void model_pack_formula(model_pack *p, const model_words *w)
     if (p->slope)
         memcpy(p->slope + at * MODEL_SLOPE_FEATURES, w->slope,
                n * MODEL_SLOPE_FEATURES * sizeof *p->slope);
+    if (p->profile)
+        memcpy(p->profile + at * MODEL_PROFILE_FEATURES, w->profile,
+               n * MODEL_PROFILE_FEATURES * sizeof *p->profile);
     if (w->path) {
         memcpy(p->path + at, w->path, n * sizeof *p->path);
         p->f.path = p->path;

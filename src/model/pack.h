@@ -22,7 +22,7 @@ typedef struct model_pack {
     uint16_t *token;
     double *value;
     nn_path *path;
-    float *slope;
+    float *slope, *profile;
     nn_span *span;
 } model_pack;
 

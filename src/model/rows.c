@@ -6,6 +6,8 @@
 
 #include <string.h>
 
+#include "model/surface.h"
+
 size_t model_table_tokens(const model_table_group *g, size_t v)
 {
     const model_summary *s = g->summary ? &g->summary[v] : NULL;
@@ -85,11 +87,11 @@ snip_code model_group_fill(model_table_group *g, const model *m, const double *c
     if (code != SNIP_OK || !m->config.statistics)
         return code;
     model_summary *s = arena_array(a, g->count, sizeof *s);
-    int good = s != NULL;
+    int good = s != NULL, surface = m->config.surface;
     for (size_t t = 0; t < g->count && good; t++)
-        good = model_summary_new(&s[t], g->dim, m->config.atoms, a);
+        good = model_summary_new(&s[t], g->dim, m->config.atoms, surface, a);
     arena_pos mark = arena_mark(a);
-    model_columns *c = good ? model_columns_new(x, g->dim, rows, a) : NULL;
+    model_columns *c = good ? model_columns_new(x, g->dim, rows, surface, a) : NULL;
     good = c != NULL;
     for (size_t t = 0; t < g->count && good; t++)
         good = model_summary_make(&s[t], c, y[t], g->form, a);
@@ -293,6 +295,20 @@ static const float *kind_data(const model_summary *s, int kind)
     return kind == MODEL_KIND_Y ? s->y : kind == MODEL_KIND_INPUT ? s->input : s->atom;
 }
 
+/* What its surface adds to a token of a kind: nothing to those of terms. */
+static size_t surface_width(const model *m, int kind)
+{
+    return !m->config.surface         ? 0
+           : kind == MODEL_KIND_Y     ? MODEL_SURFACE_Y
+           : kind == MODEL_KIND_INPUT ? MODEL_SURFACE_INPUT
+                                      : 0;
+}
+
+static const float *surface_data(const model_summary *s, int kind)
+{
+    return kind == MODEL_KIND_Y ? s->surface_y : s->surface_input;
+}
+
 /* Tokens of a kind in a summary come after those of the kinds before it. */
 static size_t kind_first(const model_summary *s, int kind)
 {
@@ -301,7 +317,9 @@ static size_t kind_first(const model_summary *s, int kind)
 
 /* All tokens of one kind, whose rows in the sequences are scattered. `in` may be NULL: count only.
  */
-static size_t collect_kind(const model_tables *t, int kind, float *in, size_t width)
+static size_t collect_kind(const model_tables *t, int kind,
+                           const float *(*data)(const model_summary *, int), float *in,
+                           size_t width)
 {
     size_t n = 0;
     for (size_t g = 0; g < t->groups; g++)
@@ -309,7 +327,7 @@ static size_t collect_kind(const model_tables *t, int kind, float *in, size_t wi
             const model_summary *s = &t->group[g].summary[v];
             size_t rows = kind_rows(s, kind);
             if (in)
-                memcpy(in + n * width, kind_data(s, kind), rows * width * sizeof *in);
+                memcpy(in + n * width, data(s, kind), rows * width * sizeof *in);
             n += rows;
         }
     return n;
@@ -334,20 +352,26 @@ static int summary_forward(const model *m, const model_tables *t, int kind, cons
                            float *sum, float **hidden, arena *a)
 {
     const model_perceptron *p = &m->summary[kind];
-    size_t n = collect_kind(t, kind, NULL, p->in), h = (size_t)m->config.hidden;
-    size_t d = (size_t)m->config.d;
+    size_t n = collect_kind(t, kind, NULL, NULL, 0), h = (size_t)m->config.hidden;
+    size_t d = (size_t)m->config.d, extra = surface_width(m, kind);
     *hidden = floats(a, n, h);
     arena_pos mark = arena_mark(a);
-    float *in = floats(a, n, p->in), *out = floats(a, n, d);
-    if (!*hidden || !in || !out)
+    float *in = floats(a, n, p->in), *out = floats(a, n, d), *surface = floats(a, n, extra);
+    if (!*hidden || !in || !out || !surface)
         return 0;
-    collect_kind(t, kind, in, p->in);
+    collect_kind(t, kind, kind_data, in, p->in);
     if (!nn_linear_forward(*hidden, in, m->w + p->hidden_w, m->w + p->hidden_b, n, p->in, h,
                            NN_FLOAT32))
         return 0;
     nn_kernels_best()->relu(*hidden, n * h);
     if (!nn_linear_forward(out, *hidden, m->w + p->out_w, m->w + p->out_b, n, h, d, NN_FLOAT32))
         return 0;
+    if (extra) {
+        collect_kind(t, kind, surface_data, surface, extra);
+        if (!nn_gemm(0, 1, n, d, extra, 1, surface, extra, m->w + m->surface[kind], extra, 1, out,
+                     d))
+            return 0;
+    }
     move_kind(t, kind, offsets, sum, out, d, 0);
     arena_reset(a, mark);
     return 1;
@@ -357,13 +381,20 @@ static int summary_backward(const model *m, const model_tables *t, int kind, con
                             const float *hidden, const float *dsum, float *grad, arena *tmp)
 {
     const model_perceptron *p = &m->summary[kind];
-    size_t n = collect_kind(t, kind, NULL, p->in), h = (size_t)m->config.hidden;
-    size_t d = (size_t)m->config.d;
+    size_t n = collect_kind(t, kind, NULL, NULL, 0), h = (size_t)m->config.hidden;
+    size_t d = (size_t)m->config.d, extra = surface_width(m, kind);
     float *in = floats(tmp, n, p->in), *d_out = floats(tmp, n, d), *dhidden = floats(tmp, n, h);
-    if (!in || !d_out || !dhidden)
+    float *surface = floats(tmp, n, extra);
+    if (!in || !d_out || !dhidden || !surface)
         return 0;
-    collect_kind(t, kind, in, p->in);
+    collect_kind(t, kind, kind_data, in, p->in);
     move_kind(t, kind, offsets, (float *)dsum, d_out, d, 1);
+    if (extra) {
+        collect_kind(t, kind, surface_data, surface, extra);
+        if (!nn_gemm(1, 0, d, extra, n, 1, d_out, d, surface, extra, 1, grad + m->surface[kind],
+                     extra))
+            return 0;
+    }
     if (!nn_linear_backward(dhidden, grad + p->out_w, grad + p->out_b, d_out, hidden,
                             m->w + p->out_w, n, h, d, NN_FLOAT32))
         return 0;

@@ -7,13 +7,13 @@
 #include <math.h>
 #include <string.h>
 
-#include "data/gen.h"
+#include "base/numbers.h"
 
 enum { POINT_FEATURES = MODEL_SLOPE_FEATURES / MODEL_SLOPE_POINTS };
 
 /* The points: 0, and pairs to both sides of it, near and far, with inputs of equal and of different
  * signs; at distances that no two inputs share, so that their differences do not vanish. */
-static void place_inputs(double at[DATA_DIMS_MAX][MODEL_SLOPE_POINTS])
+void model_slope_points(double at[DATA_DIMS_MAX][MODEL_SLOPE_POINTS])
 {
     for (int j = 0; j < DATA_DIMS_MAX; j++) {
         double away = 0.6 + 0.8 * fmod(0.618 * j, 1);
@@ -45,6 +45,32 @@ static double weight(sized v, double most_decades)
 {
     double w = 1 + (v.decades - most_decades) / 1.5;
     return w > 0 ? fmin(w, 2) : 0;
+}
+
+double model_slope_weight(double v, double most)
+{
+    sized s = size_up(v);
+    return s.sign * weight(s, log10(most));
+}
+
+void model_profile(float out[MODEL_SLOPE_POINTS], const double v[MODEL_SLOPE_POINTS])
+{
+    double sorted[MODEL_SLOPE_POINTS];
+    size_t n = 0;
+    for (int p = 0; p < MODEL_SLOPE_POINTS; p++)
+        if (isfinite(v[p]))
+            sorted[n++] = v[p];
+    numbers_sort(sorted, n);
+    double middle = n ? numbers_quantile(sorted, n, 0.5) : 0,
+           range = n ? sorted[n - 1] / 2 - sorted[0] / 2 : 0;
+    for (size_t i = 0; i < n; i++)
+        sorted[i] = fabs(sorted[i] - middle);
+    numbers_sort(sorted, n);
+    double unit = fmax(n ? numbers_quantile(sorted, n, 0.5) : 0, 1e-6 * range);
+    for (int p = 0; p < MODEL_SLOPE_POINTS; p++)
+        out[p] = isfinite(v[p]) && unit > 0 && isfinite(range)
+                     ? (float)(asinh(fmax(-1e6, fmin(1e6, (v[p] - middle) / unit))) / 2)
+                     : 0;
 }
 
 /* From -2 for 1e-8 to 2 for 1e8. */
@@ -101,6 +127,14 @@ static double input_slopes(double total[DATA_DIMS_MAX], expr e, const double *sl
     return most;
 }
 
+/* The profile of a node by its values, and which of them are finite. */
+static void profile_features(float out[MODEL_PROFILE_FEATURES], const double *value)
+{
+    model_profile(out, value);
+    for (int p = 0; p < MODEL_SLOPE_POINTS; p++)
+        out[MODEL_SLOPE_POINTS + p] = isfinite(value[p]) != 0;
+}
+
 /* e with the constants that a form leaves free set to 1, in `a`. */
 static expr without_constants(expr e, arena *a)
 {
@@ -111,7 +145,7 @@ static expr without_constants(expr e, arena *a)
     return (expr){ node, e.count };
 }
 
-int model_slopes(float *out, expr e, int form, arena *tmp)
+int model_slopes(float *out, float *profile, expr e, int form, arena *tmp)
 {
     arena_pos mark = arena_mark(tmp);
     double at[DATA_DIMS_MAX][MODEL_SLOPE_POINTS], total[DATA_DIMS_MAX];
@@ -120,7 +154,7 @@ int model_slopes(float *out, expr e, int form, arena *tmp)
     double *value = arena_array(tmp, e.count * points, sizeof *value);
     double *slope = arena_array(tmp, e.count * points, sizeof *slope);
     expr read = form ? without_constants(e, tmp) : e;
-    place_inputs(at);
+    model_slope_points(at);
     for (int j = 0; j < DATA_DIMS_MAX; j++)
         x[j] = at[j];
     int good =
@@ -138,6 +172,8 @@ int model_slopes(float *out, expr e, int form, arena *tmp)
             point_features(out + i * MODEL_SLOPE_FEATURES + p * POINT_FEATURES, &k);
         }
     }
+    for (size_t i = 0; i < e.count && good && profile; i++)
+        profile_features(profile + i * MODEL_PROFILE_FEATURES, value + i * points);
     arena_reset(tmp, mark);
     return good;
 }

@@ -8,6 +8,7 @@
 
 #include "base/numbers.h"
 #include "expr/vec.h"
+#include "model/surface.h"
 #include "nn/kernels.h"
 
 enum { FEATURE_MOST = 8 }; /* bound on features that grow with their number */
@@ -69,6 +70,7 @@ struct model_columns {
     float *value, *square; /* (atoms, stride) */
     unsigned char *bin;    /* (dim, rows): which eighth of its input's values a row is in */
     float *ones;
+    model_surface *surface; /* NULL if not asked for */
 };
 
 /* Adds the product of two columns with the powers of both. */
@@ -146,7 +148,8 @@ static void make_bins(model_columns *c, const double *x, int input, double *sort
     }
 }
 
-model_columns *model_columns_new(const double *const *x, int dim, size_t rows, arena *a)
+model_columns *model_columns_new(const double *const *x, int dim, size_t rows, int surface,
+                                 arena *a)
 {
     size_t d = (size_t)dim;
     size_t most = d * MODEL_SHAPES_COUNT + d * (d - 1) / 2 + d * (d - 1) +
@@ -163,7 +166,9 @@ model_columns *model_columns_new(const double *const *x, int dim, size_t rows, a
     c->bin = arena_array(a, d * rows, 1);
     c->ones = arena_zero(a, c->stride * sizeof *c->ones);
     double *tmp = arena_array(a, rows, sizeof *tmp);
-    if (!c->atom || !c->value || !c->square || !c->bin || !c->ones || !tmp)
+    c->surface = surface ? model_surface_new(x, dim, rows, a) : NULL;
+    if (!c->atom || !c->value || !c->square || !c->bin || !c->ones || !tmp ||
+        (surface && !c->surface))
         return NULL;
     for (size_t r = 0; r < rows; r++)
         c->ones[r] = 1;
@@ -612,13 +617,19 @@ static void fill_inputs(float *out, const model_columns *c, const about_inputs *
     }
 }
 
-int model_summary_new(model_summary *out, int dim, int most, arena *a)
+int model_summary_new(model_summary *out, int dim, int most, int surface, arena *a)
 {
     *out = (model_summary){ .dim = dim, .most = most };
     out->y = arena_array(a, MODEL_SUMMARY_Y, sizeof *out->y);
     out->input = arena_array(a, (size_t)dim * MODEL_SUMMARY_INPUT, sizeof *out->input);
     out->atom = arena_array(a, (size_t)most * MODEL_SUMMARY_ATOM, sizeof *out->atom);
-    return out->y && out->input && out->atom;
+    if (surface) {
+        out->surface_y = arena_array(a, MODEL_SURFACE_Y, sizeof *out->surface_y);
+        out->surface_input =
+            arena_array(a, (size_t)dim * MODEL_SURFACE_INPUT, sizeof *out->surface_input);
+    }
+    return out->y && out->input && out->atom &&
+           (!surface || (out->surface_y && out->surface_input));
 }
 
 /* What fill_inputs needs to know. `whole_e` has room for a number per function of one input. */
@@ -659,6 +670,13 @@ int model_summary_make(model_summary *out, const model_columns *c, const double 
         describe_y(&s, y, c->rows, form, tmp);
         make_targets(target, near, &s, y, c, tmp);
         good = pursue(&p, first_c, first_e, &o, target, out->most, a);
+    }
+    if (good && out->surface_y) {
+        const model_surface_scale scale = { s.median, s.spread };
+        model_surface_course course;
+        good = model_surface_follow(&course, c->surface, target + w, a);
+        if (good)
+            model_surface_features(out->surface_y, out->surface_input, &course, c->dim, &scale);
     }
     if (good) {
         about_inputs b = { .target = target,

@@ -2,8 +2,8 @@
  * for each term of a sparse fit. The numeric encoder can read these beside or in place of points.
  *
  *     model_summary s;
- *     model_summary_new(&s, dim, 12, a);
- *     model_columns *c = model_columns_new(x, dim, rows, tmp);    // once per X
+ *     model_summary_new(&s, dim, 12, 0, a);
+ *     model_columns *c = model_columns_new(x, dim, rows, 0, tmp); // once per X
  *     model_summary_make(&s, c, y, 0, tmp);                       // once per y
  *
  * Statistics are of all rows, so the encoder's work does not grow with them. All numbers are of the
@@ -58,9 +58,10 @@ void model_standardise(double *out, const double *y, size_t n);
 
 typedef struct model_columns model_columns;
 
-/* What all tables on the same X share. NULL when memory is out. x are `dim` columns of `rows`
- * values, standardised. */
-model_columns *model_columns_new(const double *const *x, int dim, size_t rows, arena *a);
+/* What all tables on the same X share, with a surface if asked. NULL when memory is out. x are
+ * `dim` columns of `rows` values, standardised. */
+model_columns *model_columns_new(const double *const *x, int dim, size_t rows, int surface,
+                                 arena *a);
 
 typedef struct model_summary {
     int dim, atoms; /* atoms: terms found, at most `most` */
@@ -68,10 +69,12 @@ typedef struct model_summary {
     float *y;     /* MODEL_SUMMARY_Y */
     float *input; /* dim rows of MODEL_SUMMARY_INPUT */
     float *atom;  /* `atoms` rows of MODEL_SUMMARY_ATOM, in the order of their choice */
+    float *surface_y, *surface_input; /* see surface.h; NULL if not asked for */
 } model_summary;
 
-/* Room in `a` for a summary with at most `most` terms. Returns 0 when memory is out. */
-int model_summary_new(model_summary *out, int dim, int most, arena *a);
+/* Room in `a` for a summary with at most `most` terms, and for a surface's features if asked.
+ * Returns 0 when memory is out. */
+int model_summary_new(model_summary *out, int dim, int most, int surface, arena *a);
 
 /* Fills it from the table of c's columns and y. With `form` y is standardised: what is 0 or 1 but
  * for rounding is made so, since a rounding error's digits would tell the unit that y once had.

@@ -50,17 +50,29 @@ static snip_code read_as(model_words *w, const model_words_how *how, arena *a, s
                                        : take_core(w, a, st, "a constant has no form");
 }
 
-/* The features of each token's node; 0 for <EOS>. Returns 0 when memory is out. */
-static int add_slopes(model_words *w, arena *a)
+/* Each token's row is that of its node in `of_node`, of `width` numbers; 0 for <EOS>. */
+static void spread_rows(float *row, const float *of_node, const data_tokens *t, size_t width)
 {
-    enum { F = MODEL_SLOPE_FEATURES };
+    for (size_t i = 0; i < t->count; i++)
+        if (t->node[i] >= 0)
+            memcpy(row + i * width, of_node + (size_t)t->node[i] * width, width * sizeof *row);
+}
+
+/* What is known of each token's node. Returns 0 when memory is out. */
+static int add_slopes(model_words *w, int profiles, arena *a)
+{
+    enum { F = MODEL_SLOPE_FEATURES, P = MODEL_PROFILE_FEATURES };
     w->slope = arena_zero(a, w->tokens.count * F * sizeof *w->slope);
+    w->profile = profiles ? arena_zero(a, w->tokens.count * P * sizeof *w->profile) : NULL;
     arena_pos mark = arena_mark(a);
-    float *of_node = arena_array(a, w->e.count * F, sizeof *of_node);
-    int good = w->slope && of_node && model_slopes(of_node, w->e, w->form, a);
-    for (size_t t = 0; t < w->tokens.count && good; t++)
-        if (w->tokens.node[t] >= 0)
-            memcpy(w->slope + t * F, of_node + (size_t)w->tokens.node[t] * F, F * sizeof *of_node);
+    float *slope = arena_array(a, w->e.count * F, sizeof *slope);
+    float *profile = profiles ? arena_array(a, w->e.count * P, sizeof *profile) : NULL;
+    int good = w->slope && slope && (!profiles || (w->profile && profile)) &&
+               model_slopes(slope, profile, w->e, w->form, a);
+    if (good)
+        spread_rows(w->slope, slope, &w->tokens, F);
+    if (good && profiles)
+        spread_rows(w->profile, profile, &w->tokens, P);
     arena_reset(a, mark);
     return good;
 }
@@ -85,7 +97,7 @@ snip_code model_words_make(model_words *out, expr e, const model_words_how *how,
         else
             code = status_nomem(st);
     }
-    if (code == SNIP_OK && how->m->config.slopes && !add_slopes(&w, a))
+    if (code == SNIP_OK && how->m->config.slopes && !add_slopes(&w, how->m->config.surface, a))
         code = status_nomem(st);
     if (tmp)
         arena_reset(tmp, mark);

@@ -39,8 +39,9 @@ typedef struct model_words {
     int form;      /* e is the core of a form */
     uint64_t hash; /* of the form, where it was looked for; else 0 */
     data_tokens tokens;
-    nn_path *path; /* per token; NULL without tree positions */
-    float *slope;  /* MODEL_SLOPE_FEATURES per token; NULL if the model does not read them */
+    nn_path *path;  /* per token; NULL without tree positions */
+    float *slope;   /* MODEL_SLOPE_FEATURES per token; NULL if the model does not read them */
+    float *profile; /* the same, MODEL_PROFILE_FEATURES */
 } model_words;
 
 /* Everything lives in `a`, but for e's nodes where they are those that were given. What is made on

@@ -1,0 +1,266 @@
+/* surface.c - see surface.h. The surface is the mean of a Gaussian process with the covariance
+ *
+ *     k(a, b) = exp(-|a - b|^2 / (2 dim)) + a.b / dim
+ *
+ * and the variance NOISE of the rows' errors. With K its matrix over the rows and t the target less
+ * its mean, L L' = K + NOISE I and (L L') w = t, at a point z
+ *
+ *     value  m(z) = mean + sum_r w_r k(z, x_r)
+ *     slope  dm/dz_j = (sum_r w_r e_r (x_rj - z_j) + sum_r w_r x_rj) / dim,   e_r the first term
+ *     doubt  v(z) = k(z, z) - |L^-1 k(z, .)|^2
+ *
+ * L depends on X alone, so it serves all tables on it. */
+#include "model/surface.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "data/gen.h"
+#include "expr/vec.h"
+#include "nn/kernels.h"
+
+enum {
+    ROWS_MOST = 256, /* of a table, evenly spread: the work grows with their cube */
+    POINTS = MODEL_SLOPE_POINTS
+};
+static const float noise = 0.01F;
+static const double x_most = 6; /* what lies further away than so many deviations counts as there */
+
+struct model_surface {
+    int dim;
+    size_t rows, of, stride;          /* rows taken, of so many; floats in a row of L */
+    float *x;                         /* (dim, stride), 0 behind the rows */
+    float *factor;                    /* L: (rows, stride), 0 above the diagonal */
+    float *bell;                      /* e_r: (POINTS, stride), 0 behind the rows */
+    double at[DATA_DIMS_MAX][POINTS]; /* the points */
+    double doubt[POINTS];
+};
+
+static size_t whole_lanes(size_t n)
+{
+    return (n + NN_LANES - 1) / NN_LANES * NN_LANES;
+}
+
+/* The row of the table that is the surface's row r. */
+static size_t row_of(const model_surface *s, size_t r)
+{
+    return r * s->of / s->rows;
+}
+
+/* out = exp(-|x_r - z|^2 / (2 dim)) for the first n rows; *product has room for as many numbers and
+ * becomes x_r.z / dim. */
+static void covariances(double *out, double *product, const model_surface *s, const double *z,
+                        size_t n)
+{
+    memset(out, 0, n * sizeof *out);
+    memset(product, 0, n * sizeof *product);
+    for (int j = 0; j < s->dim; j++) {
+        const float *x = s->x + (size_t)j * s->stride;
+        for (size_t r = 0; r < n; r++) {
+            double away = (double)x[r] - z[j];
+            out[r] -= away * away;
+            product[r] += (double)x[r] * z[j];
+        }
+    }
+    for (size_t r = 0; r < n; r++) {
+        out[r] /= 2 * s->dim;
+        product[r] /= s->dim;
+    }
+    expr_vec_best()->unary[EXPR_EXP](out, out, n);
+}
+
+/* u with L u = t, row by row; the last rows of u's `stride` are 0. */
+static void solve_forward(float *u, const float *t, const model_surface *s)
+{
+    const nn_kernels *k = nn_kernels_best();
+    memset(u, 0, s->stride * sizeof *u);
+    for (size_t i = 0; i < s->rows; i++) {
+        const float *row = s->factor + i * s->stride;
+        u[i] = (t[i] - k->dot(row, u, whole_lanes(i))) / row[i];
+    }
+}
+
+/* u with L' u = u. */
+static void solve_backward(float *u, const model_surface *s)
+{
+    const nn_kernels *k = nn_kernels_best();
+    for (size_t i = s->rows; i-- > 0;) {
+        const float *row = s->factor + i * s->stride;
+        u[i] /= row[i];
+        k->axpy(u, -u[i], row, i);
+    }
+}
+
+/* Fills L from the first row to the last. Cholesky's method: with row i known up to column j,
+ *
+ *     L_ij = (K_ij - sum_{k<j} L_ik L_jk) / L_jj
+ *
+ * where entries not yet written are 0, so sums may run over whole lanes. */
+static void factorise(model_surface *s, double *bell, double *product)
+{
+    const nn_kernels *k = nn_kernels_best();
+    double z[DATA_DIMS_MAX];
+    for (size_t i = 0; i < s->rows; i++) {
+        float *row = s->factor + i * s->stride;
+        for (int j = 0; j < s->dim; j++)
+            z[j] = (double)s->x[(size_t)j * s->stride + i];
+        covariances(bell, product, s, z, i + 1);
+        for (size_t j = 0; j < i; j++) {
+            const float *other = s->factor + j * s->stride;
+            row[j] =
+                ((float)(bell[j] + product[j]) - k->dot(row, other, whole_lanes(j))) / other[j];
+        }
+        float left = (float)(bell[i] + product[i]) + noise - k->dot(row, row, whole_lanes(i));
+        row[i] = sqrtf(left > noise / 2 ? left : noise / 2); /* below, it is rounding */
+    }
+}
+
+/* What the points have to do with the rows. Scratch as for covariances; t and u have a row of L. */
+static void look_from_points(model_surface *s, double *bell, double *product, float *t, float *u)
+{
+    const nn_kernels *k = nn_kernels_best();
+    model_slope_points(s->at);
+    for (int p = 0; p < POINTS; p++) {
+        double z[DATA_DIMS_MAX], own = 1;
+        for (int j = 0; j < s->dim; j++) {
+            z[j] = s->at[j][p];
+            own += z[j] * z[j] / s->dim;
+        }
+        covariances(bell, product, s, z, s->rows);
+        for (size_t r = 0; r < s->rows; r++) {
+            s->bell[(size_t)p * s->stride + r] = (float)bell[r];
+            t[r] = (float)(bell[r] + product[r]);
+        }
+        solve_forward(u, t, s);
+        s->doubt[p] = fmax(0, own - k->square_sum(u, s->stride));
+    }
+}
+
+model_surface *model_surface_new(const double *const *x, int dim, size_t rows, arena *a)
+{
+    model_surface *s = arena_zero(a, sizeof *s);
+    if (!s)
+        return NULL;
+    s->dim = dim;
+    s->of = rows;
+    s->rows = rows < ROWS_MOST ? rows : ROWS_MOST;
+    s->stride = whole_lanes(s->rows);
+    s->x = arena_zero(a, (size_t)dim * s->stride * sizeof *s->x);
+    s->factor = arena_zero(a, s->rows * s->stride * sizeof *s->factor);
+    s->bell = arena_zero(a, POINTS * s->stride * sizeof *s->bell);
+    arena_pos mark = arena_mark(a);
+    double *bell = arena_array(a, s->rows, sizeof *bell);
+    double *product = arena_array(a, s->rows, sizeof *product);
+    float *t = arena_array(a, s->stride, sizeof *t), *u = arena_array(a, s->stride, sizeof *u);
+    int good = s->x && s->factor && s->bell && bell && product && t && u;
+    for (int j = 0; j < dim && good; j++)
+        for (size_t r = 0; r < s->rows; r++) {
+            double v = x[j][row_of(s, r)];
+            s->x[(size_t)j * s->stride + r] = (float)fmax(-x_most, fmin(x_most, v));
+        }
+    if (good) {
+        factorise(s, bell, product);
+        look_from_points(s, bell, product, t, u);
+    }
+    arena_reset(a, mark);
+    return good ? s : NULL;
+}
+
+/* From -2 for 1e-8 to 2 for 1e8. */
+static float decades(double v)
+{
+    return (float)fmax(-2, fmin(2, log10(fabs(v)) / 4));
+}
+
+/* No feature may jump where a value is 0: which side of it rounding leaves is chance. */
+static void y_features(float *out, const model_surface_course *c, const model_surface_scale *scale)
+{
+    double y[POINTS];
+    float profile[POINTS];
+    for (int p = 0; p < POINTS; p++)
+        y[p] = scale->median + scale->spread * sinh(c->value[p]);
+    model_profile(profile, y);
+    for (int p = 0; p < POINTS; p++) {
+        *out++ = (float)c->value[p] / 4;
+        *out++ = (float)tanh(c->value[p]);
+        *out++ = profile[p];
+        *out++ = (float)tanh(y[p]);
+        *out++ = (float)tanh(20 * y[p] / scale->spread);
+        *out++ = decades(fabs(y[p]) + 1e-3 * scale->spread);
+        *out++ = (float)(log10(c->doubt[p] + 1e-4) / 2);
+    }
+}
+
+/* Slopes beside the steepest input's at the same point, and their sizes: of the target t, and of y,
+ * where dy/dz = spread cosh(t) dt/dz. */
+static void input_features(float *out, const model_surface_course *c, int dim, double spread)
+{
+    double most[POINTS];
+    for (int p = 0; p < POINTS; p++) {
+        most[p] = 1e-6;
+        for (int j = 0; j < dim; j++)
+            most[p] = fmax(most[p], fabs(c->slope[j][p]));
+    }
+    for (int j = 0; j < dim; j++)
+        for (int p = 0; p < POINTS; p++) {
+            double slope = c->slope[j][p];
+            *out++ = (float)model_slope_weight(slope, most[p]);
+            *out++ = (float)tanh(slope);
+            *out++ = decades(spread * cosh(c->value[p]) * (fabs(slope) + 1e-3));
+        }
+}
+
+void model_surface_features(float *y, float *input, const model_surface_course *c, int dim,
+                            const model_surface_scale *scale)
+{
+    y_features(y, c, scale);
+    input_features(input, c, dim, scale->spread);
+}
+
+/* The surface at point p, with the rows' weights w; along[j] is sum_r w_r x_rj / dim, t scratch. */
+static void follow_to(model_surface_course *out, int p, const model_surface *s, const float *w,
+                      const double *along, float *t)
+{
+    const nn_kernels *k = nn_kernels_best();
+    double sum = 0, value = 0;
+    for (size_t r = 0; r < s->stride; r++) {
+        t[r] = w[r] * s->bell[(size_t)p * s->stride + r];
+        sum += (double)t[r];
+    }
+    for (int j = 0; j < s->dim; j++) {
+        double at = s->at[j][p];
+        double near = (double)k->dot(t, s->x + (size_t)j * s->stride, s->stride);
+        value += at * along[j];
+        out->slope[j][p] = (near - at * sum) / s->dim + along[j];
+    }
+    out->value[p] = value + sum;
+    out->doubt[p] = s->doubt[p];
+}
+
+int model_surface_follow(model_surface_course *out, const model_surface *s, const float *target,
+                         arena *tmp)
+{
+    enum { VALUE_MOST = 20 };
+    const nn_kernels *k = nn_kernels_best();
+    arena_pos mark = arena_mark(tmp);
+    float *t = arena_zero(tmp, s->stride * sizeof *t);
+    float *w = arena_array(tmp, s->stride, sizeof *w);
+    double mean = 0, along[DATA_DIMS_MAX];
+    int good = t && w;
+    for (size_t r = 0; r < s->rows; r++)
+        mean += (double)target[row_of(s, r)] / (double)s->rows;
+    for (size_t r = 0; r < s->rows && good; r++)
+        t[r] = target[row_of(s, r)] - (float)mean;
+    if (good) {
+        solve_forward(w, t, s);
+        solve_backward(w, s);
+        for (int j = 0; j < s->dim; j++)
+            along[j] = (double)k->dot(w, s->x + (size_t)j * s->stride, s->stride) / s->dim;
+    }
+    for (int p = 0; p < POINTS && good; p++) {
+        follow_to(out, p, s, w, along, t);
+        out->value[p] = fmax(-VALUE_MOST, fmin(VALUE_MOST, out->value[p] + mean));
+    }
+    arena_reset(tmp, mark);
+    return good;
+}

@@ -1,0 +1,49 @@
+/* surface.h - what a table tells of its function at the points where formulas tell theirs.
+ *
+ * A formula's tokens carry its values and derivatives at seven points (slopes.h). A table has no
+ * rows there, so a smooth surface is laid through its rows: the values and slopes of both can then
+ * be compared feature by feature.
+ *
+ *     model_surface *s = model_surface_new(x, dim, rows, a); // once per X
+ *     float target[200], of_y[MODEL_SURFACE_Y], of_inputs[10 * MODEL_SURFACE_INPUT];
+ *     model_surface_scale scale = { .median = 0, .spread = 1 }; // by which y became the target
+ *     model_surface_course c;
+ *     model_surface_follow(&c, s, target, tmp); // once per y
+ *     model_surface_features(of_y, of_inputs, &c, dim, &scale); */
+#ifndef MODEL_SURFACE_H
+#define MODEL_SURFACE_H
+
+#include "base/arena.h"
+#include "model/slopes.h"
+
+enum { MODEL_SURFACE_Y = 7 * MODEL_SLOPE_POINTS, MODEL_SURFACE_INPUT = 3 * MODEL_SLOPE_POINTS };
+
+typedef struct model_surface model_surface;
+
+/* NULL when memory is out. x are `dim` columns of `rows` values, standardised. */
+model_surface *model_surface_new(const double *const *x, int dim, size_t rows, arena *a);
+
+/* The surface at the points. */
+typedef struct model_surface_course {
+    double value[MODEL_SLOPE_POINTS];
+    double slope[DATA_DIMS_MAX][MODEL_SLOPE_POINTS]; /* by the inputs that there are */
+    double doubt[MODEL_SLOPE_POINTS]; /* the variance of what a row there might show: large where
+                                       * none are near */
+} model_surface_course;
+
+/* Of the surface through `target`, a number per row of the table. Returns 0 when memory is out;
+ * `tmp` is left as found. */
+int model_surface_follow(model_surface_course *out, const model_surface *s, const float *target,
+                         arena *tmp);
+
+/* How the target of a surface was made from y: asinh((y - median) / spread). */
+typedef struct model_surface_scale {
+    double median, spread;
+} model_surface_scale;
+
+/* The features of y, MODEL_SURFACE_Y of them, and of each input, dim rows of MODEL_SURFACE_INPUT.
+ */
+void model_surface_features(float *y, float *input, const model_surface_course *c, int dim,
+                            const model_surface_scale *scale);
+
+#endif

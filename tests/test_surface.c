@@ -1,0 +1,236 @@
+/* test_surface.c - the smooth surface through a table's rows, and the features made of it. */
+#include "support.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/rng.h"
+#include "model/surface.h"
+
+enum { ROWS = 120, DIM = 3, POINTS = MODEL_SLOPE_POINTS };
+
+typedef struct rows {
+    const double *x[DIM];
+    double value[DIM][ROWS];
+} rows;
+
+/* Columns uniform between -1.7 and 1.7, whose deviation is 1. */
+static void draw(rows *to)
+{
+    rng r;
+    rng_init(&r, 5, RNG_BENCH, 0);
+    for (int j = 0; j < DIM; j++) {
+        to->x[j] = to->value[j];
+        for (int i = 0; i < ROWS; i++)
+            to->value[j][i] = 3.4 * rng_uniform(&r) - 1.7;
+    }
+}
+
+static model_surface_course follow(const rows *from, size_t n, const float *target, arena *a)
+{
+    model_surface_course c;
+    model_surface *s = model_surface_new(from->x, DIM, n, a);
+    assert_non_null(s);
+    assert_true(model_surface_follow(&c, s, target, a));
+    return c;
+}
+
+static double smooth(const double *x)
+{
+    return 1 + 2 * x[0] - 0.7 * x[1] + sin(x[0]) * x[1];
+}
+
+static double smooth_slope(const double *x, int by)
+{
+    return by == 0 ? 2 + cos(x[0]) * x[1] : by == 1 ? -0.7 + sin(x[0]) : 0;
+}
+
+/* What a formula's values and derivatives are at the points, the surface has there, too. */
+static void a_surface_follows_its_function(void **state)
+{
+    rows from;
+    float target[ROWS];
+    double at[DATA_DIMS_MAX][POINTS];
+    draw(&from);
+    for (int i = 0; i < ROWS; i++)
+        target[i] = (float)smooth((double[]){ from.x[0][i], from.x[1][i], from.x[2][i] });
+    model_surface_course c = follow(&from, ROWS, target, *state);
+    model_slope_points(at);
+    for (int p = 0; p < POINTS; p++) {
+        const double z[DIM] = { at[0][p], at[1][p], at[2][p] };
+        print_message("value %.3f (%.3f), slopes %.3f %.3f %.3f, doubt %.4f\n", c.value[p],
+                      smooth(z), c.slope[0][p], c.slope[1][p], c.slope[2][p], c.doubt[p]);
+        double doubt = sqrt(c.doubt[p]);
+        assert_true(fabs(c.value[p] - smooth(z)) < 0.02 + 2 * doubt);
+        for (int j = 0; j < DIM; j++)
+            assert_true(fabs(c.slope[j][p] - smooth_slope(z, j)) < 0.05 + 4 * doubt);
+    }
+}
+
+/* The same from the equations of surface.c, in double precision and by Gauss. */
+static void a_surface_solves_its_equations(void **state)
+{
+    enum { N = 40 };
+    rows from;
+    float target[N];
+    double at[DATA_DIMS_MAX][POINTS], m[N][N + 1], mean = 0;
+    draw(&from);
+    for (int i = 0; i < N; i++) {
+        target[i] = (float)cos(5 * from.x[0][i]) * 3;
+        mean += (double)target[i] / N;
+    }
+#define COVARIANCE(out, a, b)                                                                      \
+    do {                                                                                           \
+        double away = 0, product = 0;                                                              \
+        for (int j = 0; j < DIM; j++) {                                                            \
+            away += ((a) - (b)) * ((a) - (b));                                                     \
+            product += (a) * (b);                                                                  \
+        }                                                                                          \
+        (out) = exp(-away / (2 * DIM)) + product / DIM;                                            \
+    } while (0)
+    for (int i = 0; i < N; i++) {
+        for (int k = 0; k < N; k++)
+            COVARIANCE(m[i][k], from.x[j][i], from.x[j][k]);
+        m[i][i] += 0.01;
+        m[i][N] = (double)target[i] - mean;
+    }
+    for (int i = 0; i < N; i++)
+        for (int k = 0; k < N; k++) {
+            double f = k == i ? 0 : m[k][i] / m[i][i];
+            for (int l = 0; l <= N; l++)
+                m[k][l] -= f * m[i][l];
+        }
+    model_surface_course c = follow(&from, N, target, *state);
+    model_slope_points(at);
+    for (int p = 0; p < POINTS; p++) {
+        double want = mean, k;
+        for (int i = 0; i < N; i++) {
+            COVARIANCE(k, from.x[j][i], at[j][p]);
+            want += k * m[i][N] / m[i][i];
+        }
+        assert_true(fabs(c.value[p] - want) < 2e-3);
+    }
+#undef COVARIANCE
+}
+
+static void far_from_the_rows_is_doubt(void **state)
+{
+    rows from;
+    float target[ROWS];
+    draw(&from);
+    for (int i = 0; i < ROWS; i++) {
+        target[i] = (float)from.x[0][i];
+        from.value[2][i] -= 3; /* all points lie on one side of the rows */
+    }
+    model_surface_course away = follow(&from, ROWS, target, *state);
+    draw(&from);
+    model_surface_course among = follow(&from, ROWS, target, *state);
+    for (int p = 0; p < POINTS; p++)
+        assert_true(among.doubt[p] > 0 && among.doubt[p] < 0.05 && away.doubt[p] > among.doubt[p]);
+}
+
+/* Rows in another order, rows that occur twice, columns that are equal, values beyond all bounds:
+ * the surface hardly moves, and stays finite. */
+static void a_surface_is_robust(void **state)
+{
+    rows from, turned;
+    float target[ROWS], back[ROWS];
+    draw(&from);
+    draw(&turned);
+    for (int i = 0; i < ROWS; i++)
+        target[i] = (float)smooth((double[]){ from.x[0][i], from.x[1][i], from.x[2][i] });
+    for (int i = 0; i < ROWS; i++) {
+        for (int j = 0; j < DIM; j++)
+            turned.value[j][i] = from.value[j][ROWS - 1 - i];
+        back[i] = target[ROWS - 1 - i];
+    }
+    model_surface_course a = follow(&from, ROWS, target, *state),
+                         b = follow(&turned, ROWS, back, *state);
+    for (int p = 0; p < POINTS; p++)
+        assert_true(fabs(a.value[p] - b.value[p]) < 1e-3);
+    for (int i = 0; i < ROWS; i++) {
+        from.value[0][i] = from.value[1][i] = from.value[2][i] = i % 4 ? 1 : 1e9;
+        target[i] = i % 4 ? -1 : 300;
+    }
+    a = follow(&from, ROWS, target, *state);
+    for (int p = 0; p < POINTS; p++) {
+        assert_true(isfinite(a.value[p]) && fabs(a.value[p]) <= 20 && isfinite(a.doubt[p]));
+        for (int j = 0; j < DIM; j++)
+            assert_true(isfinite(a.slope[j][p]));
+    }
+    /* More rows than it takes are thinned evenly: every third of 600 is row 0, 3, ... */
+    enum { MANY = 768 };
+    const double *x[DIM];
+    double many[MANY];
+    float wave[MANY];
+    for (int i = 0; i < MANY; i++) {
+        many[i] = (double)(i % 256) / 64 - 2;
+        wave[i] = (float)many[i];
+    }
+    for (int j = 0; j < DIM; j++)
+        x[j] = many;
+    model_surface *s = model_surface_new(x, DIM, MANY, *state);
+    assert_true(s && model_surface_follow(&a, s, wave, *state));
+    assert_true(fabs(a.value[0]) < 0.05);
+}
+
+/* Features do not depend on y's unit where they say so, and nothing jumps at 0. */
+static void features_are_steady(void **state)
+{
+    (void)state;
+    const double v[POINTS] = { 1, 2, 3, -4, 50, 6, NAN };
+    double w[POINTS];
+    float one[POINTS], other[POINTS], y[2][MODEL_SURFACE_Y];
+    float input[2][DIM * MODEL_SURFACE_INPUT];
+    for (int p = 0; p < POINTS; p++)
+        w[p] = 1e7 - 3e4 * v[p];
+    model_profile(one, v);
+    model_profile(other, w);
+    assert_true(one[6] == 0 && one[4] > 1 && one[3] < -0.5F);
+    for (int p = 0; p < POINTS; p++)
+        assert_true(fabsf(one[p] + other[p]) < 1e-4F);
+    model_surface_course c = { .value = { 0 } };
+    for (int side = 0; side < 2; side++) {
+        for (int p = 0; p < POINTS; p++) {
+            c.value[p] = (side ? 1e-9 : -1e-9) + p;
+            for (int j = 0; j < DIM; j++)
+                c.slope[j][p] = j ? 1 : side ? 1e-9 : -1e-9;
+        }
+        model_surface_features(y[side], input[side], &c, DIM, &(model_surface_scale){ 0, 2 });
+    }
+    for (int i = 0; i < MODEL_SURFACE_Y; i++)
+        assert_true(fabsf(y[0][i] - y[1][i]) < 1e-6F);
+    for (int i = 0; i < DIM * MODEL_SURFACE_INPUT; i++)
+        assert_true(fabsf(input[0][i] - input[1][i]) < 1e-6F);
+    assert_true(input[0][MODEL_SURFACE_INPUT] == 1); /* the steepest input */
+}
+
+static void memory_may_end_anywhere(void **state)
+{
+    (void)state;
+    rows from;
+    draw(&from);
+    float target[ROWS] = { 1 };
+    model_surface_course c;
+    int made = 0;
+    for (size_t limit = 1000; !made; limit += 4000) {
+        arena *a = arena_new(limit);
+        model_surface *s = a ? model_surface_new(from.x, DIM, ROWS, a) : NULL;
+        made = s && model_surface_follow(&c, s, target, a);
+        arena_free(a);
+        assert_true(limit < 1 << 20);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        ARENA_TEST(a_surface_follows_its_function),
+        ARENA_TEST(a_surface_solves_its_equations),
+        ARENA_TEST(far_from_the_rows_is_doubt),
+        ARENA_TEST(a_surface_is_robust),
+        ARENA_TEST(features_are_steady),
+        ARENA_TEST(memory_may_end_anywhere),
+    };
+    return cmocka_run_group_tests_name("surface", tests, NULL, NULL);
+}
