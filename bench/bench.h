@@ -15,10 +15,10 @@ json_t *bench_eval(double seconds);
  * beside the same by expr_eval. */
 json_t *bench_fit_eval(double seconds);
 
-/* A step of `preset` at `stage`, on `threads` cores; batch 0: the preset's. NULL also for unknown
- * names. */
+/* A step of `preset` at `stage`, on `threads` cores; or, if `path` is not NULL, of the model there
+ * as it was trained. batch 0: the preset's, or that model's. */
 json_t *bench_train(const char *preset, const char *stage, size_t batch, int threads,
-                    double seconds);
+                    double seconds, const char *path, snip_status *st);
 
 /* Writes a batch of that kind to a file, with the weights it meets and the loss they give, for
  * other implementations of the step. NULL with *st set when that fails. */

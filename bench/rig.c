@@ -1,6 +1,22 @@
 /* rig.c - see rig.h. */
 #include "rig.h"
 
+#include "model/file.h"
+
+/* What is left where m and tc are set. */
+static snip_code finish(bench_rig *r, size_t batch, snip_status *st)
+{
+    for (int t = 0; t < r->threads; t++)
+        if (!(r->draw[t] = arena_new(0)))
+            return status_nomem(st);
+    r->mc = r->m->config;
+    r->tc.batch = batch ? batch : r->tc.batch;
+    r->tc.seed = 1;
+    r->tc.first = r->tc.last = 0; /* the main phase, from the first step on */
+    r->what = train_batch_of(&r->tc, 0, RNG_BENCH);
+    return SNIP_OK;
+}
+
 snip_code bench_rig_make(bench_rig *r, const char *preset, const char *stage, size_t batch,
                          int threads, snip_status *st)
 {
@@ -14,19 +30,19 @@ snip_code bench_rig_make(bench_rig *r, const char *preset, const char *stage, si
         code = model_new(&r->m, &r->mc, r->a, st);
     if (code != SNIP_OK)
         return code;
-    for (int t = 0; t < threads; t++)
-        if (!(r->draw[t] = arena_new(0)))
-            return status_nomem(st);
     model_start(r->m, 1);
-    r->tc.batch = batch ? batch : r->tc.batch;
-    const train_phase *phase = &r->tc.phase[TRAIN_MAIN];
-    r->what = (train_batch_how){ .stage = (train_stage)phase->stage,
-                                 .size = r->tc.batch,
-                                 .edits = phase->edits,
-                                 .points = phase->points,
-                                 .seed = 1,
-                                 .stream = RNG_BENCH };
-    return SNIP_OK;
+    return finish(r, batch, st);
+}
+
+snip_code bench_rig_load(bench_rig *r, const char *path, size_t batch, int threads, snip_status *st)
+{
+    json_t *metadata = NULL;
+    *r = (bench_rig){ .threads = threads, .a = arena_new(0) };
+    snip_code code = r->a ? model_load(&r->m, path, &metadata, r->a, st) : status_nomem(st);
+    if (code == SNIP_OK)
+        code = train_settings_of(&r->tc, metadata, path, st);
+    json_decref(metadata);
+    return code == SNIP_OK ? finish(r, batch, st) : code;
 }
 
 void bench_rig_free(bench_rig *r)

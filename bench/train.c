@@ -6,6 +6,7 @@
 #include <sys/resource.h>
 
 #include "base/clock.h"
+#include "base/text.h"
 #include "rig.h"
 #include "train/update.h"
 
@@ -64,27 +65,23 @@ typedef struct measured {
     int kept; /* whether the last step kept its activations */
 } measured;
 
-/* Returns 0 when memory is out or preset or stage are unknown; rig_free is then due, too. */
-static int rig_make(rig *r, const char *preset, const char *stage, size_t batch, int threads)
+/* On failure rig_free is due, too. */
+static snip_code rig_make(rig *r, const char *preset, const char *stage, size_t batch, int threads,
+                          const char *path, snip_status *st)
 {
     *r = (rig){ .grad = NULL };
-    if (bench_rig_make(&r->of, preset, stage, batch, threads, NULL) != SNIP_OK)
-        return 0;
+    snip_code code = path ? bench_rig_load(&r->of, path, batch, threads, st)
+                          : bench_rig_make(&r->of, preset, stage, batch, threads, st);
+    if (code != SNIP_OK)
+        return code;
     model *m = r->of.m;
     r->grad = arena_zero(r->of.a, m->size * sizeof *r->grad);
     r->m1 = arena_zero(r->of.a, m->size * sizeof *r->m1);
     r->m2 = arena_zero(r->of.a, m->size * sizeof *r->m2);
     r->step = train_step_new(m, threads, (size_t)8 << 30, NULL);
     r->update = train_update_new(m, &r->of.tc, threads, r->of.a);
-    r->how = (train_how){ .stage = r->of.what.stage,
-                          .cosine = r->of.mc.similarity == MODEL_COSINE,
-                          .tau_global = 1,
-                          .tau_local = 0.1,
-                          .scale_global = 14,
-                          .scale_local = 14,
-                          .lambda = 1,
-                          .threads = threads };
-    return r->grad && r->m1 && r->m2 && r->step && r->update;
+    r->how = train_how_of(&r->of.tc, m, 0, threads);
+    return r->grad && r->m1 && r->m2 && r->step && r->update ? SNIP_OK : status_nomem(st);
 }
 
 static void rig_free(rig *r)
@@ -168,13 +165,14 @@ static json_t *bf16_figures(rig *r, double seconds)
 }
 
 json_t *bench_train(const char *preset, const char *stage, size_t batch, int threads,
-                    double seconds)
+                    double seconds, const char *path, snip_status *st)
 {
     rig r;
     measured q;
     double rate = 0, updates[2] = { 0 };
-    int good = rig_make(&r, preset, stage, batch, threads);
+    int good = rig_make(&r, preset, stage, batch, threads, path, st) == SNIP_OK;
     if (good) {
+        status_nomem(st); /* unless something else is wrong */
         rate = product_rate(&r.of.mc, NN_FLOAT32, threads, fmin(seconds, 2));
         good = run_steps(&q, &r, seconds);
     }
@@ -190,10 +188,11 @@ json_t *bench_train(const char *preset, const char *stage, size_t batch, int thr
         double n = (double)q.steps;
         double reached = sum->flops / (sum->embed + sum->encode + sum->backward) * 1e-9;
         o = json_pack(
-            "{s:s,s:s,s:s,s:I,s:i,s:I,s:f,s:f,s:{s:f,s:f,s:f,s:f,s:f,s:f},s:f,s:f,s:f,s:f,"
+            "{s:s,s:o,s:s,s:I,s:i,s:I,s:f,s:f,s:{s:f,s:f,s:f,s:f,s:f,s:f},s:f,s:f,s:f,s:f,"
             "s:f,s:f,s:b,s:f,s:f,s:f,s:f}",
-            "bench", "train", "preset", preset, "stage", stage, "batch", (json_int_t)r.of.tc.batch,
-            "threads", threads, "steps", (json_int_t)q.steps, "seconds_per_step", q.total / n,
+            "bench", "train", path ? "model" : "preset", text_json(path ? path : preset), "stage",
+            train_stage_names[r.of.what.stage], "batch", (json_int_t)r.of.tc.batch, "threads",
+            threads, "steps", (json_int_t)q.steps, "seconds_per_step", q.total / n,
             "best_seconds_per_step", q.best, "seconds", "generate", sum->draw / n, "embed",
             sum->embed / n, "encode", sum->encode / n, "loss", sum->objective / n, "backward",
             sum->backward / n, "optimizer", sum->update / n, "samples_per_second",

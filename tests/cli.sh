@@ -455,6 +455,9 @@ shows '"gradient_norm"' bench batch --preset tiny --batch-size 4 --out batch.saf
 refuses 2 "batch wants --out FILE" bench batch --preset tiny
 refuses 1 "cannot write" bench batch --preset tiny --batch-size 4 --out no/such/folder/file
 shows '"ratio_to_read"' bench find --rows 1000 --seconds 1 --json
+# A model is measured as it was trained: the S5 of run, not the preset's.
+shows '"model":"run/model.safetensors","stage":"S5","batch":4,' bench train --model run/model.safetensors --seconds 1 --json
+refuses 1 'No such file' bench train --model missing.safetensors
 refuses 2 "there is no benchmark 'frob'" bench frob
 
 finish

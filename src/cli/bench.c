@@ -12,6 +12,7 @@ typedef struct request {
     size_t batch, rows;
     int threads;
     const char *out, *model;
+    const char *trained; /* the same, but NULL unless one was named */
 } request;
 
 static json_t *run_gen(const request *q, snip_status *st)
@@ -34,8 +35,7 @@ static json_t *run_fit_eval(const request *q, snip_status *st)
 
 static json_t *run_train(const request *q, snip_status *st)
 {
-    (void)st;
-    return bench_train(q->preset, q->stage, q->batch, q->threads, q->seconds);
+    return bench_train(q->preset, q->stage, q->batch, q->threads, q->seconds, q->trained, st);
 }
 
 static json_t *run_rank(const request *q, snip_status *st)
@@ -114,8 +114,11 @@ static int command(const cli_command *self, int argc, char **argv)
         CLI_OPTION(COUNT, "threads", &threads, "T", "train, rank, find, batch: cores; 0: all",
                    .high = LIMITS_THREADS),
         CLI_OPTION(TEXT, "out", &out, "FILE", "batch: the file to write"),
-        CLI_OPTION(TEXT, "model", &model, "FILE",
-                   "embed: a model to measure as well; cure: the model; default as for snip rank"),
+        CLI_OPTION(
+            TEXT, "model", &model, "FILE",
+            "train: a model, with the settings of its training, in place of a preset; embed: "
+            "a model to measure as well; cure: the model; the last two have the default of "
+            "snip rank"),
         CLI_SWITCH("json", &json, "each object on one line, with all digits"),
     };
     int n = cli_parse(self, options, sizeof options / sizeof *options, argc, argv, &code);
@@ -137,7 +140,8 @@ static int command(const cli_command *self, int argc, char **argv)
                         .rows = rows,
                         .threads = cli_threads(threads),
                         .out = out,
-                        .model = cli_model_path(model, a) };
+                        .model = cli_model_path(model, a),
+                        .trained = model };
     code = CLI_DONE;
     for (int i = 0; i < BENCHES && code == CLI_DONE; i++) {
         if (n == 1 && strcmp(argv[0], benches[i].name) != 0)
@@ -172,6 +176,7 @@ const cli_command cli_bench_command = {
         "snip bench gen\n"
         "snip bench eval --json\n"
         "snip bench train --preset small --stage S5\n"
+        "snip bench train --model models/default.safetensors --threads 1\n"
         "snip bench batch --preset tiny --stage S5 --batch-size 8 --out batch.safetensors\n",
     .run = command,
 };

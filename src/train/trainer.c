@@ -232,22 +232,34 @@ static snip_code same_run(train_config theirs, const train_config *ours, uint64_
                        other->name, before, now);
 }
 
-/* The settings that a state file tells. One that older files do not know was the paper's; of the
- * model's configuration, the usual one. */
+/* A setting that older files do not know was the paper's. */
+snip_code train_settings_of(train_config *out, const json_t *metadata, const char *path,
+                            snip_status *st)
+{
+    const char *settings = json_string_value(json_object_get(metadata, "train"));
+    json_t *theirs = settings ? json_loads(settings, 0, NULL) : NULL;
+    snip_status why;
+    snip_code code = train_config_preset(out, "paper", st);
+    if (code == SNIP_OK && !theirs)
+        code = status_fail(st, SNIP_FORMAT, 0, "%s: does not tell how it was trained", path);
+    if (code == SNIP_OK && settings_read(&train_settings, out, theirs, NULL, &why) != SNIP_OK)
+        code = status_fail(st, SNIP_FORMAT, 0, "%s: %.150s", path, why.msg);
+    json_decref(theirs);
+    return code;
+}
+
+/* The settings that a state file tells. */
 static snip_code read_settings(model_config *m, train_config *c, const safetensors_file *f,
                                const char *path, snip_status *st)
 {
     const char *config = json_string_value(json_object_get(f->metadata, "config"));
-    const char *settings = json_string_value(json_object_get(f->metadata, "train"));
-    json_t *theirs = settings ? json_loads(settings, 0, NULL) : NULL;
     json_t *shape = config ? json_loads(config, 0, NULL) : NULL;
-    snip_status why;
-    snip_code code = train_config_preset(c, "paper", st);
-    if (code == SNIP_OK && (!theirs || !shape || model_config_read(m, shape, NULL) != SNIP_OK))
+    snip_code code = SNIP_OK;
+    if (!json_object_get(f->metadata, "train") || !shape ||
+        model_config_read(m, shape, NULL) != SNIP_OK)
         code = status_fail(st, SNIP_FORMAT, 0, "%s: not the state of a training run", path);
-    if (code == SNIP_OK && settings_read(&train_settings, c, theirs, NULL, &why) != SNIP_OK)
-        code = status_fail(st, SNIP_FORMAT, 0, "%s: %.150s", path, why.msg);
-    json_decref(theirs);
+    if (code == SNIP_OK)
+        code = train_settings_of(c, f->metadata, path, st);
     json_decref(shape);
     return code;
 }
@@ -520,43 +532,54 @@ static void average(run *r)
         nn_average(r->average, r->m->w, r->m->size, 1 - kept, r->watch->threads);
 }
 
+train_batch_how train_batch_of(const train_config *c, uint64_t made, rng_stream stream)
+{
+    const train_phase *phase = &c->phase[made < c->first ? TRAIN_FIRST : TRAIN_MAIN];
+    return (train_batch_how){ .stage = (train_stage)phase->stage,
+                              .size = train_batch_size(c, made),
+                              .subtrees = phase->subtrees,
+                              .edits = phase->edits,
+                              .constants = c->constant_edits,
+                              .points = phase->points,
+                              .rows = c->rows,
+                              .noise = c->noise,
+                              .zoom = phase->zoom,
+                              .laws = c->laws,
+                              .quantities = c->quantities,
+                              .forms = c->forms_share,
+                              .refits = c->refits > 0,
+                              .own = c->own,
+                              .own_share = c->formulas_share,
+                              .seed = c->seed,
+                              .stream = stream };
+}
+
+train_how train_how_of(const train_config *c, const model *m, uint64_t made, int threads)
+{
+    const train_phase *phase = &c->phase[made < c->first ? TRAIN_FIRST : TRAIN_MAIN];
+    int late = c->decay && made >= c->decay;
+    train_how how = { .stage = (train_stage)phase->stage,
+                      .cosine = m->config.similarity == MODEL_COSINE,
+                      .tau_global = c->tau_global,
+                      .tau_local = c->tau_local,
+                      .scale_exact = c->scale_exact,
+                      .lambda = c->lambda,
+                      .threads = threads,
+                      .centre = late ? c->centre : 0,
+                      .refits = c->refits };
+    if (how.cosine) {
+        how.scale_global = exp((double)m->w[m->scale_global]);
+        how.scale_local = exp((double)m->w[m->scale_local]);
+    }
+    return how;
+}
+
 static snip_code one_step(run *r, train_terms *terms, double *norm, double *rate, snip_status *st)
 {
-    const train_phase *phase = &r->c->phase[r->t < r->c->first ? TRAIN_FIRST : TRAIN_MAIN];
-    int late = r->c->decay && r->t >= r->c->decay;
-    train_stage stage = (train_stage)phase->stage;
-    const train_batch_how what = { .stage = stage,
-                                   .size = train_batch_size(r->c, r->t),
-                                   .every = (size_t)ranks_count(r->watch->ranks),
-                                   .offset = (size_t)ranks_me(r->watch->ranks),
-                                   .subtrees = phase->subtrees,
-                                   .edits = phase->edits,
-                                   .constants = r->c->constant_edits,
-                                   .points = phase->points,
-                                   .rows = r->c->rows,
-                                   .noise = r->c->noise,
-                                   .zoom = phase->zoom,
-                                   .laws = r->c->laws,
-                                   .quantities = r->c->quantities,
-                                   .forms = r->c->forms_share,
-                                   .refits = r->c->refits > 0,
-                                   .own = r->c->own,
-                                   .own_share = r->c->formulas_share,
-                                   .seed = r->c->seed,
-                                   .stream = RNG_TRAIN };
-    train_how how = { .stage = stage,
-                      .cosine = r->m->config.similarity == MODEL_COSINE,
-                      .tau_global = r->c->tau_global,
-                      .tau_local = r->c->tau_local,
-                      .scale_exact = r->c->scale_exact,
-                      .lambda = r->c->lambda,
-                      .threads = r->watch->threads,
-                      .centre = late ? r->c->centre : 0,
-                      .refits = r->c->refits };
-    if (how.cosine) {
-        how.scale_global = exp((double)r->m->w[r->m->scale_global]);
-        how.scale_local = exp((double)r->m->w[r->m->scale_local]);
-    }
+    train_batch_how what = train_batch_of(r->c, r->t, RNG_TRAIN);
+    const train_how how = train_how_of(r->c, r->m, r->t, r->watch->threads);
+    what.every = (size_t)ranks_count(r->watch->ranks);
+    what.offset = (size_t)ranks_me(r->watch->ranks);
     train_batch b;
     train_times times;
     uint64_t first = train_samples(r->c, r->t);

@@ -100,6 +100,10 @@ double train_rate(const train_config *c, uint64_t t);
 size_t train_batch_size(const train_config *c, uint64_t made);
 uint64_t train_samples(const train_config *c, uint64_t made);
 
+/* How the batch after `made` steps is drawn, and what its loss is made of. */
+train_batch_how train_batch_of(const train_config *c, uint64_t made, rng_stream stream);
+train_how train_how_of(const train_config *c, const model *m, uint64_t made, int threads);
+
 /* What is used where so much was asked for; `has` are the bf16 products of this machine, or
  * NN_FLOAT32. Asking for what is not there fails with a sentence that says so. */
 snip_code train_choose_products(nn_products *out, int asked, nn_products has, snip_status *st);
@@ -138,6 +142,10 @@ typedef struct train_start {
     /* What the metadata say of them, samples and seconds of all runs so far; NULL: nothing. */
     const char *init_name, *init_samples, *init_seconds;
 } train_start;
+
+/* The settings that a model was trained with, by its file's metadata; `path` is for messages. */
+snip_code train_settings_of(train_config *out, const json_t *metadata, const char *path,
+                            snip_status *st);
 
 /* The settings of the run that folder `out` holds. c->own, the user's formulas, is left to the
  * caller: the state has their hash alone. */
