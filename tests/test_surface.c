@@ -7,7 +7,7 @@
 #include "base/rng.h"
 #include "model/surface.h"
 
-enum { ROWS = 120, DIM = 3, POINTS = MODEL_SLOPE_POINTS };
+enum { ROWS = 120, DIM = 3, POINTS = MODEL_SLOPE_POINTS, ALL = MODEL_SURFACE_POINTS };
 
 typedef struct rows {
     const double *x[DIM];
@@ -50,19 +50,18 @@ static void a_surface_follows_its_function(void **state)
 {
     rows from;
     float target[ROWS];
-    double at[DATA_DIMS_MAX][POINTS];
+    double at[DATA_DIMS_MAX][ALL];
     draw(&from);
     for (int i = 0; i < ROWS; i++)
         target[i] = (float)smooth((double[]){ from.x[0][i], from.x[1][i], from.x[2][i] });
     model_surface_course c = follow(&from, ROWS, target, *state);
-    model_slope_points(at);
-    for (int p = 0; p < POINTS; p++) {
+    model_surface_points(at);
+    for (int p = 0; p < ALL; p++) {
         const double z[DIM] = { at[0][p], at[1][p], at[2][p] };
-        print_message("value %.3f (%.3f), slopes %.3f %.3f %.3f, doubt %.4f\n", c.value[p],
-                      smooth(z), c.slope[0][p], c.slope[1][p], c.slope[2][p], c.doubt[p]);
         double doubt = sqrt(c.doubt[p]);
+        print_message("value %.3f (%.3f), doubt %.4f\n", c.value[p], smooth(z), doubt);
         assert_true(fabs(c.value[p] - smooth(z)) < 0.02 + 2 * doubt);
-        for (int j = 0; j < DIM; j++)
+        for (int j = 0; j < DIM && p < POINTS; j++)
             assert_true(fabs(c.slope[j][p] - smooth_slope(z, j)) < 0.05 + 4 * doubt);
     }
 }
@@ -73,7 +72,7 @@ static void a_surface_solves_its_equations(void **state)
     enum { N = 40 };
     rows from;
     float target[N];
-    double at[DATA_DIMS_MAX][POINTS], m[N][N + 1], mean = 0;
+    double at[DATA_DIMS_MAX][ALL], m[N][N + 1], mean = 0;
     draw(&from);
     for (int i = 0; i < N; i++) {
         target[i] = (float)cos(5 * from.x[0][i]) * 3;
@@ -101,8 +100,8 @@ static void a_surface_solves_its_equations(void **state)
                 m[k][l] -= f * m[i][l];
         }
     model_surface_course c = follow(&from, N, target, *state);
-    model_slope_points(at);
-    for (int p = 0; p < POINTS; p++) {
+    model_surface_points(at);
+    for (int p = 0; p < ALL; p++) {
         double want = mean, k;
         for (int i = 0; i < N; i++) {
             COVARIANCE(k, from.x[j][i], at[j][p]);
@@ -125,7 +124,7 @@ static void far_from_the_rows_is_doubt(void **state)
     model_surface_course away = follow(&from, ROWS, target, *state);
     draw(&from);
     model_surface_course among = follow(&from, ROWS, target, *state);
-    for (int p = 0; p < POINTS; p++)
+    for (int p = 0; p < ALL; p++)
         assert_true(among.doubt[p] > 0 && among.doubt[p] < 0.05 && away.doubt[p] > among.doubt[p]);
 }
 
@@ -146,16 +145,16 @@ static void a_surface_is_robust(void **state)
     }
     model_surface_course a = follow(&from, ROWS, target, *state),
                          b = follow(&turned, ROWS, back, *state);
-    for (int p = 0; p < POINTS; p++)
+    for (int p = 0; p < ALL; p++)
         assert_true(fabs(a.value[p] - b.value[p]) < 1e-3);
     for (int i = 0; i < ROWS; i++) {
         from.value[0][i] = from.value[1][i] = from.value[2][i] = i % 4 ? 1 : 1e9;
         target[i] = i % 4 ? -1 : 300;
     }
     a = follow(&from, ROWS, target, *state);
-    for (int p = 0; p < POINTS; p++) {
+    for (int p = 0; p < ALL; p++) {
         assert_true(isfinite(a.value[p]) && fabs(a.value[p]) <= 20 && isfinite(a.doubt[p]));
-        for (int j = 0; j < DIM; j++)
+        for (int j = 0; j < DIM && p < POINTS; j++)
             assert_true(isfinite(a.slope[j][p]));
     }
     /* More rows than it takes are thinned evenly: every third of 600 is row 0, 3, ... */
@@ -174,28 +173,95 @@ static void a_surface_is_robust(void **state)
     assert_true(fabs(a.value[0]) < 0.05);
 }
 
-/* Features do not depend on y's unit where they say so, and nothing jumps at 0. */
+/* A profile has no unit and no zero, and holds each value in its place. */
+static void profiles_have_no_unit(void **state)
+{
+    (void)state;
+    enum { N = MODEL_PROFILE_POINTS };
+    double v[N], w[N];
+    float one[N], other[N];
+    for (int p = 0; p < N; p++) {
+        v[p] = p == 5 ? NAN : p == 9 ? 1e4 : sin(2.0 * p);
+        w[p] = 1e7 - 3e4 * v[p];
+    }
+    model_profile(one, v);
+    model_profile(other, w);
+    assert_true(one[5] == 0 && one[9] > 3);
+    for (int p = 0; p < N; p++) {
+        assert_true(fabsf(one[p] + other[p]) < 1e-4F);
+        for (int q = 0; q < N; q++)
+            assert_true(p == 5 || q == 5 || (v[p] < v[q]) == (one[p] < one[q]));
+    }
+    for (int p = 0; p < N; p++)
+        v[p] = p % 2 ? 3 : INFINITY;
+    model_profile(one, v);
+    for (int p = 0; p < N; p++)
+        assert_true(one[p] == 0);
+}
+
+/* The points of profiles: within the box, no two of an input alike, all quarters of any two inputs
+ * visited. */
+static void points_fill_the_box(void **state)
+{
+    (void)state;
+    double at[DATA_DIMS_MAX][MODEL_PROFILE_POINTS];
+    model_profile_points(at);
+    for (int j = 0; j < DATA_DIMS_MAX; j++)
+        for (int k = 0; k < j; k++) {
+            int seen[4] = { 0 };
+            for (int p = 0; p < MODEL_PROFILE_POINTS; p++) {
+                assert_true(fabs(at[j][p]) <= 1.5);
+                for (int q = 0; q < p; q++)
+                    assert_true(at[j][p] != at[j][q]);
+                seen[2 * (at[j][p] > 0) + (at[k][p] > 0)]++;
+            }
+            for (int quarter = 0; quarter < 4; quarter++)
+                assert_true(seen[quarter] >= 3);
+        }
+}
+
+/* A formula's profile is that of a table of its function. In a form free constants are 1, then 2,
+ * then -1/2; fixed ones stay. */
+static void formulas_and_tables_have_one_profile(void **state)
+{
+    enum { N = MODEL_PROFILE_POINTS, F = MODEL_PROFILE_FEATURES };
+    double at[DATA_DIMS_MAX][N], v[N];
+    float want[N], slope[6 * MODEL_SLOPE_FEATURES], profile[6 * F];
+    expr e = parsed("x1*sin(0.3*x0)", NULL, *state), fixed = parsed("x1*sin(0.3*x0)", NULL, *state);
+    expr_set_fixed(fixed, 1);
+    static const double constant[] = { 1, 2, -0.5 };
+    model_profile_points(at);
+    for (int kind = 0; kind < 3; kind++) { /* a formula, a form, a form with nothing free */
+        assert_true(model_slopes(slope, profile, kind == 2 ? fixed : e, kind > 0, *state));
+        for (int k = 0; k < 3; k++) {
+            for (int p = 0; p < N; p++)
+                v[p] = at[1][p] * sin((kind == 1 ? constant[k] : 0.3) * at[0][p]);
+            model_profile(want, v);
+            const float *got = profile + (k ? k + 1 : 0) * N;
+            for (int p = 0; p < N; p++)
+                assert_true(fabsf(got[p] - (kind == 0 && k > 0 ? 0 : want[p])) < 1e-5F);
+        }
+        for (int p = 0; p < N; p++)
+            assert_true(profile[N + p] == 1);
+    }
+    e = parsed("log(x0)", NULL, *state);
+    assert_true(model_slopes(slope, profile, e, 0, *state));
+    for (int p = 0; p < N; p++)
+        assert_true(profile[N + p] == (at[0][p] > 0) && profile[F + N + p] == 1);
+}
+
+/* Nothing jumps at 0, and what tells slopes apart does. */
 static void features_are_steady(void **state)
 {
     (void)state;
-    const double v[POINTS] = { 1, 2, 3, -4, 50, 6, NAN };
-    double w[POINTS];
-    float one[POINTS], other[POINTS], y[2][MODEL_SURFACE_Y];
-    float input[2][DIM * MODEL_SURFACE_INPUT];
-    for (int p = 0; p < POINTS; p++)
-        w[p] = 1e7 - 3e4 * v[p];
-    model_profile(one, v);
-    model_profile(other, w);
-    assert_true(one[6] == 0 && one[4] > 1 && one[3] < -0.5F);
-    for (int p = 0; p < POINTS; p++)
-        assert_true(fabsf(one[p] + other[p]) < 1e-4F);
+    float y[2][MODEL_SURFACE_Y], input[2][DIM * MODEL_SURFACE_INPUT];
     model_surface_course c = { .value = { 0 } };
     for (int side = 0; side < 2; side++) {
-        for (int p = 0; p < POINTS; p++) {
-            c.value[p] = (side ? 1e-9 : -1e-9) + p;
+        for (int p = 0; p < ALL; p++)
+            c.value[p] = (side ? 1e-9 : -1e-9) + 0.3 * p;
+        for (int p = 0; p < POINTS; p++)
             for (int j = 0; j < DIM; j++)
                 c.slope[j][p] = j ? 1 : side ? 1e-9 : -1e-9;
-        }
         model_surface_features(y[side], input[side], &c, DIM, &(model_surface_scale){ 0, 2 });
     }
     for (int i = 0; i < MODEL_SURFACE_Y; i++)
@@ -229,6 +295,9 @@ int main(void)
         ARENA_TEST(a_surface_solves_its_equations),
         ARENA_TEST(far_from_the_rows_is_doubt),
         ARENA_TEST(a_surface_is_robust),
+        ARENA_TEST(profiles_have_no_unit),
+        ARENA_TEST(points_fill_the_box),
+        ARENA_TEST(formulas_and_tables_have_one_profile),
         ARENA_TEST(features_are_steady),
         ARENA_TEST(memory_may_end_anywhere),
     };

@@ -236,10 +236,12 @@ int expr_sensitivities(expr e, const double *const *x, size_t rows, double *valu
     if (s) {
         assert(rows <= s->width);
         forward(s, 0, rows, 0);
-        backward(s, rows);
+        if (slope)
+            backward(s, rows);
         for (size_t i = 0; i < e.count; i++) {
             memcpy(value + i * rows, s->value[i], rows * sizeof *value);
-            memcpy(slope + i * rows, s->adjoint + i * s->width, rows * sizeof *slope);
+            if (slope)
+                memcpy(slope + i * rows, s->adjoint + i * s->width, rows * sizeof *slope);
         }
     }
     arena_reset(tmp, before);

@@ -53,21 +53,32 @@ double model_slope_weight(double v, double most)
     return s.sign * weight(s, log10(most));
 }
 
-void model_profile(float out[MODEL_SLOPE_POINTS], const double v[MODEL_SLOPE_POINTS])
+/* Multiples of a number whose square is a prime, modulo 1, leave no gaps, and those of two such
+ * numbers fill the square evenly (Richtmyer). */
+void model_profile_points(double at[DATA_DIMS_MAX][MODEL_PROFILE_POINTS])
 {
-    double sorted[MODEL_SLOPE_POINTS];
+    static const double prime[DATA_DIMS_MAX] = { 2, 3, 5, 7, 11, 13, 17, 19, 23, 29 };
+    const double edge = 1.5; /* uniform columns end at 1.73 */
+    for (int j = 0; j < DATA_DIMS_MAX; j++)
+        for (int p = 0; p < MODEL_PROFILE_POINTS; p++)
+            at[j][p] = edge * (2 * fmod(0.5 + p * sqrt(prime[j]), 1) - 1);
+}
+
+void model_profile(float out[MODEL_PROFILE_POINTS], const double v[MODEL_PROFILE_POINTS])
+{
+    double sorted[MODEL_PROFILE_POINTS];
     size_t n = 0;
-    for (int p = 0; p < MODEL_SLOPE_POINTS; p++)
+    for (int p = 0; p < MODEL_PROFILE_POINTS; p++)
         if (isfinite(v[p]))
             sorted[n++] = v[p];
     numbers_sort(sorted, n);
     double middle = n ? numbers_quantile(sorted, n, 0.5) : 0,
-           range = n ? sorted[n - 1] / 2 - sorted[0] / 2 : 0;
-    for (size_t i = 0; i < n; i++)
-        sorted[i] = fabs(sorted[i] - middle);
-    numbers_sort(sorted, n);
-    double unit = fmax(n ? numbers_quantile(sorted, n, 0.5) : 0, 1e-6 * range);
-    for (int p = 0; p < MODEL_SLOPE_POINTS; p++)
+           range = n ? sorted[n - 1] / 2 - sorted[0] / 2 : 0,
+           quarters =
+               n ? numbers_quantile(sorted, n, 0.75) / 2 - numbers_quantile(sorted, n, 0.25) / 2
+                 : 0,
+           unit = fmax(quarters, 1e-6 * range);
+    for (int p = 0; p < MODEL_PROFILE_POINTS; p++)
         out[p] = isfinite(v[p]) && unit > 0 && isfinite(range)
                      ? (float)(asinh(fmax(-1e6, fmin(1e6, (v[p] - middle) / unit))) / 2)
                      : 0;
@@ -127,22 +138,57 @@ static double input_slopes(double total[DATA_DIMS_MAX], expr e, const double *sl
     return most;
 }
 
-/* The profile of a node by its values, and which of them are finite. */
-static void profile_features(float out[MODEL_PROFILE_FEATURES], const double *value)
-{
-    model_profile(out, value);
-    for (int p = 0; p < MODEL_SLOPE_POINTS; p++)
-        out[MODEL_SLOPE_POINTS + p] = isfinite(value[p]) != 0;
-}
-
-/* e with the constants that a form leaves free set to 1, in `a`. */
-static expr without_constants(expr e, arena *a)
+/* e with the constants that a form leaves free set to a number, in `a`. */
+static expr with_constants(expr e, double number, arena *a)
 {
     expr_node *node = arena_copy(a, e.node, e.count * sizeof *node);
     for (size_t i = 0; i < e.count && node; i++)
         if (node[i].op == EXPR_NUMBER && !node[i].fixed)
-            node[i].value = 1;
+            node[i].value = number;
     return (expr){ node, e.count };
+}
+
+/* The values of e's nodes at the points of profiles, a row of value[] each. Returns 0 when memory
+ * is out. */
+static int profile_values(double *value, expr e, arena *tmp)
+{
+    enum { BLOCK = 16, N = MODEL_PROFILE_POINTS }; /* expr_sensitivities takes no more */
+    _Static_assert(N % BLOCK == 0, "blocks are full");
+    double at[DATA_DIMS_MAX][N];
+    const double *x[DATA_DIMS_MAX];
+    double *part = arena_array(tmp, e.count * BLOCK, sizeof *part);
+    int good = part != NULL;
+    model_profile_points(at);
+    for (size_t first = 0; first < N && good; first += BLOCK) {
+        for (int j = 0; j < DATA_DIMS_MAX; j++)
+            x[j] = at[j] + first;
+        good = expr_sensitivities(e, x, BLOCK, part, NULL, tmp);
+        for (size_t i = 0; i < e.count && good; i++)
+            memcpy(value + i * N + first, part + i * BLOCK, BLOCK * sizeof *part);
+    }
+    return good;
+}
+
+/* Beside 1 one number that bends powers and one of the other sign. */
+static const double constants[MODEL_PROFILE_CONSTANTS] = { 1, 2, -0.5 };
+
+/* Returns 0 when memory is out. */
+static int profile_features(float *out, expr e, int form, arena *tmp)
+{
+    enum { N = MODEL_PROFILE_POINTS, F = MODEL_PROFILE_FEATURES };
+    double *value = arena_array(tmp, e.count * N, sizeof *value);
+    memset(out, 0, e.count * F * sizeof *out);
+    for (int k = 0; k < (form ? MODEL_PROFILE_CONSTANTS : 1); k++) {
+        expr read = form ? with_constants(e, constants[k], tmp) : e;
+        if (!value || !read.node || !profile_values(value, read, tmp))
+            return 0;
+        for (size_t i = 0; i < e.count; i++) {
+            model_profile(out + i * F + (k ? k + 1 : 0) * N, value + i * N);
+            for (int p = 0; p < N && k == 0; p++)
+                out[i * F + N + (size_t)p] = isfinite(value[i * N + (size_t)p]) != 0;
+        }
+    }
+    return 1;
 }
 
 int model_slopes(float *out, float *profile, expr e, int form, arena *tmp)
@@ -153,7 +199,7 @@ int model_slopes(float *out, float *profile, expr e, int form, arena *tmp)
     size_t points = MODEL_SLOPE_POINTS;
     double *value = arena_array(tmp, e.count * points, sizeof *value);
     double *slope = arena_array(tmp, e.count * points, sizeof *slope);
-    expr read = form ? without_constants(e, tmp) : e;
+    expr read = form ? with_constants(e, constants[0], tmp) : e;
     model_slope_points(at);
     for (int j = 0; j < DATA_DIMS_MAX; j++)
         x[j] = at[j];
@@ -172,8 +218,7 @@ int model_slopes(float *out, float *profile, expr e, int form, arena *tmp)
             point_features(out + i * MODEL_SLOPE_FEATURES + p * POINT_FEATURES, &k);
         }
     }
-    for (size_t i = 0; i < e.count && good && profile; i++)
-        profile_features(profile + i * MODEL_PROFILE_FEATURES, value + i * points);
+    good = good && (!profile || profile_features(profile, e, form, tmp));
     arena_reset(tmp, mark);
     return good;
 }

@@ -13,11 +13,14 @@
 enum {
     MODEL_SLOPE_POINTS = 7, /* the inputs' means, and around them */
     MODEL_SLOPE_FEATURES = 12 * MODEL_SLOPE_POINTS,
-    MODEL_PROFILE_FEATURES = 2 * MODEL_SLOPE_POINTS
+    MODEL_PROFILE_POINTS = 32,   /* spread over the box where inputs mostly are */
+    MODEL_PROFILE_CONSTANTS = 3, /* the numbers that free constants are set to in turn */
+    MODEL_PROFILE_FEATURES = (MODEL_PROFILE_CONSTANTS + 1) * MODEL_PROFILE_POINTS
 };
 
 /* The points, by input. */
 void model_slope_points(double at[DATA_DIMS_MAX][MODEL_SLOPE_POINTS]);
+void model_profile_points(double at[DATA_DIMS_MAX][MODEL_PROFILE_POINTS]);
 
 /* A slope beside the steepest input's, with its sign: from 0 for what is below a thirtieth of it to
  * 1, and up to 2 for a part that is steeper. */
@@ -25,12 +28,12 @@ double model_slope_weight(double v, double most);
 
 /* The values at the points beside each other: what is left of them without their unit and their
  * zero. Values that are not finite give 0. */
-void model_profile(float out[MODEL_SLOPE_POINTS], const double v[MODEL_SLOPE_POINTS]);
+void model_profile(float out[MODEL_PROFILE_POINTS], const double v[MODEL_PROFILE_POINTS]);
 
 /* The features of each node of e, a row of MODEL_SLOPE_FEATURES in `out` and, unless `profile` is
- * NULL, one of MODEL_PROFILE_FEATURES there: its profile, and which of its values are finite. In
- * the core of a form constants that are not fixed count as 1, whatever their value. Returns 0 when
- * memory is out; `tmp` is left as found. */
+ * NULL, one of MODEL_PROFILE_FEATURES there: its profile, which of its values are finite, and in
+ * the core of a form its profiles with other constants. For all else there, constants that are not
+ * fixed count as 1, whatever their value. Returns 0 when memory is out; `tmp` is left as found. */
 int model_slopes(float *out, float *profile, expr e, int form, arena *tmp);
 
 #endif

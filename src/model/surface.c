@@ -21,7 +21,7 @@
 
 enum {
     ROWS_MOST = 256, /* of a table, evenly spread: the work grows with their cube */
-    POINTS = MODEL_SLOPE_POINTS
+    POINTS = MODEL_SURFACE_POINTS
 };
 static const float noise = 0.01F;
 static const double x_most = 6; /* what lies further away than so many deviations counts as there */
@@ -115,11 +115,22 @@ static void factorise(model_surface *s, double *bell, double *product)
     }
 }
 
+void model_surface_points(double at[DATA_DIMS_MAX][POINTS])
+{
+    double slope[DATA_DIMS_MAX][MODEL_SLOPE_POINTS], profile[DATA_DIMS_MAX][MODEL_PROFILE_POINTS];
+    model_slope_points(slope);
+    model_profile_points(profile);
+    for (int j = 0; j < DATA_DIMS_MAX; j++) {
+        memcpy(at[j], slope[j], sizeof slope[j]);
+        memcpy(at[j] + MODEL_SLOPE_POINTS, profile[j], sizeof profile[j]);
+    }
+}
+
 /* What the points have to do with the rows. Scratch as for covariances; t and u have a row of L. */
 static void look_from_points(model_surface *s, double *bell, double *product, float *t, float *u)
 {
     const nn_kernels *k = nn_kernels_best();
-    model_slope_points(s->at);
+    model_surface_points(s->at);
     for (int p = 0; p < POINTS; p++) {
         double z[DATA_DIMS_MAX], own = 1;
         for (int j = 0; j < s->dim; j++) {
@@ -176,18 +187,21 @@ static float decades(double v)
 static void y_features(float *out, const model_surface_course *c, const model_surface_scale *scale)
 {
     double y[POINTS];
-    float profile[POINTS];
+    float profile[MODEL_PROFILE_POINTS];
     for (int p = 0; p < POINTS; p++)
         y[p] = scale->median + scale->spread * sinh(c->value[p]);
-    model_profile(profile, y);
-    for (int p = 0; p < POINTS; p++) {
+    model_profile(profile, y + MODEL_SLOPE_POINTS);
+    for (int p = 0; p < MODEL_SLOPE_POINTS; p++) {
         *out++ = (float)c->value[p] / 4;
-        *out++ = (float)tanh(c->value[p]);
-        *out++ = profile[p];
         *out++ = (float)tanh(y[p]);
         *out++ = (float)tanh(20 * y[p] / scale->spread);
         *out++ = decades(fabs(y[p]) + 1e-3 * scale->spread);
         *out++ = (float)(log10(c->doubt[p] + 1e-4) / 2);
+    }
+    for (int p = 0; p < MODEL_PROFILE_POINTS; p++) {
+        *out++ = profile[p];
+        *out++ = (float)tanh(c->value[MODEL_SLOPE_POINTS + p]);
+        *out++ = (float)(log10(c->doubt[MODEL_SLOPE_POINTS + p] + 1e-4) / 2);
     }
 }
 
@@ -195,14 +209,14 @@ static void y_features(float *out, const model_surface_course *c, const model_su
  * where dy/dz = spread cosh(t) dt/dz. */
 static void input_features(float *out, const model_surface_course *c, int dim, double spread)
 {
-    double most[POINTS];
-    for (int p = 0; p < POINTS; p++) {
+    double most[MODEL_SLOPE_POINTS];
+    for (int p = 0; p < MODEL_SLOPE_POINTS; p++) {
         most[p] = 1e-6;
         for (int j = 0; j < dim; j++)
             most[p] = fmax(most[p], fabs(c->slope[j][p]));
     }
     for (int j = 0; j < dim; j++)
-        for (int p = 0; p < POINTS; p++) {
+        for (int p = 0; p < MODEL_SLOPE_POINTS; p++) {
             double slope = c->slope[j][p];
             *out++ = (float)model_slope_weight(slope, most[p]);
             *out++ = (float)tanh(slope);
@@ -229,9 +243,11 @@ static void follow_to(model_surface_course *out, int p, const model_surface *s, 
     }
     for (int j = 0; j < s->dim; j++) {
         double at = s->at[j][p];
-        double near = (double)k->dot(t, s->x + (size_t)j * s->stride, s->stride);
         value += at * along[j];
-        out->slope[j][p] = (near - at * sum) / s->dim + along[j];
+        if (p < MODEL_SLOPE_POINTS) {
+            double near = (double)k->dot(t, s->x + (size_t)j * s->stride, s->stride);
+            out->slope[j][p] = (near - at * sum) / s->dim + along[j];
+        }
     }
     out->value[p] = value + sum;
     out->doubt[p] = s->doubt[p];

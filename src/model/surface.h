@@ -1,6 +1,6 @@
 /* surface.h - what a table tells of its function at the points where formulas tell theirs.
  *
- * A formula's tokens carry its values and derivatives at seven points (slopes.h). A table has no
+ * A formula's tokens carry its values and derivatives at fixed points (slopes.h). A table has no
  * rows there, so a smooth surface is laid through its rows: the values and slopes of both can then
  * be compared feature by feature.
  *
@@ -16,7 +16,14 @@
 #include "base/arena.h"
 #include "model/slopes.h"
 
-enum { MODEL_SURFACE_Y = 7 * MODEL_SLOPE_POINTS, MODEL_SURFACE_INPUT = 3 * MODEL_SLOPE_POINTS };
+enum {
+    MODEL_SURFACE_POINTS = MODEL_SLOPE_POINTS + MODEL_PROFILE_POINTS,
+    MODEL_SURFACE_Y = 5 * MODEL_SLOPE_POINTS + 3 * MODEL_PROFILE_POINTS,
+    MODEL_SURFACE_INPUT = 3 * MODEL_SLOPE_POINTS
+};
+
+/* The points of slopes, then those of profiles. */
+void model_surface_points(double at[DATA_DIMS_MAX][MODEL_SURFACE_POINTS]);
 
 typedef struct model_surface model_surface;
 
@@ -25,10 +32,10 @@ model_surface *model_surface_new(const double *const *x, int dim, size_t rows, a
 
 /* The surface at the points. */
 typedef struct model_surface_course {
-    double value[MODEL_SLOPE_POINTS];
+    double value[MODEL_SURFACE_POINTS];
     double slope[DATA_DIMS_MAX][MODEL_SLOPE_POINTS]; /* by the inputs that there are */
-    double doubt[MODEL_SLOPE_POINTS]; /* the variance of what a row there might show: large where
-                                       * none are near */
+    double doubt[MODEL_SURFACE_POINTS]; /* the variance of what a row there might show: large where
+                                         * none are near */
 } model_surface_course;
 
 /* Of the surface through `target`, a number per row of the table. Returns 0 when memory is out;
