@@ -136,6 +136,14 @@ json_t *model_config_json(const model_config *c)
     return settings_json(&model_settings, c);
 }
 
+json_t *model_config_identity(const model_config *c)
+{
+    json_t *o = model_config_json(c);
+    if (!c->surface)
+        json_object_del(o, "surface");
+    return o;
+}
+
 snip_code model_config_read(model_config *c, const json_t *o, snip_status *st)
 {
     size_t known;

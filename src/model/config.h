@@ -62,4 +62,8 @@ snip_code model_config_check(const model_config *c, snip_status *st);
 json_t *model_config_json(const model_config *c);
 snip_code model_config_read(model_config *c, const json_t *o, snip_status *st);
 
+/* The same as a part of what tells models apart. Libraries and promises name the hash of their
+ * model, so a key that came after these leaves no trace where it is off. */
+json_t *model_config_identity(const model_config *c);
+
 #endif

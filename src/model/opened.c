@@ -11,7 +11,7 @@
 /* Tells models apart by what decides their vectors, however the file is stored. */
 static int hash_model(model_opened *t)
 {
-    json_t *config = model_config_json(&t->m->config);
+    json_t *config = model_config_identity(&t->m->config);
     char *text = config ? json_dumps(config, JSON_SORT_KEYS | JSON_COMPACT) : NULL;
     json_decref(config);
     if (!text)
