@@ -7,7 +7,9 @@
 
 #include "model/encode.h"
 #include "model/pack.h"
+#include "model/slopes.h"
 #include "model/space.h"
+#include "model/surface.h"
 
 static const expr_domain positive = { .assume_positive = 1 };
 
@@ -216,6 +218,64 @@ static void chunks_pad_whole_formulas(void **state)
     }
 }
 
+/* With a surface each row takes the profile of its own part past the layers to the vector, a whole
+ * formula that of its root; a table takes its surface there. */
+static void shortcuts_reach_the_vector(void **state)
+{
+    enum { ROWS = 30, FEATURE = 3, TO = 2, Z = 3 };
+    arena *a = *state;
+    model_config c;
+    model *m;
+    assert_int_equal(model_config_preset(&c, "tiny", NULL), SNIP_OK);
+    c.constants = MODEL_CONSTANT_VALUE;
+    c.points = 0;
+    c.statistics = c.slopes = c.surface = 1;
+    assert_int_equal(model_new(&m, &c, a, NULL), SNIP_OK);
+    model_start(m, 1);
+    const size_t latent = (size_t)c.latent;
+
+    model_words w;
+    const model_words_how how = { .m = m, .tree = 1 };
+    const char *text = "sin(x0) + 2.5*x1^3", *part = "sin(x0)"; /* the tokens 2 and 3 */
+    assert_int_equal(model_words_make(&w, parsed(text, NULL, a), &how, a, NULL, NULL), SNIP_OK);
+    model_pack p;
+    assert_true(model_pack_new(&p, m, 1, w.tokens.count, 2, a));
+    model_pack_formula(&p, &w);
+    model_pack_row(&p, 0, w.tokens.count);
+    model_pack_row(&p, 2, 4);
+
+    double x[2][ROWS], y[ROWS];
+    for (int r = 0; r < ROWS; r++) {
+        x[0][r] = 1.5 * sin(r);
+        x[1][r] = 1.5 * cos(2 * r);
+        y[r] = exp(x[0][r]);
+    }
+    const double *columns[2] = { x[0], x[1] }, *ys[1] = { y };
+    model_table_group g = { .dim = 2, .count = 1 };
+    assert_int_equal(model_group_fill(&g, m, columns, ROWS, ys, a), SNIP_OK);
+    const model_tables t = { 1, &g };
+
+    float *z[2];
+    for (int with = 0; with <= 1; with++) {
+        m->w[m->symbolic.shortcut + TO * MODEL_PROFILE_FEATURES + FEATURE] = (float)with;
+        m->w[m->numeric.shortcut + TO * MODEL_SURFACE_Y + FEATURE] = (float)with;
+        z[with] = arena_array(a, Z * latent, sizeof(float));
+        assert_true(z[with] && model_formulas_embed(m, &p.f, z[with], a));
+        assert_true(model_tables_embed(m, &t, z[with] + 2 * latent, a));
+    }
+    float slope[8 * MODEL_SLOPE_FEATURES], profile[2][8 * MODEL_PROFILE_FEATURES];
+    assert_true(model_slopes(slope, profile[0], parsed(text, NULL, a), 0, a));
+    assert_true(model_slopes(slope, profile[1], parsed(part, NULL, a), 0, a));
+    const float want[Z] = { profile[0][FEATURE], profile[1][FEATURE],
+                            g.summary[0].surface_y[FEATURE] };
+    for (size_t i = 0; i < Z; i++) {
+        assert_true(fabsf(want[i]) > 0.01F);
+        for (size_t k = 0; k < latent; k++)
+            assert_float_equal(z[1][i * latent + k] - z[0][i * latent + k], k == TO ? want[i] : 0,
+                               1e-5);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -226,6 +286,7 @@ int main(void)
         ARENA_TEST(rows_are_of_the_given_tokens),
         ARENA_TEST(the_table_that_failed_is_named),
         ARENA_TEST(chunks_pad_whole_formulas),
+        ARENA_TEST(shortcuts_reach_the_vector),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

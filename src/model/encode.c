@@ -6,6 +6,14 @@
  *
  *     pooled = sum_i softmax_i(w.h_i + b) h_i,    z = W pooled + c
  *
+ * and with surface = yes
+ *
+ *     z = W pooled + c + U s
+ *
+ * where s is the profile of the formula or part, or the surface of the table. Through the layers
+ * they reach z mixed with all else. By U the cosine of a formula and a table holds the products of
+ * what both are at the same points, which is what the correlation of two functions is made of.
+ *
  * The span is the whole sequence for g^S and o, with SNIP's padding in the softmax's denominator
  * (pack.c), and the tokens of a subtree within its parent for c (16, 17).
  *
@@ -20,6 +28,7 @@
 #include "data/tokens.h"
 #include "model/rows.h"
 #include "model/slopes.h"
+#include "model/surface.h"
 
 /* What one layer keeps. `in` is its input, `mid` the value between its halves. */
 typedef struct layer_pass {
@@ -338,6 +347,30 @@ static int features_backward(float *dw, const float *features, const float *dsum
     return nn_gemm(1, 0, d, width, n, 1, dsum, d, features, width, 1, dw, width);
 }
 
+/* The shortcut past the layers: z(rows, latent) += s U'. Its features have no parameters. */
+static int shortcut_forward(const model *m, const model_encoder *e, float *z, const float *s,
+                            size_t rows, size_t width)
+{
+    return features_forward(z, s, m->w + e->shortcut, rows, width, (size_t)m->config.latent);
+}
+
+static int shortcut_backward(const model *m, const model_encoder *e, float *grad, const float *s,
+                             const float *dz, size_t rows, size_t width)
+{
+    return features_backward(grad + e->shortcut, s, dz, rows, width, (size_t)m->config.latent);
+}
+
+/* The profiles of what f's rows are of: of a span's first token, which is the root of its part.
+ * NULL when memory is out. */
+static float *row_profiles(const model_formulas *f, arena *a)
+{
+    enum { P = MODEL_PROFILE_FEATURES };
+    float *out = floats(a, f->rows, P);
+    for (size_t r = 0; r < f->rows && out; r++)
+        memcpy(out + r * P, f->profile + f->span[r].first * P, P * sizeof *out);
+    return out;
+}
+
 static model_pass *formulas_forward(const model *m, const model_formulas *f, float *z, int forget,
                                     arena *a)
 {
@@ -373,7 +406,14 @@ static model_pass *formulas_forward(const model *m, const model_formulas *f, flo
         nn_tree_forward(p->sum, f->path, m->w + m->theta, n, (size_t)m->config.channels,
                         (size_t)m->config.levels);
     p->embed_seconds = clock_now() - start;
-    return encoder_forward(m, &m->symbolic, p, z, a) ? p : NULL;
+    if (!encoder_forward(m, &m->symbolic, p, z, a))
+        return NULL;
+    if (f->profile) {
+        const float *s = row_profiles(f, a);
+        if (!s || !shortcut_forward(m, &m->symbolic, z, s, f->rows, MODEL_PROFILE_FEATURES))
+            return NULL;
+    }
+    return p;
 }
 
 model_pass *model_formulas_forward(const model *m, const model_formulas *f, float *z, arena *a)
@@ -409,6 +449,11 @@ int model_formulas_backward(const model *m, const model_formulas *f, const model
         if (good && f->profile)
             good = features_backward(grad + m->symbolic.profile, f->profile, dsum, p->n,
                                      MODEL_PROFILE_FEATURES, d);
+        if (good && f->profile) {
+            const float *s = row_profiles(f, tmp);
+            good = s &&
+                   shortcut_backward(m, &m->symbolic, grad, s, dz, f->rows, MODEL_PROFILE_FEATURES);
+        }
         if (good && f->value)
             good = constants_backward(m, f, dsum, grad, tmp);
         if (f->path)
@@ -452,7 +497,14 @@ static model_pass *tables_forward(const model *m, const model_tables *t, float *
         k->add(p->sum + p->offsets[s] * d, m->w + m->numeric.position,
                (p->offsets[s + 1] - p->offsets[s]) * d);
     p->embed_seconds = clock_now() - start;
-    return encoder_forward(m, &m->numeric, p, z, a) ? p : NULL;
+    if (!encoder_forward(m, &m->numeric, p, z, a))
+        return NULL;
+    if (m->config.surface) {
+        const float *s = model_rows_surface(t, p->rows, a);
+        if (!s || !shortcut_forward(m, &m->numeric, z, s, p->rows, MODEL_SURFACE_Y))
+            return NULL;
+    }
+    return p;
 }
 
 /* Three doors as for formulas, line by line. A table of functions for two kinds of chunks would
@@ -482,6 +534,10 @@ int model_tables_backward(const model *m, const model_tables *t, const model_pas
         k->add(grad + m->numeric.position, dsum + p->offsets[s] * d,
                (p->offsets[s + 1] - p->offsets[s]) * d);
     good = good && model_rows_backward(m, t, p->offsets, &p->embedded, dsum, grad, tmp);
+    if (good && m->config.surface) {
+        const float *s = model_rows_surface(t, p->rows, tmp);
+        good = s && shortcut_backward(m, &m->numeric, grad, s, dz, p->rows, MODEL_SURFACE_Y);
+    }
     arena_reset(tmp, mark);
     return good;
 }

@@ -165,6 +165,8 @@ snip_code model_new(model **out, const model_config *config, arena *a, snip_stat
             add(m, d, MODEL_SURFACE_Y, MODEL_ZERO, 0, -1, "summary.y.surface.weight");
         m->surface[MODEL_KIND_INPUT] =
             add(m, d, MODEL_SURFACE_INPUT, MODEL_ZERO, 0, -1, "summary.input.surface.weight");
+        m->numeric.shortcut = add(m, (size_t)config->latent, MODEL_SURFACE_Y, MODEL_ZERO, 0, -1,
+                                  "encoder_y.shortcut.weight");
     }
     add_encoder(m, &m->numeric, "encoder_y", config->point_positions);
     m->symbolic.table = add(m, (size_t)m->vocab->equation_words, d, MODEL_NORMAL,
@@ -176,9 +178,12 @@ snip_code model_new(model **out, const model_config *config, arena *a, snip_stat
     if (config->slopes)
         m->symbolic.slope =
             add(m, d, MODEL_SLOPE_FEATURES, MODEL_ZERO, 0, -1, "encoder_f.slopes.weight");
-    if (config->surface)
+    if (config->surface) {
         m->symbolic.profile =
             add(m, d, MODEL_PROFILE_FEATURES, MODEL_ZERO, 0, -1, "encoder_f.profiles.weight");
+        m->symbolic.shortcut = add(m, (size_t)config->latent, MODEL_PROFILE_FEATURES, MODEL_ZERO, 0,
+                                   -1, "encoder_f.shortcut.weight");
+    }
     add_encoder(m, &m->symbolic, "encoder_f", 1);
     m->theta = add(m, (size_t)config->channels, 0, MODEL_VALUE, atanhf(0.5f), -1, "theta");
     if (config->similarity == MODEL_COSINE) {

@@ -61,6 +61,8 @@ typedef struct model_encoder {
     size_t last_g, last_b; /* of the output, with pre-norm */
     size_t pool_w, pool_b;
     size_t bottleneck_w, bottleneck_b;
+    size_t shortcut; /* (latent, features), with surface = yes: added to z for the root's profile,
+                        or for the table's surface */
 } model_encoder;
 
 typedef struct model {

@@ -403,6 +403,14 @@ static int summary_backward(const model *m, const model_tables *t, int kind, con
                               m->w + p->hidden_w, n, p->in, h, NN_FLOAT32);
 }
 
+float *model_rows_surface(const model_tables *t, size_t tables, arena *a)
+{
+    float *out = floats(a, tables, MODEL_SURFACE_Y);
+    if (out)
+        collect_kind(t, MODEL_KIND_Y, surface_data, out, MODEL_SURFACE_Y);
+    return out;
+}
+
 /* Both ---------------------------------------------------------------------------------------- */
 
 /* Copies points between their own matrix and the ends of the sequences. */

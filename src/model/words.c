@@ -71,8 +71,10 @@ static int add_slopes(model_words *w, int profiles, arena *a)
                model_slopes(slope, profile, w->e, w->form, a);
     if (good)
         spread_rows(w->slope, slope, &w->tokens, F);
-    if (good && profiles)
+    if (good && profiles) {
         spread_rows(w->profile, profile, &w->tokens, P);
+        memcpy(w->profile, w->profile + P, P * sizeof *profile); /* the first <EOS> is the whole */
+    }
     arena_reset(a, mark);
     return good;
 }
