@@ -252,18 +252,16 @@ done
 [ -n "$(loss 2)" ] && [ "$(loss 2)" = "$(loss sloped2)" ] && good ||
     bad "slopes change the first loss: $(loss 2), $(loss sloped2)"
 [ "$(loss 160)" != "$(loss sloped160)" ] && good || bad "slopes are not learned"
-# So may a surface, where there are statistics.
+# So may a surface, where there are statistics. It changes the vectors at once.
 refuses 2 'surface = yes goes with slopes = yes and statistics = yes' train $begin --set surface=yes --out r
 shows 'done after 160 of 160' train $begin --set statistics=yes --set slopes=yes --set points=0 --out plain
-for steps in 2 160; do
-    for extra in "" "--set surface=yes"; do
-        shows "done after $steps of $steps" train --preset tiny --batch-size 4 --steps $steps --quiet \
-            --init plain/model.safetensors $extra --out "${extra:+surface}on$steps"
-    done
+for extra in "" "--set surface=yes"; do
+    shows 'done after 2 of 2' train --preset tiny --batch-size 4 --steps 2 --quiet \
+        --init plain/model.safetensors $extra --out "${extra:+surface}on"
 done
-[ -n "$(loss on2)" ] && [ "$(loss on2)" = "$(loss surfaceon2)" ] && good ||
-    bad "a surface changes the first loss: $(loss on2), $(loss surfaceon2)"
-[ "$(loss on160)" != "$(loss surfaceon160)" ] && good || bad "a surface is not learned"
+[ -n "$(loss on)" ] && [ -n "$(loss surfaceon)" ] && [ "$(loss on)" != "$(loss surfaceon)" ] && good ||
+    bad "a surface makes no difference: $(loss on), $(loss surfaceon)"
+shows '"surface":"yes"\|"surface..:..yes' info surfaceon/model.safetensors --json
 refuses 2 '--set slopes=no: the model sloped2/model.safetensors has slopes=yes' train $begin --init sloped2/model.safetensors --set slopes=no --out r
 refuses 1 'No such file' train $begin --init missing.safetensors --out r
 refuses 1 'not a snip model' train $begin --init <(printf '\2\0\0\0\0\0\0\0{}') --out r

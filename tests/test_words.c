@@ -219,7 +219,7 @@ static void chunks_pad_whole_formulas(void **state)
 }
 
 /* With a surface each row takes the profile of its own part past the layers to the vector, a whole
- * formula that of its root; a table takes its surface there. */
+ * formula that of its root; a table takes its surface there. Gates begin half open. */
 static void shortcuts_reach_the_vector(void **state)
 {
     enum { ROWS = 30, FEATURE = 3, TO = 2, Z = 3 };
@@ -257,8 +257,8 @@ static void shortcuts_reach_the_vector(void **state)
 
     float *z[2];
     for (int with = 0; with <= 1; with++) {
-        m->w[m->symbolic.shortcut + TO * MODEL_PROFILE_FEATURES + FEATURE] = (float)with;
-        m->w[m->numeric.shortcut + TO * MODEL_SURFACE_Y + FEATURE] = (float)with;
+        m->w[m->symbolic.shortcut + TO * MODEL_PROFILE_FEATURES + FEATURE] = 2 * (float)with;
+        m->w[m->numeric.shortcut + TO * MODEL_SURFACE_Y + FEATURE] = 2 * (float)with;
         z[with] = arena_array(a, Z * latent, sizeof(float));
         assert_true(z[with] && model_formulas_embed(m, &p.f, z[with], a));
         assert_true(model_tables_embed(m, &t, z[with] + 2 * latent, a));

@@ -42,7 +42,7 @@ static snip_code set_key(model_config *m, train_config *c, const char *setting, 
 }
 
 /* A --set that changes the configuration `given` weights have is an error, which names both. Only
- * slopes and surface may be added: their weights start as 0, which changes nothing. */
+ * slopes and surface may be added. */
 static snip_code check_kept(const model_config *given, const model_config *m, const char *setting,
                             const char *path, snip_status *st)
 {

@@ -8,11 +8,12 @@
  *
  * and with surface = yes
  *
- *     z = W pooled + c + U s
+ *     z = W pooled + c + g U s,    g = 1 / (1 + exp(-v.pooled - b))
  *
  * where s is the profile of the formula or part, or the surface of the table. Through the layers
  * they reach z mixed with all else. By U the cosine of a formula and a table holds the products of
- * what both are at the same points, which is what the correlation of two functions is made of.
+ * what both are at the same points, which is what the correlation of two functions is made of. The
+ * gate g can close where that says little: a form's values are those for some constants only.
  *
  * The span is the whole sequence for g^S and o, with SNIP's padding in the softmax's denominator
  * (pack.c), and the tokens of a subtree within its parent for c (16, 17).
@@ -49,6 +50,8 @@ struct model_pass {
     float *top;             /* the last layer's output */
     float *out, *out_stats; /* what is pooled: top, or its norm with pre-norm */
     float *weight, *pooled;
+    float *beside, *gate; /* surface = yes: s and g of each row */
+    size_t width;         /* numbers in s */
     double embed_seconds;
     model_rows_kept embedded; /* numeric: what the embedder keeps */
 };
@@ -89,6 +92,75 @@ static int layer_room(layer_pass *y, float **out, size_t n, const model *m, cons
            (!pre || y->normed2);
 }
 
+/* sum(n, d) += features(n, width) w', of features that have no parameters. Returns 0 when memory is
+ * out. */
+static int features_forward(float *sum, const float *features, const float *w, size_t n,
+                            size_t width, size_t d)
+{
+    return nn_gemm(0, 1, n, d, width, 1, features, width, w, width, 1, sum, d);
+}
+
+/* dw(d, width) += dsum' features. Returns 0 when memory is out. */
+static int features_backward(float *dw, const float *features, const float *dsum, size_t n,
+                             size_t width, size_t d)
+{
+    return nn_gemm(1, 0, d, width, n, 1, dsum, d, features, width, 1, dw, width);
+}
+
+/* The gated features g s of each row. NULL when memory is out. */
+static float *gated(const model_pass *p, arena *a)
+{
+    float *out = floats(a, p->rows, p->width);
+    for (size_t r = 0; r < p->rows && out; r++)
+        for (size_t i = 0; i < p->width; i++)
+            out[r * p->width + i] = p->gate[r] * p->beside[r * p->width + i];
+    return out;
+}
+
+/* z(rows, latent) += g s U'. Returns 0 when memory is out. */
+static int shortcut_forward(const model *m, const model_encoder *e, model_pass *p, float *z,
+                            arena *a)
+{
+    const nn_kernels *k = nn_kernels_best();
+    size_t d = (size_t)m->config.d;
+    p->gate = floats(a, p->rows, 1);
+    if (!p->gate)
+        return 0;
+    for (size_t r = 0; r < p->rows; r++) {
+        float open = k->dot(m->w + e->gate_w, p->pooled + r * d, d) + m->w[e->gate_b];
+        p->gate[r] = 1 / (1 + expf(-open));
+    }
+    arena_pos mark = arena_mark(a);
+    const float *s = gated(p, a);
+    int good = s && features_forward(z, s, m->w + e->shortcut, p->rows, p->width,
+                                     (size_t)m->config.latent);
+    arena_reset(a, mark);
+    return good;
+}
+
+/* Adds to dpooled and g. Returns 0 when memory is out. */
+static int shortcut_backward(const model *m, const model_encoder *e, const model_pass *p,
+                             const float *dz, float *dpooled, float *g, arena *tmp)
+{
+    const nn_kernels *k = nn_kernels_best();
+    size_t d = (size_t)m->config.d, latent = (size_t)m->config.latent;
+    arena_pos mark = arena_mark(tmp);
+    const float *s = gated(p, tmp);
+    float *ds = floats(tmp, p->rows, p->width);
+    int good = s && ds && features_backward(g + e->shortcut, s, dz, p->rows, p->width, latent) &&
+               nn_gemm(0, 0, p->rows, p->width, latent, 1, dz, latent, m->w + e->shortcut, p->width,
+                       0, ds, p->width);
+    for (size_t r = 0; r < p->rows && good; r++) {
+        float dgate = k->dot(ds + r * p->width, p->beside + r * p->width, p->width);
+        float dopen = dgate * p->gate[r] * (1 - p->gate[r]);
+        g[e->gate_b] += dopen;
+        k->axpy(g + e->gate_w, dopen, p->pooled + r * d, d);
+        k->axpy(dpooled + r * d, dopen, m->w + e->gate_w, d);
+    }
+    arena_reset(tmp, mark);
+    return good;
+}
+
 /* The encoder's end: pooled tokens of each span, then the bottleneck. Returns 0 when memory is out.
  */
 static int pool_forward(const model *m, const model_encoder *e, model_pass *p, float *z, arena *a)
@@ -103,7 +175,8 @@ static int pool_forward(const model *m, const model_encoder *e, model_pass *p, f
         return 0;
     nn_pool_forward(p->pooled, p->weight, p->out, w + e->pool_w, w[e->pool_b], p->span, p->rows, d);
     return nn_linear_forward(z, p->pooled, w + e->bottleneck_w, w + e->bottleneck_b, p->rows, d,
-                             (size_t)m->config.latent, NN_FLOAT32);
+                             (size_t)m->config.latent, NN_FLOAT32) &&
+           (!p->beside || shortcut_forward(m, e, p, z, a));
 }
 
 /* The encoder proper: from p->sum to z. Returns 0 when memory is out. */
@@ -241,7 +314,8 @@ static int encoder_backward(const model *m, const model_encoder *e, const model_
         return 0;
     memset(dsum, 0, n * d * sizeof *dsum);
     if (!nn_linear_backward(dpooled, g + e->bottleneck_w, g + e->bottleneck_b, dz, p->pooled,
-                            w + e->bottleneck_w, p->rows, d, (size_t)c->latent, NN_FLOAT32))
+                            w + e->bottleneck_w, p->rows, d, (size_t)c->latent, NN_FLOAT32) ||
+        (p->beside && !shortcut_backward(m, e, p, dz, dpooled, g, tmp)))
         return 0;
     nn_pool_backward(dsum, g + e->pool_w, dpooled, p->weight, p->out, w + e->pool_w, p->span,
                      p->rows, d);
@@ -333,33 +407,6 @@ static int constants_backward(const model *m, const model_formulas *f, const flo
     return good;
 }
 
-/* sum(n, d) += features(n, width) w'. Returns 0 when memory is out. */
-static int features_forward(float *sum, const float *features, const float *w, size_t n,
-                            size_t width, size_t d)
-{
-    return nn_gemm(0, 1, n, d, width, 1, features, width, w, width, 1, sum, d);
-}
-
-/* dw(d, width) += dsum' features. Returns 0 when memory is out. */
-static int features_backward(float *dw, const float *features, const float *dsum, size_t n,
-                             size_t width, size_t d)
-{
-    return nn_gemm(1, 0, d, width, n, 1, dsum, d, features, width, 1, dw, width);
-}
-
-/* The shortcut past the layers: z(rows, latent) += s U'. Its features have no parameters. */
-static int shortcut_forward(const model *m, const model_encoder *e, float *z, const float *s,
-                            size_t rows, size_t width)
-{
-    return features_forward(z, s, m->w + e->shortcut, rows, width, (size_t)m->config.latent);
-}
-
-static int shortcut_backward(const model *m, const model_encoder *e, float *grad, const float *s,
-                             const float *dz, size_t rows, size_t width)
-{
-    return features_backward(grad + e->shortcut, s, dz, rows, width, (size_t)m->config.latent);
-}
-
 /* The profiles of what f's rows are of: of a span's first token, which is the root of its part.
  * NULL when memory is out. */
 static float *row_profiles(const model_formulas *f, arena *a)
@@ -405,15 +452,14 @@ static model_pass *formulas_forward(const model *m, const model_formulas *f, flo
     if (f->path)
         nn_tree_forward(p->sum, f->path, m->w + m->theta, n, (size_t)m->config.channels,
                         (size_t)m->config.levels);
-    p->embed_seconds = clock_now() - start;
-    if (!encoder_forward(m, &m->symbolic, p, z, a))
-        return NULL;
     if (f->profile) {
-        const float *s = row_profiles(f, a);
-        if (!s || !shortcut_forward(m, &m->symbolic, z, s, f->rows, MODEL_PROFILE_FEATURES))
+        p->width = MODEL_PROFILE_FEATURES;
+        p->beside = row_profiles(f, a);
+        if (!p->beside)
             return NULL;
     }
-    return p;
+    p->embed_seconds = clock_now() - start;
+    return encoder_forward(m, &m->symbolic, p, z, a) ? p : NULL;
 }
 
 model_pass *model_formulas_forward(const model *m, const model_formulas *f, float *z, arena *a)
@@ -449,11 +495,6 @@ int model_formulas_backward(const model *m, const model_formulas *f, const model
         if (good && f->profile)
             good = features_backward(grad + m->symbolic.profile, f->profile, dsum, p->n,
                                      MODEL_PROFILE_FEATURES, d);
-        if (good && f->profile) {
-            const float *s = row_profiles(f, tmp);
-            good = s &&
-                   shortcut_backward(m, &m->symbolic, grad, s, dz, f->rows, MODEL_PROFILE_FEATURES);
-        }
         if (good && f->value)
             good = constants_backward(m, f, dsum, grad, tmp);
         if (f->path)
@@ -496,15 +537,14 @@ static model_pass *tables_forward(const model *m, const model_tables *t, float *
     for (size_t s = 0; m->config.point_positions && s < p->sequences; s++)
         k->add(p->sum + p->offsets[s] * d, m->w + m->numeric.position,
                (p->offsets[s + 1] - p->offsets[s]) * d);
-    p->embed_seconds = clock_now() - start;
-    if (!encoder_forward(m, &m->numeric, p, z, a))
-        return NULL;
     if (m->config.surface) {
-        const float *s = model_rows_surface(t, p->rows, a);
-        if (!s || !shortcut_forward(m, &m->numeric, z, s, p->rows, MODEL_SURFACE_Y))
+        p->width = MODEL_SURFACE_Y;
+        p->beside = model_rows_surface(t, p->rows, a);
+        if (!p->beside)
             return NULL;
     }
-    return p;
+    p->embed_seconds = clock_now() - start;
+    return encoder_forward(m, &m->numeric, p, z, a) ? p : NULL;
 }
 
 /* Three doors as for formulas, line by line. A table of functions for two kinds of chunks would
@@ -534,10 +574,6 @@ int model_tables_backward(const model *m, const model_tables *t, const model_pas
         k->add(grad + m->numeric.position, dsum + p->offsets[s] * d,
                (p->offsets[s + 1] - p->offsets[s]) * d);
     good = good && model_rows_backward(m, t, p->offsets, &p->embedded, dsum, grad, tmp);
-    if (good && m->config.surface) {
-        const float *s = model_rows_surface(t, p->rows, tmp);
-        good = s && shortcut_backward(m, &m->numeric, grad, s, dz, p->rows, MODEL_SURFACE_Y);
-    }
     arena_reset(tmp, mark);
     return good;
 }

@@ -132,6 +132,18 @@ model_point_shape model_point_shape_of(const model_config *c)
     return s;
 }
 
+/* Both kinds begin with the same few directions for their profiles, which are the first of their
+ * features, so that a formula and its table agree there from the first step on. */
+static void add_shortcut(model *m, model_encoder *e, const char *encoder, size_t features)
+{
+    enum { START = 6 };
+    e->shortcut = add(m, (size_t)m->config.latent, features, MODEL_DIAGONAL, START, -1,
+                      "%s.shortcut.weight", encoder);
+    e->gate_w =
+        add(m, (size_t)m->config.d, 0, MODEL_ZERO, 0, -1, "%s.shortcut.gate.weight", encoder);
+    e->gate_b = add(m, 1, 0, MODEL_ZERO, 0, -1, "%s.shortcut.gate.bias", encoder);
+}
+
 snip_code model_new(model **out, const model_config *config, arena *a, snip_status *st)
 {
     snip_code code = model_config_check(config, st);
@@ -165,8 +177,6 @@ snip_code model_new(model **out, const model_config *config, arena *a, snip_stat
             add(m, d, MODEL_SURFACE_Y, MODEL_ZERO, 0, -1, "summary.y.surface.weight");
         m->surface[MODEL_KIND_INPUT] =
             add(m, d, MODEL_SURFACE_INPUT, MODEL_ZERO, 0, -1, "summary.input.surface.weight");
-        m->numeric.shortcut = add(m, (size_t)config->latent, MODEL_SURFACE_Y, MODEL_ZERO, 0, -1,
-                                  "encoder_y.shortcut.weight");
     }
     add_encoder(m, &m->numeric, "encoder_y", config->point_positions);
     m->symbolic.table = add(m, (size_t)m->vocab->equation_words, d, MODEL_NORMAL,
@@ -181,8 +191,8 @@ snip_code model_new(model **out, const model_config *config, arena *a, snip_stat
     if (config->surface) {
         m->symbolic.profile =
             add(m, d, MODEL_PROFILE_FEATURES, MODEL_ZERO, 0, -1, "encoder_f.profiles.weight");
-        m->symbolic.shortcut = add(m, (size_t)config->latent, MODEL_PROFILE_FEATURES, MODEL_ZERO, 0,
-                                   -1, "encoder_f.shortcut.weight");
+        add_shortcut(m, &m->symbolic, "encoder_f", MODEL_PROFILE_FEATURES);
+        add_shortcut(m, &m->numeric, "encoder_y", MODEL_SURFACE_Y);
     }
     add_encoder(m, &m->symbolic, "encoder_f", 1);
     m->theta = add(m, (size_t)config->channels, 0, MODEL_VALUE, atanhf(0.5f), -1, "theta");
@@ -225,6 +235,11 @@ void model_start(model *m, uint64_t seed)
         case MODEL_NORMAL:
         case MODEL_UNIFORM:
             draw(w, n, &r, t->init, (double)t->scale);
+            break;
+        case MODEL_DIAGONAL:
+            for (size_t i = 0; i < n; i++)
+                w[i] =
+                    i / t->cols == i % t->cols && i % t->cols < MODEL_PROFILE_POINTS ? t->scale : 0;
             break;
         default:
             for (size_t i = 0; i < n; i++)

@@ -18,6 +18,7 @@ typedef enum model_init {
     MODEL_ONE,
     MODEL_NORMAL,
     MODEL_UNIFORM,
+    MODEL_DIAGONAL,
     MODEL_VALUE
 } model_init;
 
@@ -25,7 +26,7 @@ typedef struct model_tensor {
     char name[64];
     size_t offset, rows, cols; /* cols is 0 for a vector */
     model_init init;
-    float scale;   /* standard deviation, bound or value */
+    float scale;   /* standard deviation, bound, or value (on the diagonal) */
     long zero_row; /* row that starts as zero, or -1 */
     int in_layer;  /* a matrix of an encoder's layer: what optimizer = muon is for */
 } model_tensor;
@@ -61,8 +62,8 @@ typedef struct model_encoder {
     size_t last_g, last_b; /* of the output, with pre-norm */
     size_t pool_w, pool_b;
     size_t bottleneck_w, bottleneck_b;
-    size_t shortcut; /* (latent, features), with surface = yes: added to z for the root's profile,
-                        or for the table's surface */
+    size_t shortcut; /* (latent, features), with surface = yes: past the layers */
+    size_t gate_w, gate_b;
 } model_encoder;
 
 typedef struct model {

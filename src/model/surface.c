@@ -187,10 +187,10 @@ static float decades(double v)
 static void y_features(float *out, const model_surface_course *c, const model_surface_scale *scale)
 {
     double y[POINTS];
-    float profile[MODEL_PROFILE_POINTS];
     for (int p = 0; p < POINTS; p++)
         y[p] = scale->median + scale->spread * sinh(c->value[p]);
-    model_profile(profile, y + MODEL_SLOPE_POINTS);
+    model_profile(out, y + MODEL_SLOPE_POINTS);
+    out += MODEL_PROFILE_POINTS;
     for (int p = 0; p < MODEL_SLOPE_POINTS; p++) {
         *out++ = (float)c->value[p] / 4;
         *out++ = (float)tanh(y[p]);
@@ -199,7 +199,6 @@ static void y_features(float *out, const model_surface_course *c, const model_su
         *out++ = (float)(log10(c->doubt[p] + 1e-4) / 2);
     }
     for (int p = 0; p < MODEL_PROFILE_POINTS; p++) {
-        *out++ = profile[p];
         *out++ = (float)tanh(c->value[MODEL_SLOPE_POINTS + p]);
         *out++ = (float)(log10(c->doubt[MODEL_SLOPE_POINTS + p] + 1e-4) / 2);
     }
