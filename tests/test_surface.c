@@ -220,34 +220,41 @@ static void points_fill_the_box(void **state)
         }
 }
 
-/* A formula's profile is that of a table of its function. In a form free constants are 1, then 2,
- * then -1/2; fixed ones stay. */
+/* A formula's profile is that of a table of its function. A part of a form with free constants has
+ * its profiles with 1, 2 and -1/2 in their places instead; fixed ones stay. */
 static void formulas_and_tables_have_one_profile(void **state)
 {
-    enum { N = MODEL_PROFILE_POINTS, F = MODEL_PROFILE_FEATURES };
+    enum { N = MODEL_PROFILE_POINTS, F = MODEL_PROFILE_FEATURES, NODES = 6, X1 = 1 };
     double at[DATA_DIMS_MAX][N], v[N];
-    float want[N], slope[6 * MODEL_SLOPE_FEATURES], profile[6 * F];
+    float want[N], slope[NODES * MODEL_SLOPE_FEATURES], profile[NODES * F];
+    const float nothing[N] = { 0 };
     expr e = parsed("x1*sin(0.3*x0)", NULL, *state), fixed = parsed("x1*sin(0.3*x0)", NULL, *state);
     expr_set_fixed(fixed, 1);
-    static const double constant[] = { 1, 2, -0.5 };
+    static const double constant[] = { 0.3, 1, 2, -0.5 };
     model_profile_points(at);
     for (int kind = 0; kind < 3; kind++) { /* a formula, a form, a form with nothing free */
+        const int is_free = kind == 1;
         assert_true(model_slopes(slope, profile, kind == 2 ? fixed : e, kind > 0, *state));
-        for (int k = 0; k < 3; k++) {
+        for (int k = 0; k < 4; k++) {
             for (int p = 0; p < N; p++)
-                v[p] = at[1][p] * sin((kind == 1 ? constant[k] : 0.3) * at[0][p]);
+                v[p] = at[1][p] * sin(constant[k] * at[0][p]);
             model_profile(want, v);
-            const float *got = profile + (k ? k + 1 : 0) * N;
-            for (int p = 0; p < N; p++)
-                assert_true(fabsf(got[p] - (kind == 0 && k > 0 ? 0 : want[p])) < 1e-5F);
+            for (int p = 0; p < N; p++) {
+                float expected = is_free == (k > 0) ? want[p] : 0;
+                assert_true(fabsf(profile[k * N + p] - expected) < 1e-5F);
+            }
         }
         for (int p = 0; p < N; p++)
-            assert_true(profile[N + p] == 1);
+            assert_true(profile[4 * N + p] == 1);
+        model_profile(want, at[1]); /* of a part without constants */
+        assert_memory_equal(profile + X1 * F, want, sizeof want);
+        for (int k = 1; k < 4; k++)
+            assert_memory_equal(profile + X1 * F + k * N, nothing, sizeof nothing);
     }
     e = parsed("log(x0)", NULL, *state);
     assert_true(model_slopes(slope, profile, e, 0, *state));
     for (int p = 0; p < N; p++)
-        assert_true(profile[N + p] == (at[0][p] > 0) && profile[F + N + p] == 1);
+        assert_true(profile[4 * N + p] == (at[0][p] > 0) && profile[F + 4 * N + p] == 1);
 }
 
 /* Nothing jumps at 0, and what tells slopes apart does. */

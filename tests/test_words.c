@@ -257,8 +257,8 @@ static void shortcuts_reach_the_vector(void **state)
 
     float *z[2];
     for (int with = 0; with <= 1; with++) {
-        m->w[m->symbolic.shortcut + TO * MODEL_PROFILE_FEATURES + FEATURE] = 2 * (float)with;
-        m->w[m->numeric.shortcut + TO * MODEL_SURFACE_Y + FEATURE] = 2 * (float)with;
+        m->w[m->symbolic.shortcut + TO * MODEL_PROFILES + FEATURE] = 2 * (float)with;
+        m->w[m->numeric.shortcut + TO * MODEL_PROFILE_POINTS + FEATURE] = 2 * (float)with;
         z[with] = arena_array(a, Z * latent, sizeof(float));
         assert_true(z[with] && model_formulas_embed(m, &p.f, z[with], a));
         assert_true(model_tables_embed(m, &t, z[with] + 2 * latent, a));

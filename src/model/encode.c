@@ -10,10 +10,11 @@
  *
  *     z = W pooled + c + g U s,    g = 1 / (1 + exp(-v.pooled - b))
  *
- * where s is the profile of the formula or part, or the surface of the table. Through the layers
- * they reach z mixed with all else. By U the cosine of a formula and a table holds the products of
- * what both are at the same points, which is what the correlation of two functions is made of. The
- * gate g can close where that says little: a form's values are those for some constants only.
+ * where s are the profiles of the formula or part, or that of the table's surface. Through the
+ * layers they reach z mixed with all else. By U the cosine of a formula and a table holds the
+ * products of what both are at the same points, which is what the correlation of two functions is
+ * made of. The gate g can close where that says little: a form's values are those for some
+ * constants only.
  *
  * The span is the whole sequence for g^S and o, with SNIP's padding in the softmax's denominator
  * (pack.c), and the tokens of a subtree within its parent for c (16, 17).
@@ -407,14 +408,14 @@ static int constants_backward(const model *m, const model_formulas *f, const flo
     return good;
 }
 
-/* The profiles of what f's rows are of: of a span's first token, which is the root of its part.
- * NULL when memory is out. */
+/* The profiles of what f's rows are of: those of a span's first token, which is the root of its
+ * part. NULL when memory is out. */
 static float *row_profiles(const model_formulas *f, arena *a)
 {
-    enum { P = MODEL_PROFILE_FEATURES };
-    float *out = floats(a, f->rows, P);
+    float *out = floats(a, f->rows, MODEL_PROFILES);
     for (size_t r = 0; r < f->rows && out; r++)
-        memcpy(out + r * P, f->profile + f->span[r].first * P, P * sizeof *out);
+        memcpy(out + r * MODEL_PROFILES, f->profile + f->span[r].first * MODEL_PROFILE_FEATURES,
+               MODEL_PROFILES * sizeof *out);
     return out;
 }
 
@@ -453,7 +454,7 @@ static model_pass *formulas_forward(const model *m, const model_formulas *f, flo
         nn_tree_forward(p->sum, f->path, m->w + m->theta, n, (size_t)m->config.channels,
                         (size_t)m->config.levels);
     if (f->profile) {
-        p->width = MODEL_PROFILE_FEATURES;
+        p->width = MODEL_PROFILES;
         p->beside = row_profiles(f, a);
         if (!p->beside)
             return NULL;
@@ -538,8 +539,8 @@ static model_pass *tables_forward(const model *m, const model_tables *t, float *
         k->add(p->sum + p->offsets[s] * d, m->w + m->numeric.position,
                (p->offsets[s + 1] - p->offsets[s]) * d);
     if (m->config.surface) {
-        p->width = MODEL_SURFACE_Y;
-        p->beside = model_rows_surface(t, p->rows, a);
+        p->width = MODEL_PROFILE_POINTS;
+        p->beside = model_rows_profiles(t, p->rows, a);
         if (!p->beside)
             return NULL;
     }

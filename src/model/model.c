@@ -132,12 +132,12 @@ model_point_shape model_point_shape_of(const model_config *c)
     return s;
 }
 
-/* Both kinds begin with the same few directions for their profiles, which are the first of their
- * features, so that a formula and its table agree there from the first step on. */
-static void add_shortcut(model *m, model_encoder *e, const char *encoder, size_t features)
+/* Both encoders begin with the same directions for their profiles, so that a formula and its table
+ * agree there from the first step on where it has no free constants. */
+static void add_shortcut(model *m, model_encoder *e, const char *encoder, size_t profiles)
 {
     enum { START = 6 };
-    e->shortcut = add(m, (size_t)m->config.latent, features, MODEL_DIAGONAL, START, -1,
+    e->shortcut = add(m, (size_t)m->config.latent, profiles, MODEL_DIAGONAL, START, -1,
                       "%s.shortcut.weight", encoder);
     e->gate_w =
         add(m, (size_t)m->config.d, 0, MODEL_ZERO, 0, -1, "%s.shortcut.gate.weight", encoder);
@@ -191,8 +191,8 @@ snip_code model_new(model **out, const model_config *config, arena *a, snip_stat
     if (config->surface) {
         m->symbolic.profile =
             add(m, d, MODEL_PROFILE_FEATURES, MODEL_ZERO, 0, -1, "encoder_f.profiles.weight");
-        add_shortcut(m, &m->symbolic, "encoder_f", MODEL_PROFILE_FEATURES);
-        add_shortcut(m, &m->numeric, "encoder_y", MODEL_SURFACE_Y);
+        add_shortcut(m, &m->symbolic, "encoder_f", MODEL_PROFILES);
+        add_shortcut(m, &m->numeric, "encoder_y", MODEL_PROFILE_POINTS);
     }
     add_encoder(m, &m->symbolic, "encoder_f", 1);
     m->theta = add(m, (size_t)config->channels, 0, MODEL_VALUE, atanhf(0.5f), -1, "theta");
@@ -236,10 +236,10 @@ void model_start(model *m, uint64_t seed)
         case MODEL_UNIFORM:
             draw(w, n, &r, t->init, (double)t->scale);
             break;
-        case MODEL_DIAGONAL:
-            for (size_t i = 0; i < n; i++)
-                w[i] =
-                    i / t->cols == i % t->cols && i % t->cols < MODEL_PROFILE_POINTS ? t->scale : 0;
+        case MODEL_DIAGONAL: /* of the first profile */
+            memset(w, 0, n * sizeof *w);
+            for (size_t p = 0; p < MODEL_PROFILE_POINTS && p < t->rows; p++)
+                w[p * t->cols + p] = t->scale;
             break;
         default:
             for (size_t i = 0; i < n; i++)

@@ -62,7 +62,7 @@ typedef struct model_encoder {
     size_t last_g, last_b; /* of the output, with pre-norm */
     size_t pool_w, pool_b;
     size_t bottleneck_w, bottleneck_b;
-    size_t shortcut; /* (latent, features), with surface = yes: past the layers */
+    size_t shortcut; /* (latent, profiles), with surface = yes: past the layers */
     size_t gate_w, gate_b;
 } model_encoder;
 

@@ -403,11 +403,12 @@ static int summary_backward(const model *m, const model_tables *t, int kind, con
                               m->w + p->hidden_w, n, p->in, h, NN_FLOAT32);
 }
 
-float *model_rows_surface(const model_tables *t, size_t tables, arena *a)
+float *model_rows_profiles(const model_tables *t, size_t tables, arena *a)
 {
-    float *out = floats(a, tables, MODEL_SURFACE_Y);
+    enum { N = MODEL_PROFILE_POINTS }; /* the first features of a table's one token of y */
+    float *out = floats(a, tables, N);
     if (out)
-        collect_kind(t, MODEL_KIND_Y, surface_data, out, MODEL_SURFACE_Y);
+        collect_kind(t, MODEL_KIND_Y, surface_data, out, N);
     return out;
 }
 

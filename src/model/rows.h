@@ -19,8 +19,8 @@ int model_rows_forward(const model *m, const model_tables *t, const size_t *offs
 int model_rows_backward(const model *m, const model_tables *t, const size_t *offsets,
                         const model_rows_kept *keep, const float *dsum, float *grad, arena *tmp);
 
-/* The surfaces of all tables, as the tokens of y have them: (tables, MODEL_SURFACE_Y). NULL when
- * memory is out. */
-float *model_rows_surface(const model_tables *t, size_t tables, arena *a);
+/* The profiles of the surfaces of all tables: (tables, MODEL_PROFILE_POINTS). NULL when memory is
+ * out. */
+float *model_rows_profiles(const model_tables *t, size_t tables, arena *a);
 
 #endif

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/numbers.h"
+#include "expr/vec.h"
 
 enum { POINT_FEATURES = MODEL_SLOPE_FEATURES / MODEL_SLOPE_POINTS };
 
@@ -59,9 +60,13 @@ void model_profile_points(double at[DATA_DIMS_MAX][MODEL_PROFILE_POINTS])
 {
     static const double prime[DATA_DIMS_MAX] = { 2, 3, 5, 7, 11, 13, 17, 19, 23, 29 };
     const double edge = 1.5; /* uniform columns end at 1.73 */
-    for (int j = 0; j < DATA_DIMS_MAX; j++)
-        for (int p = 0; p < MODEL_PROFILE_POINTS; p++)
-            at[j][p] = edge * (2 * fmod(0.5 + p * sqrt(prime[j]), 1) - 1);
+    for (int j = 0; j < DATA_DIMS_MAX; j++) {
+        double step = sqrt(prime[j]);
+        for (int p = 0; p < MODEL_PROFILE_POINTS; p++) {
+            double along = 0.5 + p * step;
+            at[j][p] = edge * (2 * (along - floor(along)) - 1);
+        }
+    }
 }
 
 void model_profile(float out[MODEL_PROFILE_POINTS], const double v[MODEL_PROFILE_POINTS])
@@ -78,10 +83,14 @@ void model_profile(float out[MODEL_PROFILE_POINTS], const double v[MODEL_PROFILE
                n ? numbers_quantile(sorted, n, 0.75) / 2 - numbers_quantile(sorted, n, 0.25) / 2
                  : 0,
            unit = fmax(quarters, 1e-6 * range);
+    double scaled[MODEL_PROFILE_POINTS];
     for (int p = 0; p < MODEL_PROFILE_POINTS; p++)
-        out[p] = isfinite(v[p]) && unit > 0 && isfinite(range)
-                     ? (float)(asinh(fmax(-1e6, fmin(1e6, (v[p] - middle) / unit))) / 2)
-                     : 0;
+        scaled[p] = isfinite(v[p]) && unit > 0 && isfinite(range)
+                        ? fmax(-1e6, fmin(1e6, (v[p] - middle) / unit))
+                        : 0;
+    expr_vec_best()->unary[EXPR_ARCSINH](scaled, scaled, MODEL_PROFILE_POINTS);
+    for (int p = 0; p < MODEL_PROFILE_POINTS; p++)
+        out[p] = (float)scaled[p] / 2;
 }
 
 /* From -2 for 1e-8 to 2 for 1e8. */
@@ -169,23 +178,39 @@ static int profile_values(double *value, expr e, arena *tmp)
     return good;
 }
 
+/* Whether e has a constant that a form leaves free. */
+static int has_free(expr e)
+{
+    for (size_t i = 0; i < e.count; i++)
+        if (e.node[i].op == EXPR_NUMBER && !e.node[i].fixed)
+            return 1;
+    return 0;
+}
+
 /* Beside 1 one number that bends powers and one of the other sign. */
 static const double constants[MODEL_PROFILE_CONSTANTS] = { 1, 2, -0.5 };
 
 /* Returns 0 when memory is out. */
 static int profile_features(float *out, expr e, int form, arena *tmp)
 {
-    enum { N = MODEL_PROFILE_POINTS, F = MODEL_PROFILE_FEATURES };
+    enum { N = MODEL_PROFILE_POINTS, F = MODEL_PROFILE_FEATURES, WITH = N };
     double *value = arena_array(tmp, e.count * N, sizeof *value);
     memset(out, 0, e.count * F * sizeof *out);
-    for (int k = 0; k < (form ? MODEL_PROFILE_CONSTANTS : 1); k++) {
+    int tries = form && has_free(e) ? MODEL_PROFILE_CONSTANTS : 1;
+    for (int k = 0; k < tries; k++) {
         expr read = form ? with_constants(e, constants[k], tmp) : e;
         if (!value || !read.node || !profile_values(value, read, tmp))
             return 0;
         for (size_t i = 0; i < e.count; i++) {
-            model_profile(out + i * F + (k ? k + 1 : 0) * N, value + i * N);
+            float *to = out + i * F;
+            const double *v = value + i * N;
+            if (form && has_free(expr_subtree(e, i))) {
+                model_profile(to + WITH + k * N, v);
+            } else if (k == 0) {
+                model_profile(to, v);
+            }
             for (int p = 0; p < N && k == 0; p++)
-                out[i * F + N + (size_t)p] = isfinite(value[i * N + (size_t)p]) != 0;
+                to[MODEL_PROFILES + p] = isfinite(v[p]) != 0;
         }
     }
     return 1;

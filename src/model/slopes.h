@@ -15,7 +15,8 @@ enum {
     MODEL_SLOPE_FEATURES = 12 * MODEL_SLOPE_POINTS,
     MODEL_PROFILE_POINTS = 32,   /* spread over the box where inputs mostly are */
     MODEL_PROFILE_CONSTANTS = 3, /* the numbers that free constants are set to in turn */
-    MODEL_PROFILE_FEATURES = (MODEL_PROFILE_CONSTANTS + 1) * MODEL_PROFILE_POINTS
+    MODEL_PROFILES = (1 + MODEL_PROFILE_CONSTANTS) * MODEL_PROFILE_POINTS,
+    MODEL_PROFILE_FEATURES = MODEL_PROFILES + MODEL_PROFILE_POINTS
 };
 
 /* The points, by input. */
@@ -31,9 +32,10 @@ double model_slope_weight(double v, double most);
 void model_profile(float out[MODEL_PROFILE_POINTS], const double v[MODEL_PROFILE_POINTS]);
 
 /* The features of each node of e, a row of MODEL_SLOPE_FEATURES in `out` and, unless `profile` is
- * NULL, one of MODEL_PROFILE_FEATURES there: its profile, which of its values are finite, and in
- * the core of a form its profiles with other constants. For all else there, constants that are not
- * fixed count as 1, whatever their value. Returns 0 when memory is out; `tmp` is left as found. */
+ * NULL, one of MODEL_PROFILE_FEATURES there: its profile, its profiles with each of a few numbers
+ * for its free constants, and which of its values are finite. A part of a form has the first if it
+ * has no free constants, the others if it has some. For all else free constants
+ * count as 1, whatever their value. Returns 0 when memory is out; `tmp` is left as found. */
 int model_slopes(float *out, float *profile, expr e, int form, arena *tmp);
 
 #endif
