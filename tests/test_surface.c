@@ -157,20 +157,21 @@ static void a_surface_is_robust(void **state)
         for (int j = 0; j < DIM && p < POINTS; j++)
             assert_true(isfinite(a.slope[j][p]));
     }
-    /* More rows than it takes are thinned evenly: every third of 600 is row 0, 3, ... */
-    enum { MANY = 768 };
+    /* Of more rows than it takes it sees all levels of an input, even one that repeats as often. */
+    enum { MANY = 1024, LEVELS = 4 };
     const double *x[DIM];
-    double many[MANY];
-    float wave[MANY];
+    double many[DIM][MANY] = { { 0 } };
+    float plane[MANY];
     for (int i = 0; i < MANY; i++) {
-        many[i] = (double)(i % 256) / 64 - 2;
-        wave[i] = (float)many[i];
+        many[0][i] = (double)i / 300 - 1.7;
+        many[1][i] = i % LEVELS - 1.5;
+        plane[i] = (float)(many[0][i] + 2 * many[1][i]);
     }
     for (int j = 0; j < DIM; j++)
-        x[j] = many;
+        x[j] = many[j];
     model_surface *s = model_surface_new(x, DIM, MANY, *state);
-    assert_true(s && model_surface_follow(&a, s, wave, *state));
-    assert_true(fabs(a.value[0]) < 0.05);
+    assert_true(s && model_surface_follow(&a, s, plane, *state));
+    assert_true(fabs(a.slope[0][0] - 1) < 0.1 && fabs(a.slope[1][0] - 2) < 0.1);
 }
 
 /* A profile has no unit and no zero, and holds each value in its place. */
@@ -192,11 +193,13 @@ static void profiles_have_no_unit(void **state)
         for (int q = 0; q < N; q++)
             assert_true(p == 5 || q == 5 || (v[p] < v[q]) == (one[p] < one[q]));
     }
-    for (int p = 0; p < N; p++)
-        v[p] = p % 2 ? 3 : INFINITY;
-    model_profile(one, v);
-    for (int p = 0; p < N; p++)
-        assert_true(one[p] == 0);
+    for (int kind = 0; kind < 3; kind++) { /* no values but one, one but for rounding, none */
+        for (int p = 0; p < N; p++)
+            v[p] = kind == 1 ? 3 + p * 4e-16 : kind == 0 && p % 2 ? 3 : INFINITY;
+        model_profile(one, v);
+        for (int p = 0; p < N; p++)
+            assert_true(one[p] == 0);
+    }
 }
 
 /* The points of profiles: within the box, no two of an input alike, all quarters of any two inputs

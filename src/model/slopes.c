@@ -77,15 +77,17 @@ void model_profile(float out[MODEL_PROFILE_POINTS], const double v[MODEL_PROFILE
         if (isfinite(v[p]))
             sorted[n++] = v[p];
     numbers_sort(sorted, n);
-    double middle = n ? numbers_quantile(sorted, n, 0.5) : 0,
-           range = n ? sorted[n - 1] / 2 - sorted[0] / 2 : 0,
-           quarters =
-               n ? numbers_quantile(sorted, n, 0.75) / 2 - numbers_quantile(sorted, n, 0.25) / 2
-                 : 0,
+    if (n == 0) {
+        memset(out, 0, MODEL_PROFILE_POINTS * sizeof *out);
+        return;
+    }
+    const double rounding = 1e-12 * fmax(fabs(sorted[0]), fabs(sorted[n - 1]));
+    double middle = numbers_quantile(sorted, n, 0.5), range = sorted[n - 1] / 2 - sorted[0] / 2,
+           quarters = numbers_quantile(sorted, n, 0.75) / 2 - numbers_quantile(sorted, n, 0.25) / 2,
            unit = fmax(quarters, 1e-6 * range);
     double scaled[MODEL_PROFILE_POINTS];
     for (int p = 0; p < MODEL_PROFILE_POINTS; p++)
-        scaled[p] = isfinite(v[p]) && unit > 0 && isfinite(range)
+        scaled[p] = isfinite(v[p]) && unit > rounding && isfinite(range)
                         ? fmax(-1e6, fmin(1e6, (v[p] - middle) / unit))
                         : 0;
     expr_vec_best()->unary[EXPR_ARCSINH](scaled, scaled, MODEL_PROFILE_POINTS);

@@ -27,15 +27,15 @@ void model_profile_points(double at[DATA_DIMS_MAX][MODEL_PROFILE_POINTS]);
  * 1, and up to 2 for a part that is steeper. */
 double model_slope_weight(double v, double most);
 
-/* The values at the points beside each other: what is left of them without their unit and their
- * zero. Values that are not finite give 0. */
+/* The values at the points relative to one another: what is left of them without their unit and
+ * their zero. Values that are not finite give 0, and so do all that differ by rounding only. */
 void model_profile(float out[MODEL_PROFILE_POINTS], const double v[MODEL_PROFILE_POINTS]);
 
 /* The features of each node of e, a row of MODEL_SLOPE_FEATURES in `out` and, unless `profile` is
  * NULL, one of MODEL_PROFILE_FEATURES there: its profile, its profiles with each of a few numbers
  * for its free constants, and which of its values are finite. A part of a form has the first if it
- * has no free constants, the others if it has some. For all else free constants
- * count as 1, whatever their value. Returns 0 when memory is out; `tmp` is left as found. */
+ * has no free constants, the others if it has some. For all else free constants count as 1,
+ * whatever their value. Returns 0 when memory is out; `tmp` is left as found. */
 int model_slopes(float *out, float *profile, expr e, int form, arena *tmp);
 
 #endif

@@ -41,10 +41,14 @@ static size_t whole_lanes(size_t n)
     return (n + NN_LANES - 1) / NN_LANES * NN_LANES;
 }
 
-/* The row of the table that is the surface's row r. */
+/* The row of the table that is the surface's row r. The rows are cut into as many stretches of the
+ * same length, and each gives one, not always at the same place: columns may repeat. */
 static size_t row_of(const model_surface *s, size_t r)
 {
-    return r * s->of / s->rows;
+    const double golden = 0.6180339887498949;
+    size_t first = r * s->of / s->rows, end = (r + 1) * s->of / s->rows;
+    double along = (double)r * golden;
+    return first + (size_t)((along - floor(along)) * (double)(end - first));
 }
 
 /* out = exp(-|x_r - z|^2 / (2 dim)) for the first n rows; *product has room for as many numbers and
@@ -188,9 +192,11 @@ static void y_features(float *out, const model_surface_course *c, const model_su
 {
     double y[POINTS];
     for (int p = 0; p < POINTS; p++)
-        y[p] = scale->median + scale->spread * sinh(c->value[p]);
-    model_profile(out, y + MODEL_SLOPE_POINTS);
+        y[p] = sinh(c->value[p]);
+    model_profile(out, y + MODEL_SLOPE_POINTS); /* it has neither unit nor zero */
     out += MODEL_PROFILE_POINTS;
+    for (int p = 0; p < MODEL_SLOPE_POINTS; p++)
+        y[p] = scale->median + scale->spread * y[p];
     for (int p = 0; p < MODEL_SLOPE_POINTS; p++) {
         *out++ = (float)c->value[p] / 4;
         *out++ = (float)tanh(y[p]);
