@@ -261,7 +261,7 @@ for extra in "" "--set surface=yes"; do
 done
 [ -n "$(loss on)" ] && [ -n "$(loss surfaceon)" ] && [ "$(loss on)" != "$(loss surfaceon)" ] && good ||
     bad "a surface makes no difference: $(loss on), $(loss surfaceon)"
-shows '"surface":"yes"\|"surface..:..yes' info surfaceon/model.safetensors --json
+shows '"surface":"yes"' info surfaceon/model.safetensors --json
 refuses 2 '--set slopes=no: the model sloped2/model.safetensors has slopes=yes' train $begin --init sloped2/model.safetensors --set slopes=no --out r
 refuses 1 'No such file' train $begin --init missing.safetensors --out r
 refuses 1 'not a snip model' train $begin --init <(printf '\2\0\0\0\0\0\0\0{}') --out r
@@ -456,6 +456,7 @@ shows '"ratio_to_read"' bench find --rows 1000 --seconds 1 --json
 # A model is measured as it was trained: the S5 of run, not the preset's.
 shows '"model":"run/model.safetensors","stage":"S5","batch":4,' bench train --model run/model.safetensors --seconds 1 --json
 refuses 1 'No such file' bench train --model missing.safetensors
+refuses 2 'give either the one or the other' bench train --model run/model.safetensors --stage S1
 refuses 2 "there is no benchmark 'frob'" bench frob
 
 finish

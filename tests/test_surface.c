@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/rng.h"
+#include "model/summary.h"
 #include "model/surface.h"
 
 enum { ROWS = 120, DIM = 3, POINTS = MODEL_SLOPE_POINTS, ALL = MODEL_SURFACE_POINTS };
@@ -260,6 +261,37 @@ static void formulas_and_tables_have_one_profile(void **state)
         assert_true(profile[4 * N + p] == (at[0][p] > 0) && profile[F + 4 * N + p] == 1);
 }
 
+/* What a table's tokens say agrees with the formula that made the table: its profile, its values
+ * and slopes in their own sizes. */
+static void features_are_of_the_function(void **state)
+{
+    enum { N = MODEL_PROFILE_POINTS, EACH = 5 /* features of a point of slopes */ };
+    rows from;
+    double y[ROWS], at[DATA_DIMS_MAX][N], z[DATA_DIMS_MAX][POINTS], v[N];
+    float want[N];
+    draw(&from);
+    for (int i = 0; i < ROWS; i++)
+        y[i] = 0.5 + from.x[0][i] - 0.4 * from.x[1][i];
+    model_summary s;
+    assert_true(model_summary_new(&s, DIM, 4, 1, *state));
+    model_columns *c = model_columns_new(from.x, DIM, ROWS, 1, *state);
+    assert_true(c && model_summary_make(&s, c, y, 0, *state));
+    model_profile_points(at);
+    model_slope_points(z);
+    for (int p = 0; p < N; p++)
+        v[p] = 0.5 + at[0][p] - 0.4 * at[1][p];
+    model_profile(want, v);
+    for (int p = 0; p < N; p++)
+        assert_true(fabsf(s.surface_y[p] - want[p]) < 0.02F);
+    for (int p = 0; p < POINTS; p++) {
+        assert_true(fabs((double)s.surface_y[N + EACH * p + 1] -
+                         tanh(0.5 + z[0][p] - 0.4 * z[1][p])) < 0.02);
+        for (int j = 0; j < 2; j++)
+            assert_true(fabs((double)s.surface_input[j * MODEL_SURFACE_INPUT + 3 * p + 2] -
+                             log10(j ? 0.4 : 1) / 4) < 0.02);
+    }
+}
+
 /* Nothing jumps at 0, and what tells slopes apart does. */
 static void features_are_steady(void **state)
 {
@@ -306,6 +338,7 @@ int main(void)
         ARENA_TEST(far_from_the_rows_is_doubt),
         ARENA_TEST(a_surface_is_robust),
         ARENA_TEST(profiles_have_no_unit),
+        ARENA_TEST(features_are_of_the_function),
         ARENA_TEST(points_fill_the_box),
         ARENA_TEST(formulas_and_tables_have_one_profile),
         ARENA_TEST(features_are_steady),

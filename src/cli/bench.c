@@ -99,14 +99,14 @@ static int run(const cli_command *self, int i, const request *q, int json)
 static int command(const cli_command *self, int argc, char **argv)
 {
     uint64_t seconds = 3, batch = 0, rows = 1000000, threads = 0;
-    int json = 0, code, found = 0, preset = 2, stage = 5;
+    int json = 0, code, found = 0, preset = 2, stage = 5, named = 0;
     const char *out = NULL, *model = NULL;
     const cli_option options[] = {
         CLI_OPTION(COUNT, "seconds", &seconds, "S", "how long to measure", .low = 1, .high = 3600),
         CLI_OPTION(CHOICE, "preset", &preset, "NAME", "train, embed, batch: the model",
-                   .choices = model_presets),
+                   .choices = model_presets, .given = &named),
         CLI_OPTION(CHOICE, "stage", &stage, "S", "train, embed, batch: the objective",
-                   .choices = train_stage_names),
+                   .choices = train_stage_names, .given = &named),
         CLI_OPTION(COUNT, "batch-size", &batch, "B",
                    "train, embed, batch: samples per step; 0: the preset's", .high = 100000),
         CLI_OPTION(COUNT, "rows", &rows, "N", "find: vectors to search", .low = 1,
@@ -130,6 +130,10 @@ static int command(const cli_command *self, int argc, char **argv)
         return cli_fail(self, CLI_MISUSED,
                         "%s measures quality, not speed: snip evaluate --suite %s --model FILE",
                         argv[0], argv[0]);
+    if (n == 1 && strcmp(argv[0], "train") == 0 && model && named)
+        return cli_fail(
+            self, CLI_MISUSED,
+            "train takes preset and stage from --model; give either the one or the other");
     arena *a = arena_new(0);
     if (!a)
         return cli_fail(self, CLI_FAILED, "out of memory");

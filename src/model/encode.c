@@ -408,8 +408,8 @@ static int constants_backward(const model *m, const model_formulas *f, const flo
     return good;
 }
 
-/* The profiles of what f's rows are of: those of a span's first token, which is the root of its
- * part. NULL when memory is out. */
+/* The profiles of the parts that f's rows stand for: those of a span's first token, the root of the
+ * part, or the <EOS> that stands for the whole. NULL when memory is out. */
 static float *row_profiles(const model_formulas *f, arena *a)
 {
     float *out = floats(a, f->rows, MODEL_PROFILES);

@@ -23,7 +23,7 @@ typedef struct model_formulas {
         *value; /* per token: of a constant that is shown, else NaN; NULL: there are none */
     const nn_path *path;  /* per token; NULL: no tree positions (S0) */
     const float *slope;   /* MODEL_SLOPE_FEATURES per token; NULL if the model does not read them */
-    const float *profile; /* the same, MODEL_PROFILE_FEATURES */
+    const float *profile; /* the same, MODEL_PROFILE_FEATURES; of a formula's <EOS>, its root's */
     size_t rows;          /* parts to embed; each gives a row */
     const nn_span *span;
 } model_formulas;

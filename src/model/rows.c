@@ -405,7 +405,8 @@ static int summary_backward(const model *m, const model_tables *t, int kind, con
 
 float *model_rows_profiles(const model_tables *t, size_t tables, arena *a)
 {
-    enum { N = MODEL_PROFILE_POINTS }; /* the first features of a table's one token of y */
+    enum { N = MODEL_PROFILE_POINTS };
+    /* A table has one token of y, and its surface's features begin with the profile. */
     float *out = floats(a, tables, N);
     if (out)
         collect_kind(t, MODEL_KIND_Y, surface_data, out, N);

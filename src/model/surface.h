@@ -34,8 +34,7 @@ model_surface *model_surface_new(const double *const *x, int dim, size_t rows, a
 typedef struct model_surface_course {
     double value[MODEL_SURFACE_POINTS];
     double slope[DATA_DIMS_MAX][MODEL_SLOPE_POINTS]; /* by the inputs that there are */
-    double doubt[MODEL_SURFACE_POINTS]; /* the variance of what a row there might show: large where
-                                         * none are near */
+    double doubt[MODEL_SURFACE_POINTS]; /* the surface's variance: large where no rows are near */
 } model_surface_course;
 
 /* Of the surface through `target`, a number per row of the table. Returns 0 when memory is out;

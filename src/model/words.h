@@ -41,7 +41,7 @@ typedef struct model_words {
     data_tokens tokens;
     nn_path *path;  /* per token; NULL without tree positions */
     float *slope;   /* MODEL_SLOPE_FEATURES per token; NULL if the model does not read them */
-    float *profile; /* the same, MODEL_PROFILE_FEATURES */
+    float *profile; /* the same, MODEL_PROFILE_FEATURES; the first <EOS> has the root's */
 } model_words;
 
 /* Everything lives in `a`, but for e's nodes where they are those that were given. What is made on
