@@ -96,9 +96,21 @@ static int by_value(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+/* A few numbers are in order by insertion before qsort has called by_value for all of them. */
 void numbers_sort(double *v, size_t n)
 {
-    qsort(v, n, sizeof *v, by_value);
+    enum { FEW = 64 };
+    if (n > FEW) {
+        qsort(v, n, sizeof *v, by_value);
+        return;
+    }
+    for (size_t i = 1; i < n; i++) {
+        double x = v[i];
+        size_t to = i;
+        for (; to > 0 && v[to - 1] > x; to--)
+            v[to] = v[to - 1];
+        v[to] = x;
+    }
 }
 
 double numbers_quantile(const double *sorted, size_t n, double share)

@@ -3,13 +3,13 @@
  *     k(a, b) = exp(-|a - b|^2 / (2 dim)) + a.b / dim
  *
  * and the variance NOISE of the rows' errors. With K its matrix over the rows and t the target less
- * its mean, L L' = K + NOISE I and (L L') w = t, at a point z
+ * its mean, U'U = K + NOISE I with U upper triangular and U'U w = t, at a point z
  *
  *     value  m(z) = mean + sum_r w_r k(z, x_r)
  *     slope  dm/dz_j = (sum_r w_r e_r (x_rj - z_j) + sum_r w_r x_rj) / dim,   e_r the first term
- *     doubt  v(z) = k(z, z) - |L^-1 k(z, .)|^2
+ *     doubt  v(z) = k(z, z) - |U'^-1 k(z, .)|^2
  *
- * L depends on X alone, so it serves all tables on it. */
+ * U depends on X alone, so it serves all tables on it. */
 #include "model/surface.h"
 
 #include <math.h>
@@ -28,9 +28,9 @@ static const double x_most = 6; /* what lies further away than so many deviation
 
 struct model_surface {
     int dim;
-    size_t rows, of, stride;          /* rows taken, of so many; floats in a row of L */
+    size_t rows, of, stride;          /* rows taken, of so many; floats in a row of U */
     float *x;                         /* (dim, stride), 0 behind the rows */
-    float *factor;                    /* L: (rows, stride), 0 above the diagonal */
+    float *factor;                    /* U: (rows, stride), 0 before the diagonal */
     float *bell;                      /* e_r: (POINTS, stride), 0 behind the rows */
     double at[DATA_DIMS_MAX][POINTS]; /* the points */
     double doubt[POINTS];
@@ -51,71 +51,80 @@ static size_t row_of(const model_surface *s, size_t r)
     return first + (size_t)((along - floor(along)) * (double)(end - first));
 }
 
-/* out = exp(-|x_r - z|^2 / (2 dim)) for the first n rows; *product has room for as many numbers and
- * becomes x_r.z / dim. */
+/* out = exp(-|x_r - z|^2 / (2 dim)) for n rows from `first` on; *product has room for as many
+ * numbers and becomes x_r.z / dim. */
 static void covariances(double *out, double *product, const model_surface *s, const double *z,
-                        size_t n)
+                        size_t first, size_t n)
 {
     memset(out, 0, n * sizeof *out);
     memset(product, 0, n * sizeof *product);
     for (int j = 0; j < s->dim; j++) {
-        const float *x = s->x + (size_t)j * s->stride;
+        const float *x = s->x + (size_t)j * s->stride + first;
         for (size_t r = 0; r < n; r++) {
             double away = (double)x[r] - z[j];
             out[r] -= away * away;
             product[r] += (double)x[r] * z[j];
         }
     }
+    const double share = 1 / (double)s->dim;
     for (size_t r = 0; r < n; r++) {
-        out[r] /= 2 * s->dim;
-        product[r] /= s->dim;
+        out[r] *= share / 2;
+        product[r] *= share;
     }
     expr_vec_best()->unary[EXPR_EXP](out, out, n);
 }
 
-/* u with L u = t, row by row; the last rows of u's `stride` are 0. */
-static void solve_forward(float *u, const float *t, const model_surface *s)
+/* Row i of U from its diagonal on. */
+static float *diagonal(const model_surface *s, size_t i)
+{
+    return s->factor + i * s->stride + i;
+}
+
+/* u with U' u = u: what is known of u is taken off the rest at once. */
+static void solve_forward(float *u, const model_surface *s)
 {
     const nn_kernels *k = nn_kernels_best();
-    memset(u, 0, s->stride * sizeof *u);
     for (size_t i = 0; i < s->rows; i++) {
-        const float *row = s->factor + i * s->stride;
-        u[i] = (t[i] - k->dot(row, u, whole_lanes(i))) / row[i];
+        const float *row = diagonal(s, i);
+        u[i] /= row[0];
+        k->axpy(u + i + 1, -u[i], row + 1, s->rows - i - 1);
     }
 }
 
-/* u with L' u = u. */
+/* u with U u = u. */
 static void solve_backward(float *u, const model_surface *s)
 {
     const nn_kernels *k = nn_kernels_best();
     for (size_t i = s->rows; i-- > 0;) {
-        const float *row = s->factor + i * s->stride;
-        u[i] /= row[i];
-        k->axpy(u, -u[i], row, i);
+        const float *row = diagonal(s, i);
+        u[i] = (u[i] - k->dot(row + 1, u + i + 1, s->rows - i - 1)) / row[0];
     }
 }
 
-/* Fills L from the first row to the last. Cholesky's method: with row i known up to column j,
- *
- *     L_ij = (K_ij - sum_{k<j} L_ik L_jk) / L_jj
- *
- * where entries not yet written are 0, so sums may run over whole lanes. */
+/* Cholesky's method: row j is divided by the root of its diagonal and taken off the rows below,
+ * U_i -= U_ji U_j. These steps wait for no sums, as those of the other order do, which are mostly
+ * short here. */
 static void factorise(model_surface *s, double *bell, double *product)
 {
     const nn_kernels *k = nn_kernels_best();
     double z[DATA_DIMS_MAX];
     for (size_t i = 0; i < s->rows; i++) {
-        float *row = s->factor + i * s->stride;
+        float *row = diagonal(s, i);
         for (int j = 0; j < s->dim; j++)
             z[j] = (double)s->x[(size_t)j * s->stride + i];
-        covariances(bell, product, s, z, i + 1);
-        for (size_t j = 0; j < i; j++) {
-            const float *other = s->factor + j * s->stride;
-            row[j] =
-                ((float)(bell[j] + product[j]) - k->dot(row, other, whole_lanes(j))) / other[j];
-        }
-        float left = (float)(bell[i] + product[i]) + noise - k->dot(row, row, whole_lanes(i));
-        row[i] = sqrtf(left > noise / 2 ? left : noise / 2); /* below, it is rounding */
+        covariances(bell, product, s, z, i, s->rows - i);
+        for (size_t r = 0; r < s->rows - i; r++)
+            row[r] = (float)(bell[r] + product[r]);
+        row[0] += noise;
+    }
+    for (size_t j = 0; j < s->rows; j++) {
+        float *row = diagonal(s, j);
+        float root = sqrtf(row[0] > noise / 2 ? row[0] : noise / 2); /* below, it is rounding */
+        row[0] = root;
+        for (size_t r = 1; r < s->rows - j; r++)
+            row[r] *= 1 / root;
+        for (size_t r = 1; r < s->rows - j; r++)
+            k->axpy(diagonal(s, j + r), -row[r], row + r, s->rows - j - r);
     }
 }
 
@@ -130,8 +139,8 @@ void model_surface_points(double at[DATA_DIMS_MAX][POINTS])
     }
 }
 
-/* What the points have to do with the rows. Scratch as for covariances; t and u have a row of L. */
-static void look_from_points(model_surface *s, double *bell, double *product, float *t, float *u)
+/* What the points have to do with the rows. Scratch as for covariances; u has a row of U. */
+static void look_from_points(model_surface *s, double *bell, double *product, float *u)
 {
     const nn_kernels *k = nn_kernels_best();
     model_surface_points(s->at);
@@ -141,13 +150,13 @@ static void look_from_points(model_surface *s, double *bell, double *product, fl
             z[j] = s->at[j][p];
             own += z[j] * z[j] / s->dim;
         }
-        covariances(bell, product, s, z, s->rows);
+        covariances(bell, product, s, z, 0, s->rows);
         for (size_t r = 0; r < s->rows; r++) {
             s->bell[(size_t)p * s->stride + r] = (float)bell[r];
-            t[r] = (float)(bell[r] + product[r]);
+            u[r] = (float)(bell[r] + product[r]);
         }
-        solve_forward(u, t, s);
-        s->doubt[p] = fmax(0, own - k->square_sum(u, s->stride));
+        solve_forward(u, s);
+        s->doubt[p] = fmax(0, own - k->square_sum(u, s->rows));
     }
 }
 
@@ -166,8 +175,8 @@ model_surface *model_surface_new(const double *const *x, int dim, size_t rows, a
     arena_pos mark = arena_mark(a);
     double *bell = arena_array(a, s->rows, sizeof *bell);
     double *product = arena_array(a, s->rows, sizeof *product);
-    float *t = arena_array(a, s->stride, sizeof *t), *u = arena_array(a, s->stride, sizeof *u);
-    int good = s->x && s->factor && s->bell && bell && product && t && u;
+    float *u = arena_array(a, s->rows, sizeof *u);
+    int good = s->x && s->factor && s->bell && bell && product && u;
     for (int j = 0; j < dim && good; j++)
         for (size_t r = 0; r < s->rows; r++) {
             double v = x[j][row_of(s, r)];
@@ -175,7 +184,7 @@ model_surface *model_surface_new(const double *const *x, int dim, size_t rows, a
         }
     if (good) {
         factorise(s, bell, product);
-        look_from_points(s, bell, product, t, u);
+        look_from_points(s, bell, product, u);
     }
     arena_reset(a, mark);
     return good ? s : NULL;
@@ -264,16 +273,16 @@ int model_surface_follow(model_surface_course *out, const model_surface *s, cons
     enum { VALUE_MOST = 20 };
     const nn_kernels *k = nn_kernels_best();
     arena_pos mark = arena_mark(tmp);
-    float *t = arena_zero(tmp, s->stride * sizeof *t);
-    float *w = arena_array(tmp, s->stride, sizeof *w);
+    float *t = arena_array(tmp, s->stride, sizeof *t);
+    float *w = arena_zero(tmp, s->stride * sizeof *w);
     double mean = 0, along[DATA_DIMS_MAX];
     int good = t && w;
     for (size_t r = 0; r < s->rows; r++)
         mean += (double)target[row_of(s, r)] / (double)s->rows;
     for (size_t r = 0; r < s->rows && good; r++)
-        t[r] = target[row_of(s, r)] - (float)mean;
+        w[r] = target[row_of(s, r)] - (float)mean;
     if (good) {
-        solve_forward(w, t, s);
+        solve_forward(w, s);
         solve_backward(w, s);
         for (int j = 0; j < s->dim; j++)
             along[j] = (double)k->dot(w, s->x + (size_t)j * s->stride, s->stride) / s->dim;
