@@ -199,6 +199,29 @@ static const struct {
     { INFINITY, 0x7c00 },
 };
 
+/* Few numbers and many, in every order, with equal ones among them. */
+static void numbers_come_in_order(void **state)
+{
+    (void)state;
+    enum { MOST = 200 };
+    double v[MOST];
+    rng r;
+    rng_init(&r, 3, RNG_BENCH, 0);
+    for (size_t n = 0; n <= MOST; n += n < 70 ? 1 : 26) {
+        double sum = 0, sorted_sum = 0;
+        for (size_t i = 0; i < n; i++)
+            sum += v[i] = n % 3 == 0   ? (double)(n - i)
+                          : n % 3 == 1 ? floor(8 * rng_uniform(&r)) - 4
+                                       : ldexp(rng_uniform(&r), -20);
+        numbers_sort(v, n);
+        for (size_t i = 0; i < n; i++) {
+            sorted_sum += v[i];
+            assert_true(i == 0 || v[i - 1] <= v[i]);
+        }
+        assert_true(fabs(sum - sorted_sum) <= 1e-12 * (1 + fabs(sum)));
+    }
+}
+
 static void halves_round_to_nearest_even(void **state)
 {
     (void)state;
@@ -499,6 +522,7 @@ int main(void)
         cmocka_unit_test(users_of_random_numbers_do_not_meet),
         cmocka_unit_test(neighbours_draw_other_numbers),
         cmocka_unit_test(statistics_are_right),
+        cmocka_unit_test(numbers_come_in_order),
         cmocka_unit_test(halves_round_to_nearest_even),
         cmocka_unit_test(files_are_written_whole_or_not_at_all),
         cmocka_unit_test(settings_are_read_by_name),
