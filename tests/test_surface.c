@@ -27,12 +27,12 @@ static void draw(rows *to)
     }
 }
 
-static model_surface_course follow(const rows *from, size_t n, const float *target, arena *a)
+static model_surface_samples sample(const rows *from, size_t n, const float *target, arena *a)
 {
-    model_surface_course c;
+    model_surface_samples c;
     model_surface *s = model_surface_new(from->x, DIM, n, a);
     assert_non_null(s);
-    assert_true(model_surface_follow(&c, s, target, a));
+    assert_true(model_surface_sample(&c, s, target, a));
     return c;
 }
 
@@ -55,7 +55,7 @@ static void a_surface_follows_its_function(void **state)
     draw(&from);
     for (int i = 0; i < ROWS; i++)
         target[i] = (float)smooth((double[]){ from.x[0][i], from.x[1][i], from.x[2][i] });
-    model_surface_course c = follow(&from, ROWS, target, *state);
+    model_surface_samples c = sample(&from, ROWS, target, *state);
     model_surface_points(at);
     for (int p = 0; p < ALL; p++) {
         const double z[DIM] = { at[0][p], at[1][p], at[2][p] };
@@ -100,7 +100,7 @@ static void a_surface_solves_its_equations(void **state)
             for (int l = 0; l <= N; l++)
                 m[k][l] -= f * m[i][l];
         }
-    model_surface_course c = follow(&from, N, target, *state);
+    model_surface_samples c = sample(&from, N, target, *state);
     model_surface_points(at);
     for (int p = 0; p < ALL; p++) {
         double want = mean, k;
@@ -122,9 +122,9 @@ static void far_from_the_rows_is_doubt(void **state)
         target[i] = (float)from.x[0][i];
         from.value[2][i] -= 3; /* all points lie on one side of the rows */
     }
-    model_surface_course away = follow(&from, ROWS, target, *state);
+    model_surface_samples away = sample(&from, ROWS, target, *state);
     draw(&from);
-    model_surface_course among = follow(&from, ROWS, target, *state);
+    model_surface_samples among = sample(&from, ROWS, target, *state);
     for (int p = 0; p < ALL; p++)
         assert_true(among.doubt[p] > 0 && among.doubt[p] < 0.05 && away.doubt[p] > among.doubt[p]);
 }
@@ -144,15 +144,15 @@ static void a_surface_is_robust(void **state)
             turned.value[j][i] = from.value[j][ROWS - 1 - i];
         back[i] = target[ROWS - 1 - i];
     }
-    model_surface_course a = follow(&from, ROWS, target, *state),
-                         b = follow(&turned, ROWS, back, *state);
+    model_surface_samples a = sample(&from, ROWS, target, *state),
+                         b = sample(&turned, ROWS, back, *state);
     for (int p = 0; p < ALL; p++)
         assert_true(fabs(a.value[p] - b.value[p]) < 1e-3);
     for (int i = 0; i < ROWS; i++) {
         from.value[0][i] = from.value[1][i] = from.value[2][i] = i % 4 ? 1 : 1e9;
         target[i] = i % 4 ? -1 : 300;
     }
-    a = follow(&from, ROWS, target, *state);
+    a = sample(&from, ROWS, target, *state);
     for (int p = 0; p < ALL; p++) {
         assert_true(isfinite(a.value[p]) && fabs(a.value[p]) <= 20 && isfinite(a.doubt[p]));
         for (int j = 0; j < DIM && p < POINTS; j++)
@@ -171,7 +171,7 @@ static void a_surface_is_robust(void **state)
     for (int j = 0; j < DIM; j++)
         x[j] = many[j];
     model_surface *s = model_surface_new(x, DIM, MANY, *state);
-    assert_true(s && model_surface_follow(&a, s, plane, *state));
+    assert_true(s && model_surface_sample(&a, s, plane, *state));
     assert_true(fabs(a.slope[0][0] - 1) < 0.1 && fabs(a.slope[1][0] - 2) < 0.1);
 }
 
@@ -297,7 +297,7 @@ static void features_are_steady(void **state)
 {
     (void)state;
     float y[2][MODEL_SURFACE_Y], input[2][DIM * MODEL_SURFACE_INPUT];
-    model_surface_course c = { .value = { 0 } };
+    model_surface_samples c = { .value = { 0 } };
     for (int side = 0; side < 2; side++) {
         for (int p = 0; p < ALL; p++)
             c.value[p] = (side ? 1e-9 : -1e-9) + 0.3 * p;
@@ -319,12 +319,12 @@ static void memory_may_end_anywhere(void **state)
     rows from;
     draw(&from);
     float target[ROWS] = { 1 };
-    model_surface_course c;
+    model_surface_samples c;
     int made = 0;
     for (size_t limit = 1000; !made; limit += 4000) {
         arena *a = arena_new(limit);
         model_surface *s = a ? model_surface_new(from.x, DIM, ROWS, a) : NULL;
-        made = s && model_surface_follow(&c, s, target, a);
+        made = s && model_surface_sample(&c, s, target, a);
         arena_free(a);
         assert_true(limit < 1 << 20);
     }

@@ -51,7 +51,7 @@ struct model_pass {
     float *top;             /* the last layer's output */
     float *out, *out_stats; /* what is pooled: top, or its norm with pre-norm */
     float *weight, *pooled;
-    float *beside, *gate; /* surface = yes: s and g of each row */
+    float *profiles, *gate; /* surface = yes: s and g of each row */
     size_t width;         /* numbers in s */
     double embed_seconds;
     model_rows_kept embedded; /* numeric: what the embedder keeps */
@@ -114,7 +114,7 @@ static float *gated(const model_pass *p, arena *a)
     float *out = floats(a, p->rows, p->width);
     for (size_t r = 0; r < p->rows && out; r++)
         for (size_t i = 0; i < p->width; i++)
-            out[r * p->width + i] = p->gate[r] * p->beside[r * p->width + i];
+            out[r * p->width + i] = p->gate[r] * p->profiles[r * p->width + i];
     return out;
 }
 
@@ -152,7 +152,7 @@ static int shortcut_backward(const model *m, const model_encoder *e, const model
                nn_gemm(0, 0, p->rows, p->width, latent, 1, dz, latent, m->w + e->shortcut, p->width,
                        0, ds, p->width);
     for (size_t r = 0; r < p->rows && good; r++) {
-        float dgate = k->dot(ds + r * p->width, p->beside + r * p->width, p->width);
+        float dgate = k->dot(ds + r * p->width, p->profiles + r * p->width, p->width);
         float dopen = dgate * p->gate[r] * (1 - p->gate[r]);
         g[e->gate_b] += dopen;
         k->axpy(g + e->gate_w, dopen, p->pooled + r * d, d);
@@ -177,7 +177,7 @@ static int pool_forward(const model *m, const model_encoder *e, model_pass *p, f
     nn_pool_forward(p->pooled, p->weight, p->out, w + e->pool_w, w[e->pool_b], p->span, p->rows, d);
     return nn_linear_forward(z, p->pooled, w + e->bottleneck_w, w + e->bottleneck_b, p->rows, d,
                              (size_t)m->config.latent, NN_FLOAT32) &&
-           (!p->beside || shortcut_forward(m, e, p, z, a));
+           (!p->profiles || shortcut_forward(m, e, p, z, a));
 }
 
 /* The encoder proper: from p->sum to z. Returns 0 when memory is out. */
@@ -316,7 +316,7 @@ static int encoder_backward(const model *m, const model_encoder *e, const model_
     memset(dsum, 0, n * d * sizeof *dsum);
     if (!nn_linear_backward(dpooled, g + e->bottleneck_w, g + e->bottleneck_b, dz, p->pooled,
                             w + e->bottleneck_w, p->rows, d, (size_t)c->latent, NN_FLOAT32) ||
-        (p->beside && !shortcut_backward(m, e, p, dz, dpooled, g, tmp)))
+        (p->profiles && !shortcut_backward(m, e, p, dz, dpooled, g, tmp)))
         return 0;
     nn_pool_backward(dsum, g + e->pool_w, dpooled, p->weight, p->out, w + e->pool_w, p->span,
                      p->rows, d);
@@ -455,8 +455,8 @@ static model_pass *formulas_forward(const model *m, const model_formulas *f, flo
                         (size_t)m->config.levels);
     if (f->profile) {
         p->width = MODEL_PROFILES;
-        p->beside = row_profiles(f, a);
-        if (!p->beside)
+        p->profiles = row_profiles(f, a);
+        if (!p->profiles)
             return NULL;
     }
     p->embed_seconds = clock_now() - start;
@@ -540,8 +540,8 @@ static model_pass *tables_forward(const model *m, const model_tables *t, float *
                (p->offsets[s + 1] - p->offsets[s]) * d);
     if (m->config.surface) {
         p->width = MODEL_PROFILE_POINTS;
-        p->beside = model_rows_profiles(t, p->rows, a);
-        if (!p->beside)
+        p->profiles = model_rows_profiles(t, p->rows, a);
+        if (!p->profiles)
             return NULL;
     }
     p->embed_seconds = clock_now() - start;

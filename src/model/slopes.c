@@ -95,10 +95,14 @@ void model_profile(float out[MODEL_PROFILE_POINTS], const double v[MODEL_PROFILE
         out[p] = (float)scaled[p] / 2;
 }
 
-/* From -2 for 1e-8 to 2 for 1e8. */
-static double scale(sized v)
+static double size_of(sized v)
 {
     return fmax(-2, fmin(2, v.decades / 4));
+}
+
+double model_slope_size(double v)
+{
+    return size_of(size_up(v));
 }
 
 /* What is known of a node at a point. */
@@ -117,7 +121,7 @@ static void point_features(float out[POINT_FEATURES], const known *k)
     sized effect = { sign_of(product), slope.decades + (k->input ? 0 : value.decades) };
     if (isfinite(k->value)) {
         out[9] = (float)value.sign;
-        out[10] = (float)scale(value);
+        out[10] = (float)size_of(value);
         out[11] = (float)tanh(k->value);
     }
     if (!isfinite(product) || !isfinite(k->slope) || !isfinite(k->total) || !isfinite(k->most))
@@ -128,7 +132,7 @@ static void point_features(float out[POINT_FEATURES], const known *k)
     out[3] = (float)(slope.sign * weight(slope, k->most));
     out[5] = (float)weight(effect, k->most);
     out[4] = (float)effect.sign * out[5];
-    out[6] = (float)scale(effect);
+    out[6] = (float)size_of(effect);
     if (k->input) {
         sized total = size_up(k->total);
         out[7] = (float)total.sign;

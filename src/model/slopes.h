@@ -27,6 +27,9 @@ void model_profile_points(double at[DATA_DIMS_MAX][MODEL_PROFILE_POINTS]);
  * 1, and up to 2 for a part that is steeper. */
 double model_slope_weight(double v, double most);
 
+/* A number's size: from -2 for 1e-8 or less to 2 for 1e8 or more. */
+double model_slope_size(double v);
+
 /* The values at the points relative to one another: what is left of them without their unit and
  * their zero. Values that are not finite give 0, and so do all that differ by rounding only. */
 void model_profile(float out[MODEL_PROFILE_POINTS], const double v[MODEL_PROFILE_POINTS]);

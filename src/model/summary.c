@@ -673,10 +673,10 @@ int model_summary_make(model_summary *out, const model_columns *c, const double 
     }
     if (good && out->surface_y) {
         const model_surface_scale scale = { s.median, s.spread };
-        model_surface_course course;
-        good = model_surface_follow(&course, c->surface, target + w, a);
+        model_surface_samples seen;
+        good = model_surface_sample(&seen, c->surface, target + w, a);
         if (good)
-            model_surface_features(out->surface_y, out->surface_input, &course, c->dim, &scale);
+            model_surface_features(out->surface_y, out->surface_input, &seen, c->dim, &scale);
     }
     if (good) {
         about_inputs b = { .target = target,

@@ -190,14 +190,8 @@ model_surface *model_surface_new(const double *const *x, int dim, size_t rows, a
     return good ? s : NULL;
 }
 
-/* From -2 for 1e-8 to 2 for 1e8. */
-static float decades(double v)
-{
-    return (float)fmax(-2, fmin(2, log10(fabs(v)) / 4));
-}
-
 /* No feature may jump where a value is 0: which side of it rounding leaves is chance. */
-static void y_features(float *out, const model_surface_course *c, const model_surface_scale *scale)
+static void y_features(float *out, const model_surface_samples *c, const model_surface_scale *scale)
 {
     double y[POINTS];
     for (int p = 0; p < POINTS; p++)
@@ -210,7 +204,7 @@ static void y_features(float *out, const model_surface_course *c, const model_su
         *out++ = (float)c->value[p] / 4;
         *out++ = (float)tanh(y[p]);
         *out++ = (float)tanh(20 * y[p] / scale->spread);
-        *out++ = decades(fabs(y[p]) + 1e-3 * scale->spread);
+        *out++ = (float)model_slope_size(fabs(y[p]) + 1e-3 * scale->spread);
         *out++ = (float)(log10(c->doubt[p] + 1e-4) / 2);
     }
     for (int p = 0; p < MODEL_PROFILE_POINTS; p++) {
@@ -221,7 +215,7 @@ static void y_features(float *out, const model_surface_course *c, const model_su
 
 /* Slopes beside the steepest input's at the same point, and their sizes: of the target t, and of y,
  * where dy/dz = spread cosh(t) dt/dz. */
-static void input_features(float *out, const model_surface_course *c, int dim, double spread)
+static void input_features(float *out, const model_surface_samples *c, int dim, double spread)
 {
     double most[MODEL_SLOPE_POINTS];
     for (int p = 0; p < MODEL_SLOPE_POINTS; p++) {
@@ -234,11 +228,11 @@ static void input_features(float *out, const model_surface_course *c, int dim, d
             double slope = c->slope[j][p];
             *out++ = (float)model_slope_weight(slope, most[p]);
             *out++ = (float)tanh(slope);
-            *out++ = decades(spread * cosh(c->value[p]) * (fabs(slope) + 1e-3));
+            *out++ = (float)model_slope_size(spread * cosh(c->value[p]) * (fabs(slope) + 1e-3));
         }
 }
 
-void model_surface_features(float *y, float *input, const model_surface_course *c, int dim,
+void model_surface_features(float *y, float *input, const model_surface_samples *c, int dim,
                             const model_surface_scale *scale)
 {
     y_features(y, c, scale);
@@ -246,7 +240,7 @@ void model_surface_features(float *y, float *input, const model_surface_course *
 }
 
 /* The surface at point p, with the rows' weights w; along[j] is sum_r w_r x_rj / dim, t scratch. */
-static void follow_to(model_surface_course *out, int p, const model_surface *s, const float *w,
+static void sample_to(model_surface_samples *out, int p, const model_surface *s, const float *w,
                       const double *along, float *t)
 {
     const nn_kernels *k = nn_kernels_best();
@@ -267,7 +261,7 @@ static void follow_to(model_surface_course *out, int p, const model_surface *s, 
     out->doubt[p] = s->doubt[p];
 }
 
-int model_surface_follow(model_surface_course *out, const model_surface *s, const float *target,
+int model_surface_sample(model_surface_samples *out, const model_surface *s, const float *target,
                          arena *tmp)
 {
     enum { VALUE_MOST = 20 };
@@ -288,7 +282,7 @@ int model_surface_follow(model_surface_course *out, const model_surface *s, cons
             along[j] = (double)k->dot(w, s->x + (size_t)j * s->stride, s->stride) / s->dim;
     }
     for (int p = 0; p < POINTS && good; p++) {
-        follow_to(out, p, s, w, along, t);
+        sample_to(out, p, s, w, along, t);
         out->value[p] = fmax(-VALUE_MOST, fmin(VALUE_MOST, out->value[p] + mean));
     }
     arena_reset(tmp, mark);

@@ -7,8 +7,8 @@
  *     model_surface *s = model_surface_new(x, dim, rows, a); // once per X
  *     float target[200], of_y[MODEL_SURFACE_Y], of_inputs[10 * MODEL_SURFACE_INPUT];
  *     model_surface_scale scale = { .median = 0, .spread = 1 }; // by which y became the target
- *     model_surface_course c;
- *     model_surface_follow(&c, s, target, tmp); // once per y
+ *     model_surface_samples c;
+ *     model_surface_sample(&c, s, target, tmp); // once per y
  *     model_surface_features(of_y, of_inputs, &c, dim, &scale); */
 #ifndef MODEL_SURFACE_H
 #define MODEL_SURFACE_H
@@ -31,15 +31,15 @@ typedef struct model_surface model_surface;
 model_surface *model_surface_new(const double *const *x, int dim, size_t rows, arena *a);
 
 /* The surface at the points. */
-typedef struct model_surface_course {
+typedef struct model_surface_samples {
     double value[MODEL_SURFACE_POINTS];
     double slope[DATA_DIMS_MAX][MODEL_SLOPE_POINTS]; /* by the inputs that there are */
     double doubt[MODEL_SURFACE_POINTS]; /* the surface's variance: large where no rows are near */
-} model_surface_course;
+} model_surface_samples;
 
 /* Of the surface through `target`, a number per row of the table. Returns 0 when memory is out;
  * `tmp` is left as found. */
-int model_surface_follow(model_surface_course *out, const model_surface *s, const float *target,
+int model_surface_sample(model_surface_samples *out, const model_surface *s, const float *target,
                          arena *tmp);
 
 /* How the target of a surface was made from y: asinh((y - median) / spread). */
@@ -49,7 +49,7 @@ typedef struct model_surface_scale {
 
 /* The features of y, MODEL_SURFACE_Y of them, and of each input, dim rows of MODEL_SURFACE_INPUT.
  */
-void model_surface_features(float *y, float *input, const model_surface_course *c, int dim,
+void model_surface_features(float *y, float *input, const model_surface_samples *c, int dim,
                             const model_surface_scale *scale);
 
 #endif
