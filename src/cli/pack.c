@@ -70,10 +70,11 @@ static int is_rounded(const model *m)
 static snip_code pack(const cli_command *self, const char *path, const model_opened *t,
                       const char *from, snip_status *st)
 {
-    int keep = model_promise_known(&t->promise) && is_rounded(t->m);
+    int same = is_rounded(t->m), keep = same && model_promise_known(&t->promise);
     if (!keep && json_object_del(t->metadata, "promise") == 0)
-        fprintf(stderr, "snip %s: %s: its promise is not for the packed weights and is left out\n",
-                self->name, from);
+        fprintf(stderr, "snip %s: %s: its promise is left out: %s; --promise trains one\n",
+                self->name, from,
+                same ? "another version's or another model's" : "not for the packed weights");
     return model_save_half(t->m, path, t->metadata, keep ? &t->promise : NULL, st);
 }
 
