@@ -145,7 +145,7 @@ static void a_surface_is_robust(void **state)
         back[i] = target[ROWS - 1 - i];
     }
     model_surface_samples a = sample(&from, ROWS, target, *state),
-                         b = sample(&turned, ROWS, back, *state);
+                          b = sample(&turned, ROWS, back, *state);
     for (int p = 0; p < ALL; p++)
         assert_true(fabs(a.value[p] - b.value[p]) < 1e-3);
     for (int i = 0; i < ROWS; i++) {

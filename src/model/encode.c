@@ -52,7 +52,7 @@ struct model_pass {
     float *out, *out_stats; /* what is pooled: top, or its norm with pre-norm */
     float *weight, *pooled;
     float *profiles, *gate; /* surface = yes: s and g of each row */
-    size_t width;         /* numbers in s */
+    size_t width;           /* numbers in s */
     double embed_seconds;
     model_rows_kept embedded; /* numeric: what the embedder keeps */
 };
