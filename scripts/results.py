@@ -327,8 +327,8 @@ The paper's models have d 512. SNIP++ was trained for 21.4 hours on four H100s, 
 on one. What is not like for like:
 
 - The default model's encoders do not read what the paper's read: besides its symbols, it reads a
-  formula's slopes and values at seven fixed points, and it reads a table as statistics
-  (docs/design.md, "Slopes", "Statistics in place of points").
+  formula's slopes and values at fixed points, and it reads a table as statistics and by a smooth
+  surface through its rows (docs/design.md, "Slopes", "Surface", "Statistics in place of points").
 - Edits and subtrees of the first table below are of {targets[""]} expressions, the paper's of 128, since the
   figures of 128 move by .02 and more between seeds. Those of the ladders are of {targets["views"]} (both views)
   and of {targets["ladder"]} (on points).

@@ -149,12 +149,14 @@ def tensor(path, name):
 
 
 def network(w, x):
-    """l.x + o.max(0, Wx + b) for the rows of x; l, W by rows, b and o lie one after the other."""
+    """l.x + o.max(0, V max(0, Wx + b) + c) for the rows of x; l, W by rows, b, V by rows, c and o lie
+    one after the other."""
     n = x.shape[1]
-    hidden = (len(w) - n) // (n + 2)
-    line, w = w[:n], w[n:]
-    inner, bias, out = w[:hidden * n].reshape(hidden, n), w[hidden * n:-hidden], w[-hidden:]
-    answer = x @ line + np.maximum(0, x @ inner.T + bias) @ out
+    hidden = next(h for h in range(1, len(w)) if n + h * (n + h + 3) == len(w))
+    line, first, b, second, c, out = np.split(
+        w, np.cumsum([n, hidden * n, hidden, hidden * hidden, hidden]))
+    inner = np.maximum(0, x @ first.reshape(hidden, n).T + b)
+    answer = x @ line + np.maximum(0, inner @ second.reshape(hidden, hidden).T + c) @ out
     return answer.round(6)  # equal rows have equal answers
 
 

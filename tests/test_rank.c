@@ -175,13 +175,17 @@ static model_promise simple_promise(size_t latent, arena *a)
     size_t inputs = model_promise_inputs(latent);
     float *w = arena_zero(a, model_promise_weights(latent, HIDDEN) * sizeof *w);
     assert_non_null(w);
-    float *bias = w + inputs + HIDDEN * inputs, *out = bias + HIDDEN;
+    const model_promise_parts at = model_promise_layout(inputs, HIDDEN);
     w[0] = 0.1f;
     w[1] = -0.2f;
     w[MODEL_PROMISE_PLAIN] = 0.5f / 3;
-    w[inputs + 1] = 1;
-    bias[0] = 1;
-    out[0] = 0.05f;
+    w[at.W + 1] = 1;
+    w[at.b] = 1;
+    w[at.V] = 2;
+    w[at.V + 1] = 1e6f; /* of a unit that is 0 */
+    w[at.c + 1] = -1;   /* so is this one */
+    w[at.o] = 0.025f;
+    w[at.o + 1] = 1e6f;
     return (model_promise){ .latent = latent, .hidden = HIDDEN, .with = w };
 }
 
@@ -209,8 +213,10 @@ static void a_promise_has_as_many_units_as_its_file_says(void **state)
         assert_true(with && without);
         /* The last unit counts the constants, the answer is seven times that. */
         size_t n = model_promise_inputs(LATENT), last = stored.hidden - 1;
-        with[n + last * n + MODEL_PROMISE_PLAIN - 1] = 1;
-        with[n + stored.hidden * (n + 1) + last] = 7;
+        const model_promise_parts at = model_promise_layout(n, stored.hidden);
+        with[at.W + last * n + MODEL_PROMISE_PLAIN - 1] = 1;
+        with[at.V + last * stored.hidden + last] = 1;
+        with[at.o + last] = 7;
         stored.with = with;
         stored.without = without;
         safetensors_entry entry[MODEL_PROMISE_NETWORKS];

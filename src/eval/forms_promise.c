@@ -28,11 +28,12 @@ enum {
 static const double RATE = 2e-3, DECAY = 0.3; /* the rate falls linearly to 0 */
 static const double TOP = 8;                  /* power of places in look-ups */
 
-/* One network in training. The first `inputs` of its weights are l, then W, b and o follow. */
+/* One network in training. What its layers answer to an update's rows is kept for the way back. */
 typedef struct learner {
     size_t latent, inputs, weights;
+    model_promise_parts at;
     float *w, *gradient, *m, *v;
-    float *x, *hidden, *dhidden; /* of an update */
+    float *x, *inner, *dinner, *hidden, *dhidden; /* of an update */
     double q[ROWS], y[ROWS];
     size_t first[TASKS + 1]; /* rows of its tasks */
 } learner;
@@ -65,21 +66,48 @@ static int draw_tasks(learner *l, const forms_task *const *task, size_t n, rng *
     return 1;
 }
 
-/* Sets q and the gradient of the loss. Returns 0 when memory is out. */
-static int gradient(learner *l)
+/* y = max(0, x w' + b) for the rows of x. Returns 0 when memory is out. */
+static int layer(float *y, const float *x, const float *w, const float *b, size_t rows, size_t in)
+{
+    int good = nn_linear_forward(y, x, w, b, rows, in, HIDDEN, NN_FLOAT32);
+    for (size_t i = 0; i < rows * HIDDEN && good; i++)
+        y[i] = fmaxf(0, y[i]);
+    return good;
+}
+
+/* What reaches a layer's units that were 0 goes no further. */
+static void stop_at_zeros(float *dy, const float *y, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        dy[i] = y[i] > 0 ? dy[i] : 0;
+}
+
+/* q of all rows, and what the layers answer. Returns 0 when memory is out. */
+static int answer(learner *l)
 {
     const size_t n = l->inputs, rows = l->first[TASKS];
-    const float *hidden = l->w + n, *bias = hidden + HIDDEN * n, *out = bias + HIDDEN;
-    float *dhidden = l->gradient + n, *dbias = dhidden + HIDDEN * n, *dout = dbias + HIDDEN;
-    if (!nn_linear_forward(l->hidden, l->x, hidden, bias, rows, n, HIDDEN, NN_FLOAT32))
+    const float *w = l->w, *out = w + l->at.o;
+    if (!layer(l->inner, l->x, w + l->at.W, w + l->at.b, rows, n) ||
+        !layer(l->hidden, l->inner, w + l->at.V, w + l->at.c, rows, HIDDEN))
         return 0;
     for (size_t i = 0; i < rows; i++) {
         l->q[i] = 0;
         for (size_t k = 0; k < n; k++)
-            l->q[i] += (double)(l->w[k] * l->x[i * n + k]);
+            l->q[i] += (double)(w[k] * l->x[i * n + k]);
         for (size_t h = 0; h < HIDDEN; h++)
-            l->q[i] += (double)(out[h] * fmaxf(0, l->hidden[i * HIDDEN + h]));
+            l->q[i] += (double)(out[h] * l->hidden[i * HIDDEN + h]);
     }
+    return 1;
+}
+
+/* Sets q and the gradient of the loss. Returns 0 when memory is out. */
+static int gradient(learner *l)
+{
+    const size_t n = l->inputs, rows = l->first[TASKS];
+    const float *out = l->w + l->at.o;
+    float *d = l->gradient, *dout = d + l->at.o;
+    if (!answer(l))
+        return 0;
     for (int k = 0; k < TASKS; k++) {
         size_t first = l->first[k], count = l->first[k + 1] - first;
         take_off_mean(l->q + first, count);
@@ -87,19 +115,30 @@ static int gradient(learner *l)
             l->q[i] = 2 * (l->q[i] - l->y[i]) / (double)rows;
         take_off_mean(l->q + first, count); /* the mean has a derivative, too */
     }
-    memset(l->gradient, 0, l->weights * sizeof *l->gradient);
+    memset(d, 0, l->weights * sizeof *d);
     for (size_t i = 0; i < rows; i++) {
         float g = (float)l->q[i];
         for (size_t k = 0; k < n; k++)
-            l->gradient[k] += g * l->x[i * n + k];
+            d[k] += g * l->x[i * n + k];
         for (size_t h = 0; h < HIDDEN; h++) {
-            float v = l->hidden[i * HIDDEN + h];
-            dout[h] += g * fmaxf(0, v);
-            l->dhidden[i * HIDDEN + h] = v > 0 ? g * out[h] : 0;
+            dout[h] += g * l->hidden[i * HIDDEN + h];
+            l->dhidden[i * HIDDEN + h] = g * out[h];
         }
     }
-    return nn_linear_backward(NULL, dhidden, dbias, l->dhidden, l->x, hidden, rows, n, HIDDEN,
-                              NN_FLOAT32);
+    stop_at_zeros(l->dhidden, l->hidden, rows * HIDDEN);
+    if (!nn_linear_backward(l->dinner, d + l->at.V, d + l->at.c, l->dhidden, l->inner,
+                            l->w + l->at.V, rows, HIDDEN, HIDDEN, NN_FLOAT32))
+        return 0;
+    stop_at_zeros(l->dinner, l->inner, rows * HIDDEN);
+    return nn_linear_backward(NULL, d + l->at.W, d + l->at.b, l->dinner, l->x, l->w + l->at.W, rows,
+                              n, HIDDEN, NN_FLOAT32);
+}
+
+/* Weights of variance 1 / inputs. */
+static void start(float *w, size_t n, size_t inputs, rng *r)
+{
+    for (size_t i = 0; i < n; i++)
+        w[i] = (float)((2 * rng_uniform(r) - 1) * sqrt(3 / (double)inputs));
 }
 
 static learner *learner_new(size_t latent, rng *r, arena *a)
@@ -110,21 +149,22 @@ static learner *learner_new(size_t latent, rng *r, arena *a)
     l->latent = latent;
     l->inputs = model_promise_inputs(latent);
     l->weights = model_promise_weights(latent, HIDDEN);
+    l->at = model_promise_layout(l->inputs, HIDDEN);
     l->w = arena_zero(a, l->weights * sizeof *l->w);
     l->gradient = arena_zero(a, l->weights * sizeof *l->w);
     l->m = arena_zero(a, l->weights * sizeof *l->w);
     l->v = arena_zero(a, l->weights * sizeof *l->w);
     l->x = arena_array(a, ROWS * l->inputs, sizeof *l->x);
-    l->hidden = arena_array(a, ROWS * HIDDEN, sizeof *l->hidden);
-    l->dhidden = arena_array(a, ROWS * HIDDEN, sizeof *l->dhidden);
-    if (!l->w || !l->gradient || !l->m || !l->v || !l->x || !l->hidden || !l->dhidden)
+    float **of_layers[] = { &l->inner, &l->dinner, &l->hidden, &l->dhidden };
+    for (size_t k = 0; k < sizeof of_layers / sizeof *of_layers; k++)
+        if (!(*of_layers[k] = arena_array(a, ROWS * HIDDEN, sizeof(float))))
+            return NULL;
+    if (!l->w || !l->gradient || !l->m || !l->v || !l->x)
         return NULL;
-    /* W and o of variance 1 / inputs and 1 / hidden, l and b of 0. */
-    float *hidden = l->w + l->inputs, *out = hidden + HIDDEN * (l->inputs + 1);
-    for (size_t i = 0; i < HIDDEN * l->inputs; i++)
-        hidden[i] = (float)((2 * rng_uniform(r) - 1) * sqrt(3 / (double)l->inputs));
-    for (size_t h = 0; h < HIDDEN; h++)
-        out[h] = (float)((2 * rng_uniform(r) - 1) * sqrt(3 / (double)HIDDEN));
+    /* l, b and c begin as 0. */
+    start(l->w + l->at.W, HIDDEN * l->inputs, l->inputs, r);
+    start(l->w + l->at.V, HIDDEN * HIDDEN, HIDDEN, r);
+    start(l->w + l->at.o, HIDDEN, HIDDEN, r);
     return l;
 }
 

@@ -4,6 +4,8 @@
 #include <math.h>
 #include <string.h>
 
+enum { HIDDEN_MOST = 1024 }; /* units of a layer in a file */
+
 /* Inputs are brought to a size of about 1, so that their weights learn at one rate. */
 static const float SHARE_SCALE = 3, FORM_SCALE = 0.3f;
 
@@ -17,8 +19,17 @@ size_t model_promise_inputs(size_t latent)
 
 size_t model_promise_weights(size_t latent, size_t hidden)
 {
-    size_t inputs = model_promise_inputs(latent);
-    return inputs + hidden * (inputs + 2);
+    return model_promise_layout(model_promise_inputs(latent), hidden).o + hidden;
+}
+
+model_promise_parts model_promise_layout(size_t inputs, size_t hidden)
+{
+    model_promise_parts p = { .W = inputs };
+    p.b = p.W + hidden * inputs;
+    p.V = p.b + hidden;
+    p.c = p.V + hidden * hidden;
+    p.o = p.c + hidden;
+    return p;
 }
 
 void model_promise_read(float *to, const model_promise_facts *f, size_t latent)
@@ -64,15 +75,18 @@ static float dot(const float *a, const float *b, size_t n)
 static double network(const float *w, size_t hidden, const model_promise_facts *f, size_t latent)
 {
     enum { LATENT_MOST = 8192 }; /* what a configuration may ask for */
-    float x[MODEL_PROMISE_PLAIN + 1 + 2 * LATENT_MOST];
+    float x[MODEL_PROMISE_PLAIN + 1 + 2 * LATENT_MOST], inner[HIDDEN_MOST];
     size_t n = model_promise_inputs(latent);
     if (!w || latent > LATENT_MOST)
         return NAN;
+    const model_promise_parts p = model_promise_layout(n, hidden);
     model_promise_read(x, f, latent);
-    const float *row = w + n, *bias = row + hidden * n, *out = bias + hidden;
     double sum = (double)dot(w, x, n);
-    for (size_t h = 0; h < hidden; h++, row += n)
-        sum += (double)(out[h] * fmaxf(0, bias[h] + dot(row, x, n)));
+    for (size_t h = 0; h < hidden; h++)
+        inner[h] = fmaxf(0, w[p.b + h] + dot(w + p.W + h * n, x, n));
+    for (size_t h = 0; h < hidden; h++)
+        sum +=
+            (double)(w[p.o + h] * fmaxf(0, w[p.c + h] + dot(w + p.V + h * hidden, inner, hidden)));
     return sum;
 }
 
@@ -86,12 +100,13 @@ double model_promise_without_space(const model_promise *p, const model_promise_f
     return network(p->without, p->hidden, f, 0);
 }
 
-/* How many hidden units a network with that many weights has. Where the division leaves a rest, the
- * tensor has another length than such a network, and take() refuses it. */
+/* The hidden units of a network with that many weights; 0: no network has so many. */
 static size_t hidden_of(size_t weights, size_t latent)
 {
-    size_t inputs = model_promise_inputs(latent);
-    return weights > inputs ? (weights - inputs) / (inputs + 2) : 0;
+    for (size_t hidden = 1; hidden <= HIDDEN_MOST; hidden++)
+        if (model_promise_weights(latent, hidden) == weights)
+            return hidden;
+    return 0;
 }
 
 /* The weights of a tensor of floats of the right number, all finite; *out is NULL where it is not
@@ -125,6 +140,8 @@ int model_promise_take(model_promise *out, const safetensors_file *file, const c
     if (!same || !with || with->rank != 1)
         return 1;
     out->hidden = hidden_of(with->shape[0], latent);
+    if (!out->hidden)
+        return 1;
     if (!take(&out->with, with, model_promise_weights(latent, out->hidden), a) ||
         !take(&out->without, safetensors_find(file, tensor_names[1]),
               model_promise_weights(0, out->hidden), a))

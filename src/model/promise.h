@@ -10,11 +10,15 @@
  *     f = [3r; log nodes; 3r^4; 3r^16; constants; 3s; sqrt(d) u*v; 0.3 sqrt(d) u]
  *
  * (u*v number by number: some directions of the space tell more than others; u alone: some forms
- * fit anything) and answers l.f + o.max(0, Wf + b). It learns to order the candidates of a table by
- * their digits after a fit, on generated laws only (eval_promise); its value orders the candidates
- * of one table and means nothing else. A second network reads the first five numbers only: what can
- * be said without the space. Both lie in the file of the model that they were made for, whose hash
- * stands beside them: they are ignored if the model's weights differ. */
+ * fit anything) and answers l.f + o.g with
+ *
+ *     g = max(0, V max(0, W f + b) + c)
+ *
+ * It learns to order the candidates of a table by their digits after a fit, on generated laws only
+ * (eval_promise); its value orders the candidates of one table and means nothing else. A second
+ * network reads the first five numbers only: what can be said without the space. Both lie in the
+ * file of the model that they were made for, whose hash stands beside them: they are ignored if the
+ * model's weights differ. */
 #ifndef MODEL_PROMISE_H
 #define MODEL_PROMISE_H
 
@@ -23,7 +27,7 @@
 #include "base/safetensors.h"
 
 enum {
-    MODEL_PROMISE_HIDDEN = 256, /* units of networks that are trained now; a file may have others */
+    MODEL_PROMISE_HIDDEN = 256, /* units of a layer that are trained now; a file may have others */
     MODEL_PROMISE_PLAIN = 5,
     MODEL_PROMISE_NETWORKS = 2
 };
@@ -37,15 +41,21 @@ typedef struct model_promise_facts {
 
 typedef struct model_promise {
     size_t latent;        /* length of the model's vectors */
-    size_t hidden;        /* rows of W */
-    const float *with;    /* l, W by rows, b, o; NULL: there is none */
+    size_t hidden;        /* rows of W, and of V */
+    const float *with;    /* the parts of model_promise_parts; NULL: there is none */
     const float *without; /* the same without the space */
 } model_promise;
 
 /* Numbers that a network reads, with vectors of that length (0: without the space), and how many
- * weights it has with that many hidden units. */
+ * weights it has with that many hidden units in each of its two layers. */
 size_t model_promise_inputs(size_t latent);
 size_t model_promise_weights(size_t latent, size_t hidden);
+
+/* Where the parts of a network's weights begin. l is first; matrices lie by rows. */
+typedef struct model_promise_parts {
+    size_t W, b, V, c, o;
+} model_promise_parts;
+model_promise_parts model_promise_layout(size_t inputs, size_t hidden);
 
 /* What a network reads. The space's share is 0 for a formula that has no vector. */
 void model_promise_read(float *to, const model_promise_facts *f, size_t latent);
