@@ -127,7 +127,7 @@ const cli_command cli_pack_command = {
         "command reads such files. --promise N is for models that read forms: a small "
         "network learns, from N generated laws with their rivals, to tell before any fit which "
         "formulas will suit a table. It goes into the file, for this model only, and snip rank "
-        "then shows its answer as `promise`. A law takes about 0.15 seconds of a core; FILE is "
+        "then shows its answer as `promise`. A law takes about 0.12 seconds of a core; FILE is "
         "written at the end. Without --promise, the promise that the model has is kept if its "
         "weights are float16 numbers already. Else it is left out, and a line says so.",
     .examples = "snip pack runs/tiny/model.safetensors -o tiny.safetensors\n"

@@ -57,8 +57,7 @@ static const settings_key keys[] = {
                  "a formula's constant: SNIP's three tokens, or one of its value"),
     LATER_CHOICE(slopes, no_yes, "slopes and values of all parts of a formula at seven points"),
     LATER_CHOICE(surface, no_yes,
-                 "a smooth surface through a table's rows tells its values and slopes at "
-                 "such points, and both kinds their profiles"),
+                 "the same of a table, by a surface through its rows; profiles of both"),
     LATER_CHOICE(forms, no_yes, "a second view: forms, whose constants are free"),
 };
 const settings model_settings = { keys, sizeof keys / sizeof *keys };

@@ -18,7 +18,7 @@ typedef enum model_constants { MODEL_CONSTANT_TOKENS, MODEL_CONSTANT_VALUE } mod
 
 typedef struct model_config {
     int dims;   /* largest input dimension */
-    int points; /* points of a table; 0: statistics alone */
+    int points; /* points of a table; 0: none */
     int d;      /* width of both encoders */
     int layers; /* of each encoder */
     int heads;

@@ -1,14 +1,15 @@
 /* encode.c - see encode.h. Numbers in brackets are the paper's equations.
  *
  * A formula's token i enters as h_i = e_i + q_i + r_v(i) (2): its word, its place in the sequence
- * and its node's place in the tree. Of what the last layer makes of the tokens, h_i, a row z is
- * pooled over a span of them and brought to the shared space by one linear map:
+ * and its node's place in the tree; linear maps of what is known of its node are added (constants =
+ * value, slopes, surface). Of what the last layer makes of the tokens, y_i, a row z is pooled over
+ * a span of them and brought to the shared space by one linear map:
  *
- *     pooled = sum_i softmax_i(w.h_i + b) h_i,    z = W pooled + c
+ *     pooled = sum_i softmax_i(w.y_i + b) y_i,    z = W pooled + c
  *
  * and with surface = yes
  *
- *     z = W pooled + c + g U s,    g = 1 / (1 + exp(-v.pooled - b))
+ *     z = W pooled + c + g U s,    g = 1 / (1 + exp(-v.pooled - a))
  *
  * where s are the profiles of the formula or part, or that of the table's surface. Through the
  * layers they reach z mixed with all else. By U the cosine of a formula and a table holds the

@@ -18,7 +18,7 @@
  * (eval_promise); its value orders the candidates of one table and means nothing else. A second
  * network reads the first five numbers only: what can be said without the space. Both lie in the
  * file of the model that they were made for, whose hash stands beside them: they are ignored if the
- * model's weights differ. */
+ * model's weights differ, or if their length is not that of two such layers. */
 #ifndef MODEL_PROMISE_H
 #define MODEL_PROMISE_H
 

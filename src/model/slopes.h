@@ -3,7 +3,9 @@
  * In 2 - 3*sin(x0) the sign with which sin(x0) counts comes from a subtraction and a constant; in
  * longer formulas it is the parity of many such things, and its weight the product of many
  * constants. A network hardly learns either from examples; the chain rule gives both. The values of
- * the part itself at the same points tell what it is apart from its surroundings. */
+ * the part itself at the same points tell what it is apart from its surroundings. Its profile, the
+ * values at further points without unit and zero, is what a table's surface has, too (surface.h).
+ */
 #ifndef MODEL_SLOPES_H
 #define MODEL_SLOPES_H
 

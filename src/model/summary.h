@@ -6,8 +6,8 @@
  *     model_columns *c = model_columns_new(x, dim, rows, 0, tmp); // once per X
  *     model_summary_make(&s, c, y, 0, tmp);                       // once per y
  *
- * Statistics are of all rows, so the encoder's work does not grow with them. All numbers are of the
- * order of 1, whatever the units of y. */
+ * Statistics are of all rows (a surface is of 256 at most), so the encoder's work does not grow
+ * with them. All numbers are of the order of 1, whatever the units of y. */
 #ifndef MODEL_SUMMARY_H
 #define MODEL_SUMMARY_H
 

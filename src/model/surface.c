@@ -2,8 +2,8 @@
  *
  *     k(a, b) = exp(-|a - b|^2 / (2 dim)) + a.b / dim
  *
- * and the variance NOISE of the rows' errors. With K its matrix over the rows and t the target less
- * its mean, U'U = K + NOISE I with U upper triangular and U'U w = t, at a point z
+ * and the variance `noise` of the rows' errors. With K its matrix over the rows and t the target
+ * less its mean, U'U = K + noise I with U upper triangular and U'U w = t, at a point z
  *
  *     value  m(z) = mean + sum_r w_r k(z, x_r)
  *     slope  dm/dz_j = (sum_r w_r e_r (x_rj - z_j) + sum_r w_r x_rj) / dim,   e_r the first term
@@ -41,8 +41,8 @@ static size_t whole_lanes(size_t n)
     return (n + NN_LANES - 1) / NN_LANES * NN_LANES;
 }
 
-/* The row of the table that is the surface's row r. The rows are cut into as many stretches of the
- * same length, and each gives one, not always at the same place: columns may repeat. */
+/* The row of the table that is the surface's row r. Stretches of equal length give a row each, not
+ * always at the same place: of a column that repeats as often, that would show one level only. */
 static size_t row_of(const model_surface *s, size_t r)
 {
     const double golden = 0.6180339887498949;
@@ -80,7 +80,7 @@ static float *diagonal(const model_surface *s, size_t i)
     return s->factor + i * s->stride + i;
 }
 
-/* u with U' u = u: what is known of u is taken off the rest at once. */
+/* Solves U' v = u; v takes the place of u. What is known of v is taken off the rest at once. */
 static void solve_forward(float *u, const model_surface *s)
 {
     const nn_kernels *k = nn_kernels_best();
@@ -91,7 +91,7 @@ static void solve_forward(float *u, const model_surface *s)
     }
 }
 
-/* u with U u = u. */
+/* Solves U v = u; v takes the place of u. */
 static void solve_backward(float *u, const model_surface *s)
 {
     const nn_kernels *k = nn_kernels_best();

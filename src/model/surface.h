@@ -1,8 +1,8 @@
 /* surface.h - what a table tells of its function at the points where formulas tell theirs.
  *
  * A formula's tokens carry its values and derivatives at fixed points (slopes.h). A table has no
- * rows there, so a smooth surface is laid through its rows: the values and slopes of both can then
- * be compared feature by feature.
+ * rows there, so a smooth surface is fitted to its rows: the values and slopes of both can then be
+ * compared point by point, and profiles are the same features in both.
  *
  *     model_surface *s = model_surface_new(x, dim, rows, a); // once per X
  *     float target[200], of_y[MODEL_SURFACE_Y], of_inputs[10 * MODEL_SURFACE_INPUT];
