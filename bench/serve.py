@@ -26,7 +26,7 @@ EDITS, REPEATS = 1000, 5
 
 class Server:
     def __init__(self, *options):
-        model = os.path.join(SOURCE, "models", "forms.safetensors")
+        model = os.path.join(SOURCE, "models", "default.safetensors")
         self.process = subprocess.Popen([SNIP, "serve", "--port", "0", "--model", model, "--quiet", *options], stdout=subprocess.PIPE, text=True)
         self.port = int(re.search(r":(\d+)/", self.process.stdout.readline())[1])
 
