@@ -69,24 +69,45 @@ def figure(title, x_title, curves):
     return "\n".join(out + ["</svg></figure>"])
 
 
+def part(log):
+    """The model of a log, and the log's number among the model's."""
+    name, _, number = log.stem.rpartition("-")
+    return (name, int(number)) if number.isdigit() else (log.stem, 1)
+
+
+def read(folder):
+    """The logs as (model, lines). Those of a model that was trained in runs, NAME-1, NAME-2 and so on, are laid end
+    to end: a log begins where the one before ends, unless it goes on with that one's run."""
+    logs, start = [], {}
+    for f in sorted(folder.glob("*.jsonl"), key=part):
+        lines = [json.loads(line) for line in f.read_text().splitlines()]
+        if part(f)[1] == 1:
+            start = {"samples": 0, "seconds": 0}
+        elif lines[0]["step"] < logs[-1][1][-1]["step"] / 2:
+            start = {key: logs[-1][1][-1][key] for key in start}
+        logs.append((part(f)[0], [{**line, **{key: line[key] + start[key] for key in start}} for line in lines]))
+    return logs
+
+
 def retrieval(logs, x):
     return [(name, [(x(line), held_out(line, way)) for line in lines if "held_out" in line], way == 1)
-            for name, lines in logs.items() for way in (0, 1)]
+            for name, lines in logs for way in (0, 1)]
 
 
 def term(logs, key, x):
-    return [(name, [(x(line), line[key]) for line in lines if key in line], False) for name, lines in logs.items()]
+    return [(name, [(x(line), line[key]) for line in lines if key in line], False) for name, lines in logs]
 
 
 def pairs(logs):
-    return max((line["held_out"]["pairs"] for lines in logs.values() for line in lines if "held_out" in line), default=0)
+    return max((line["held_out"]["pairs"] for _, lines in logs for line in lines if "held_out" in line), default=0)
 
 
 def page(folder):
-    logs = {f.stem: [json.loads(line) for line in f.read_text().splitlines()]
-            for f in sorted((folder / "logs").glob("*.jsonl"))}
-    ladders = {title: {name.removeprefix(prefix): logs.pop(name) for name in list(logs) if name.startswith(prefix)}
-               for prefix, title in (("views-", "Ladder of both views"), ("ladder-", "Ladder on points"))}
+    every = read(folder / "logs")
+    titles = {"views-": "Ladder of both views", "ladder-": "Ladder on points"}
+    ladders = {title: [(name.removeprefix(prefix), lines) for name, lines in every if name.startswith(prefix)]
+               for prefix, title in titles.items()}
+    logs = [(name, lines) for name, lines in every if not name.startswith(tuple(titles))]
     millions, hours = lambda line: line["samples"] / 1e6, lambda line: line["seconds"] / 3600
     seen = "million expressions seen"
     figures = [
@@ -107,7 +128,8 @@ def page(folder):
         ".g{stroke:#ddd}polyline{fill:none;stroke-width:1.6}</style>\n"
         "<h1>Learning curves</h1>\n"
         "<p>Of the models in <code>models/</code>, from the logs of their training (<code>logs/</code>). Solid: formula → data, "
-        "dashed: data → formula. Hours are by the clock, and parts of the default model's run shared the machine "
+        "dashed: data → formula. The default model's runs are laid end to end; where two lines overlap, one is a "
+        "branch that is not part of the model. Hours are by the clock, and parts of these runs shared the machine "
         "with other work: <code>models/README.md</code>.</p>\n" + "\n".join(f for f in figures if f) + "\n</html>\n")
 
 
