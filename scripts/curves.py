@@ -83,7 +83,7 @@ def read(folder):
         lines = [json.loads(line) for line in f.read_text().splitlines()]
         if part(f)[1] == 1:
             start = {"samples": 0, "seconds": 0}
-        elif lines[0]["step"] < logs[-1][1][-1]["step"] / 2:
+        elif lines[0]["step"] < logs[-1][1][-1]["step"] / 2:  # else its updates are counted on
             start = {key: logs[-1][1][-1][key] for key in start}
         logs.append((part(f)[0], [{**line, **{key: line[key] + start[key] for key in start}} for line in lines]))
     return logs

@@ -38,7 +38,7 @@ ladder() {
 ladder ladder ""
 ladder views views-control --targets 256 --suite forms --problems 40 --library 500
 # What follows is whole when it takes its place; pages of disturbed tables are not kept.
-work=$(mktemp -d)
+work=$(mktemp -d $report/work.XXXXXX) # in here: results name their command, folders and all
 trap 'rm -rf "$work"' EXIT
 for disturbed in "1 0" "10 0" "0 50" "0 20" "10 20"; do
     set -- $disturbed

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # What the documents promise: docs.sh SOURCE_ROOT. Lines are at most 100 columns wide, but for what a
-# program printed (console and pycon), and what is linked or named is there: files, and the functions of the tour.
+# program printed (console and pycon). What is linked or named is there: files, and the functions of the tour.
+# Reports name no folder of the machine that they come from.
 set -u
 . "$(dirname "$0")/offences.sh"
 cd "$1" || exit 1
@@ -32,6 +33,9 @@ for page in sys.argv[1:]:
         if not any((pathlib.Path(root) / name).exists() for root in (".", "src")):
             print(f"{page}: {name}")
 PY
+
+# A measurement's command is for any machine.
+grep -rnoE -- '--[a-z]+ /[^ "<]*' docs/report | none "folders of one machine"
 
 # The tour goes from function to function.
 grep -o '`[a-z]*_[a-z_]*`' docs/tour.md | tr -d '`' | sort -u | while read -r name; do

@@ -91,7 +91,7 @@ open("foreign.safetensors", "wb").write(struct.pack("<Q", len(new)) + new + data
 PY
 "$snip" rank t.csv laws.txt --json --quiet --model foreign.safetensors >out 2>err && grep -q '"promise":null' out && good || bad "a foreign promise is not ignored: $(cat err)"
 "$snip" pack foreign.safetensors --out own.safetensors >out 2>err && [ "$(wc -l <err)" = 1 ] &&
-    grep -q 'foreign.safetensors: its promise is left out: another version' err && good ||
+    grep -q 'foreign.safetensors: its promise is left out: it is another version' err && good ||
     bad "packing with a foreign promise says $(cat err)"
 "$snip" info own.safetensors --json >out 2>err && ! grep -q promise out && good || bad "a foreign promise is kept: $(cat out err)"
 

@@ -74,7 +74,8 @@ static snip_code pack(const cli_command *self, const char *path, const model_ope
     if (!keep && json_object_del(t->metadata, "promise") == 0)
         fprintf(stderr, "snip %s: %s: its promise is left out: %s; --promise trains one\n",
                 self->name, from,
-                same ? "another version's or another model's" : "not for the packed weights");
+                same ? "it is another version's or another model's"
+                     : "it is not for the packed weights");
     return model_save_half(t->m, path, t->metadata, keep ? &t->promise : NULL, st);
 }
 
