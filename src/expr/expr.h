@@ -167,9 +167,9 @@ size_t expr_sweep_values(expr_sweep *s, double *y);
 /* Fills y and dy as expr_gradient does. */
 void expr_sweep_slopes(expr_sweep *s, double *y, double *dy);
 
-/* The values of all nodes at a few rows (at most 16), and the derivatives of the whole by them:
- * value[i * rows + row], slope[i * rows + row] (NULL: values only). Returns 0 when memory is out.
- * `tmp` is left as found. */
+/* The values of all nodes, and the derivatives of the whole by them: value[i * rows + row],
+ * slope[i * rows + row] (NULL: values only). Returns 0 when memory is out. `tmp` is left as found.
+ */
 int expr_sensitivities(expr e, const double *const *x, size_t rows, double *value, double *slope,
                        arena *tmp);
 

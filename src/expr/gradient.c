@@ -141,9 +141,12 @@ static void backward(expr_sweep *s, size_t n)
     }
 }
 
-static size_t width_for(size_t count)
+/* Numbers per node, no more than the rows need: those of few rows lie close together. */
+static size_t width_for(size_t count, size_t rows)
 {
     size_t width = NUMBERS_MAX / count / BLOCK_MIN * BLOCK_MIN;
+    size_t needed = (rows + BLOCK_MIN - 1) / BLOCK_MIN * BLOCK_MIN;
+    width = width > needed ? needed : width;
     return width > BLOCK ? BLOCK : width < BLOCK_MIN ? BLOCK_MIN : width;
 }
 
@@ -161,7 +164,7 @@ expr_sweep *expr_sweep_new(expr e, const double *const *x, size_t rows, const si
                        .n = n,
                        .vec = expr_vec_for(which),
                        .slopes = expr_slopes_for(which),
-                       .width = width_for(e.count),
+                       .width = width_for(e.count, rows),
                        .tmp = a };
     s->value = arena_array(a, e.count, sizeof *s->value);
     s->own = arena_array(a, e.count, s->width * sizeof *s->own);
@@ -233,15 +236,15 @@ int expr_sensitivities(expr e, const double *const *x, size_t rows, double *valu
     for (size_t i = 0; i < e.count && all; i++)
         all[i] = i;
     expr_sweep *s = all ? expr_sweep_new(e, x, rows, all, e.count, tmp) : NULL;
-    if (s) {
-        assert(rows <= s->width);
-        forward(s, 0, rows, 0);
+    for (size_t row = 0; s && row < rows; row += s->width) {
+        size_t now = rows - row < s->width ? rows - row : s->width;
+        forward(s, row, now, 0);
         if (slope)
-            backward(s, rows);
+            backward(s, now);
         for (size_t i = 0; i < e.count; i++) {
-            memcpy(value + i * rows, s->value[i], rows * sizeof *value);
+            memcpy(value + i * rows + row, s->value[i], now * sizeof *value);
             if (slope)
-                memcpy(slope + i * rows, s->adjoint + i * s->width, rows * sizeof *slope);
+                memcpy(slope + i * rows + row, s->adjoint + i * s->width, now * sizeof *slope);
         }
     }
     arena_reset(tmp, before);

@@ -167,21 +167,12 @@ static expr with_constants(expr e, double number, arena *a)
  * is out. */
 static int profile_values(double *value, expr e, arena *tmp)
 {
-    enum { BLOCK = 16, N = MODEL_PROFILE_POINTS }; /* expr_sensitivities takes no more */
-    _Static_assert(N % BLOCK == 0, "blocks are full");
-    double at[DATA_DIMS_MAX][N];
+    double at[DATA_DIMS_MAX][MODEL_PROFILE_POINTS];
     const double *x[DATA_DIMS_MAX];
-    double *part = arena_array(tmp, e.count * BLOCK, sizeof *part);
-    int good = part != NULL;
     model_profile_points(at);
-    for (size_t first = 0; first < N && good; first += BLOCK) {
-        for (int j = 0; j < DATA_DIMS_MAX; j++)
-            x[j] = at[j] + first;
-        good = expr_sensitivities(e, x, BLOCK, part, NULL, tmp);
-        for (size_t i = 0; i < e.count && good; i++)
-            memcpy(value + i * N + first, part + i * BLOCK, BLOCK * sizeof *part);
-    }
-    return good;
+    for (int j = 0; j < DATA_DIMS_MAX; j++)
+        x[j] = at[j];
+    return expr_sensitivities(e, x, MODEL_PROFILE_POINTS, value, NULL, tmp);
 }
 
 /* Whether e has a constant that a form leaves free. */
