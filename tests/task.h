@@ -60,20 +60,27 @@ static inline regress_problem ranked_problem(arena *a)
     return problem_of("2.5*x2 + 3*sin(2*a) + 0.5", ROWS, a);
 }
 
-/* A table of a law with normal noise; `size` is its deviation. */
-static inline regress_problem noisy(const char *law, size_t rows, double size, uint64_t draw,
-                                    arena *a)
+/* A table of a law with normal noise, whose deviation is `size` and that share of y. */
+static inline regress_problem noisy_in_part(const char *law, size_t rows, double size, double share,
+                                            uint64_t draw, arena *a)
 {
     regress_table t = table_of(law, rows, a);
     double *y = arena_copy(a, t.y, rows * sizeof *y);
     rng r;
     rng_init(&r, draw, RNG_BENCH, rows);
     for (size_t i = 0; i < rows; i++)
-        y[i] += size * sqrt(-2 * log(1 - rng_uniform(&r))) * cos(6.283185307 * rng_uniform(&r));
+        y[i] += (size + share * fabs(y[i])) * sqrt(-2 * log(1 - rng_uniform(&r))) *
+                cos(6.283185307 * rng_uniform(&r));
     t.y = y;
     regress_problem p;
     assert_int_equal(regress_problem_make(&p, &t, draw, a, NULL), SNIP_OK);
     return p;
+}
+
+static inline regress_problem noisy(const char *law, size_t rows, double size, uint64_t draw,
+                                    arena *a)
+{
+    return noisy_in_part(law, rows, size, 0, draw, a);
 }
 
 /* A sum of n + 1 terms. */

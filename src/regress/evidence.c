@@ -40,19 +40,34 @@ static size_t gather(double **x, double *y, double *w, const regress_problem *p,
     return n;
 }
 
-/* The sum of squares of e on the table, each times its weight, if there are any; +infinity if it is
- * not finite. Returns 0 when memory is out. */
-static int squares(double *out, expr e, const double *const *x, const double *y, const double *w,
-                   size_t n, arena *tmp)
+double regress_telling_rows(const double *square, size_t n)
 {
-    arena_pos mark = arena_mark(tmp);
-    double *v = arena_array(tmp, n + 1, sizeof *v), sum = 0;
-    int good = v && expr_eval(e, x, n, v, tmp) != (size_t)-1;
-    for (size_t i = 0; i < n && good; i++)
-        sum += (w ? w[i] : 1) * (v[i] - y[i]) * (v[i] - y[i]);
-    *out = isfinite(sum) ? sum : INFINITY;
-    arena_reset(tmp, mark);
-    return good;
+    double most = 0, sum = 0, squared = 0;
+    for (size_t i = 0; i < n; i++)
+        most = fmax(most, fabs(square[i]));
+    if (!(most > 0 && isfinite(most)))
+        return (double)n;
+    for (size_t i = 0; i < n; i++) { /* in units of the largest: squares stay in range */
+        sum += square[i] / most;
+        squared += (square[i] / most) * (square[i] / most);
+    }
+    return fmin((double)n, 3 * sum * sum / squared);
+}
+
+/* The squared errors of e on the table, each times its weight, if there are any, and their sum,
+ * +infinity if it is not finite. NULL when memory is out. */
+static double *squares(double *sum, expr e, const double *const *x, const double *y,
+                       const double *w, size_t n, arena *a)
+{
+    double *v = arena_array(a, n + 1, sizeof *v), all = 0;
+    if (!v || expr_eval(e, x, n, v, a) == (size_t)-1)
+        return NULL;
+    for (size_t i = 0; i < n; i++) {
+        v[i] = (w ? w[i] : 1) * (v[i] - y[i]) * (v[i] - y[i]);
+        all += v[i];
+    }
+    *sum = isfinite(all) ? all : INFINITY;
+    return v;
 }
 
 int regress_cross_validate(double *out, expr e, const regress_problem *p, size_t rows, int starts,
@@ -80,7 +95,7 @@ int regress_cross_validate(double *out, expr e, const regress_problem *p, size_t
         if (code == SNIP_UNSUPPORTED)
             fitted = e;
         n = gather(x, y, w, p, rows, k, folds, 1);
-        good = code != SNIP_NOMEM && squares(&part, fitted, columns, y, w, n, tmp);
+        good = code != SNIP_NOMEM && squares(&part, fitted, columns, y, w, n, tmp) != NULL;
         sum += part;
         arena_reset(tmp, here);
     }
@@ -114,8 +129,8 @@ static int count(contender *c, const regress_problem *p, size_t rows, arena *tmp
 {
     arena_pos mark = arena_mark(tmp);
     size_t *node = arena_array(tmp, c->e.count + 1, sizeof *node);
-    int good =
-        node && squares(&c->rss, c->e, (const double *const *)p->x, p->y, p->weight, rows, tmp);
+    const double *const *x = (const double *const *)p->x;
+    int good = node && squares(&c->rss, c->e, x, p->y, p->weight, rows, tmp);
     c->free = node ? expr_constants(c->e, node) : 0;
     c->rss = fmax(c->rss, 1e-20 * p->variance[0] * (double)rows); /* less is rounding */
     c->spread = c->free < rows ? c->rss / (double)(rows - c->free) : INFINITY;
@@ -141,16 +156,36 @@ static snip_code fit_all(contender *c, expr e, const regress_problem *p, size_t 
 /* The chance that noise makes the second sum of squares so much smaller than the first. Where one
  * is not a special case of the other, all constants of the second are charged: what both explain
  * together lies in a space of as many more dimensions at most. (The survival function of F, written
- * with the ratio of the sums.) */
-static double chance(const contender *before, const contender *after, int nested, size_t rows)
+ * with the ratio of the sums.) The test takes errors of one size for granted. Where they grow with
+ * y, a few large rows make up both sums, and one more constant suits these by chance: so only as
+ * many rows count as the gain comes from. */
+static double chance(const contender *before, const contender *after, int nested, double rows)
 {
     size_t more = nested || after->free == 0 ? 1 : after->free;
-    double left = (double)rows - (double)before->free - (double)more;
+    double left = rows - (double)before->free - (double)more;
     if (!(after->rss < before->rss) || left <= 0)
         return 1;
     if (!isfinite(before->rss))
         return 0;
     return special_beta(after->rss / before->rss, left / 2, (double)more / 2);
+}
+
+/* From how many rows it comes that the second formula's errors are smaller. -1 when memory is out.
+ */
+static double gaining_rows(const contender *before, const contender *after,
+                           const regress_problem *p, size_t rows, arena *tmp)
+{
+    arena_pos mark = arena_mark(tmp);
+    const double *const *x = (const double *const *)p->x;
+    double sum, found = -1;
+    double *gain = squares(&sum, before->e, x, p->y, p->weight, rows, tmp);
+    const double *left = gain ? squares(&sum, after->e, x, p->y, p->weight, rows, tmp) : NULL;
+    for (size_t i = 0; i < rows && left; i++)
+        gain[i] -= left[i];
+    if (left)
+        found = regress_telling_rows(gain, rows);
+    arena_reset(tmp, mark);
+    return found;
 }
 
 typedef struct work {
@@ -252,7 +287,10 @@ snip_code regress_evidence_weigh(regress_evidence *out, expr e, const regress_tr
     double lowest[2] = { INFINITY, INFINITY };
     out->cross[0] = fmax(out->cross[0], least);
     for (size_t i = 0; i < finalists; i++) {
-        c[i].p = fmin(1, (double)from * chance(&first, &c[i], tried[c[i].place].nested, rows));
+        double gaining = gaining_rows(&first, &c[i], p, rows, a);
+        if (gaining < 0)
+            return status_nomem(st);
+        c[i].p = fmin(1, (double)from * chance(&first, &c[i], tried[c[i].place].nested, gaining));
         c[i].cross = isfinite(c[i].rss) ? fmax(c[i].cross, least) : INFINITY;
         c[i].supported = c[i].p < CHANCE && c[i].cross < LESS * out->cross[0];
         lowest[c[i].supported] = fmin(lowest[c[i].supported], c[i].cross);

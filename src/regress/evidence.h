@@ -4,7 +4,8 @@
  * Two judges must agree. Cross-validation: the mean square error in rows that had no part in the
  * fit of the constants, each row once, is lower by a twentieth or more. And an F test: formula and
  * edit are fitted to all rows; the chance that noise alone lowers the sum of squares as much, times
- * the number of edits tried (Bonferroni), is below a twentieth. */
+ * the number of edits tried (Bonferroni), is below a twentieth. Only the rows that the gain comes
+ * from count. */
 #ifndef REGRESS_EVIDENCE_H
 #define REGRESS_EVIDENCE_H
 
@@ -36,6 +37,11 @@ typedef struct regress_evidence {
 snip_code regress_evidence_weigh(regress_evidence *out, expr e, const regress_tried *tried,
                                  size_t n, size_t from, const regress_problem *p, int starts,
                                  int threads, arena *a, snip_status *st);
+
+/* How many of n rows the sum of these squared errors, or of differences of such, comes from:
+ * 3 (sum)^2 / (sum of squares), at most n. For normal errors of one size it is about n; where a few
+ * are large and the rest small, it is small. */
+double regress_telling_rows(const double *square, size_t n);
 
 /* The parts that a table of so many rows is cross-validated in. */
 int regress_folds(size_t rows);
