@@ -56,6 +56,9 @@ r = random.Random(9)
 x = [2000 + v for v in range(30)]
 write("line.csv", [x], [1e4 * (3 + 0.02 * (v - 1990) + 0.01 * normal(r)) for v in x])
 write("wide.csv", [[r.random() for _ in range(20)] for _ in range(3)], [normal(r) for _ in range(20)])
+for n in (9, 13, 19):  # what is left of exact values by rounding tells nothing
+    for k, unit in enumerate((0.3, 1, 10)):
+        write(f"exact{n}-{k}.csv", [[unit * v for v in range(1, n + 1)]], [2 * v + 1 for v in range(1, n + 1)])
 with open("many.csv", "w") as f:
     f.write(",".join(f"v{j}" for j in range(32)) + "\n")
     for _ in range(20):
@@ -88,6 +91,9 @@ c = json.load(sys.stdin)["candidates"][0]
 assert c["constants"] <= 2, c' 2>err && good || bad "noise: $(tail -1 err)"
 done
 [ "$(first line.csv)" = 'straight line' ] && good || bad "a line is a $(first line.csv)"
+for table in exact*.csv; do
+    [ "$(first $table)" = 'straight line' ] && good || bad "$table is a $(first $table)"
+done
 
 # Tables that people have: rounded to four digits, and with noise that several laws suit as well.
 [ "$(first "$here/../examples/kepler.csv")" = "three-halves law (Kepler's third, Child-Langmuir)" ] && good ||

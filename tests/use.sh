@@ -301,6 +301,10 @@ for n in 1 3; do
     runs explain t.csv '2*cos(a) + `speed [m/s]`/90' --threads $n
     same "$n threads change the explanation" tree.txt out
 done
+awk -F, 'NR == 1 { print $0 ",w"; next } { print $0 ",1" } NR % 9 == 0 { print $1 "," $2 "," $3 ",99,0" }' t.csv >weighted.csv
+runs explain weighted.csv '2*cos(a) + `speed [m/s]`/90' --weights w --target "$(head -1 t.csv | sed 's/.*,//')"
+same "rows of weight 0 change the explanation" tree.txt out
+refuses 1 "there is no column 'v' of weights" explain weighted.csv a --weights v
 runs explain t.csv '2*cos(a) + `speed [m/s]`/90' --color always
 grep -q $'\033' out && good || bad "--color always has no colours"
 runs explain t.csv '2*cos(a) + `speed [m/s]`/90' --json --top 4 --try 9

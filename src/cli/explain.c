@@ -202,6 +202,8 @@ static int command(const cli_command *self, int argc, char **argv)
         CLI_OPTION(TEXT, "svg", &svg, "FILE", "draw the tree as well"),
         CLI_OPTION(CHOICE, "color", &colours, "WHEN", "colours in the tree: auto, always, never",
                    .choices = when),
+        CLI_OPTION(TEXT, "weights", &task.table.weights, "NAME",
+                   "column of the rows' weights, of which only the ratios count"),
         CLI_SWITCH("json", &json, "one JSON object"),
         CLI_TASK_TABLE(&task),
         CLI_TASK_MODEL(&task),
@@ -261,8 +263,10 @@ const cli_command cli_explain_command = {
              "refit. Exponents that become constants, and constants added to an input or to the "
              "whole, are tried, too; they have no gain. In short formulas, pairs of parts are "
              "edited too if no single edit explains the table. Constants printed come from all "
-             "rows; rows held out only judge.",
+             "rows; rows held out only judge. With --weights every error is weighted; rows of "
+             "weight 0 are left out.",
     .examples = "snip explain data.csv 'a*cos(b) + 1.5'\n"
-                "snip explain data.csv @formula.txt --svg formula.svg\n",
+                "snip explain data.csv @formula.txt --svg formula.svg\n"
+                "snip explain data.csv '2.5*a/b^2' --weights w\n",
     .run = command,
 };

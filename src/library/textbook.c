@@ -627,27 +627,6 @@ static double pooled(const regress_candidate *c, const regress_problem *p)
     return sum / (n + held) / p->variance[0];
 }
 
-/* How many rows the errors come from: 3 * (sum r^2)^2 / sum r^4, which for normal errors is their
- * number. Where errors grow with y, a few large rows make up the loss, and a law that suits these
- * few by chance must not win by what would be telling if all rows were behind it. */
-static double rows_that_tell(const regress_candidate *c, const regress_problem *p, arena *tmp)
-{
-    arena_pos mark = arena_mark(tmp);
-    double n = (double)p->rows, second = 0, fourth = 0;
-    double *y = arena_array(tmp, p->rows, sizeof *y);
-    if (y && expr_eval(c->trained, (const double *const *)p->x, p->rows, y, tmp) == p->rows) {
-        double root = sqrt(p->variance[0]);
-        for (size_t i = 0; i < p->rows; i++) {
-            double r = (y[i] - p->y[i]) / root;
-            second += r * r;
-            fourth += r * r * r * r;
-        }
-    }
-    arena_reset(tmp, mark);
-    double from = fourth > 0 ? 3 * second * (second / fourth) : n;
-    return fmin(n, fmax(from, n / 4)); /* and even then a much better fit is a better fit */
-}
-
 static int by_key(const void *left, const void *right)
 {
     const screened *a = left, *b = right;
@@ -716,7 +695,9 @@ snip_code library_textbook_find(regress_candidate **out, size_t *found, const re
     for (size_t i = 1; i < n; i++)
         if (pooled(&c[i], p) < pooled(&c[best], p))
             best = i;
-    double weight = n ? rows_that_tell(&c[best], p, a) : 0;
+    /* Errors as small as rounding come from all rows alike. */
+    double weight = n && pooled(&c[best], p) > least ? regress_rows_behind(&c[best], p, a)
+                                                     : (double)p->rows;
     for (size_t i = 0; i < n; i++)
         s[i] = (screened){ balance(pooled(&c[i], p), least, weight, p->rows, c[i].fitted), c[i] };
     qsort(s, n, sizeof *s, by_key);

@@ -39,7 +39,8 @@ typedef struct look {
 static double left_open(expr e, const look *l)
 {
     size_t finite = expr_eval(e, (const double *const *)l->p->x, l->rows, l->v, l->tmp);
-    double n = (double)l->rows, mv = 0, my = 0, vv = 0, vy = 0, yy = 0, raw = 0;
+    const double *w = l->p->weight, all = regress_weight(l->p, 0, l->rows);
+    double mv = 0, my = 0, vv = 0, vy = 0, yy = 0, raw = 0;
     int scaled = 0;
     if (finite == (size_t)-1)
         return NAN;
@@ -48,15 +49,17 @@ static double left_open(expr e, const look *l)
     for (size_t i = 0; i < e.count; i++)
         scaled |= e.node[i].op == EXPR_NUMBER;
     for (size_t i = 0; i < l->rows; i++) {
-        mv += l->v[i] / n;
-        my += l->p->y[i] / n;
+        double share = (w ? w[i] : 1) / all;
+        mv += l->v[i] * share;
+        my += l->p->y[i] * share;
     }
     for (size_t i = 0; i < l->rows; i++) {
         double v = l->v[i] - mv, y = l->p->y[i] - my, d = l->v[i] - l->p->y[i];
-        vv += v * v / n;
-        vy += v * y / n;
-        yy += y * y / n;
-        raw += d * d / n;
+        double share = (w ? w[i] : 1) / all;
+        vv += v * v * share;
+        vy += v * y * share;
+        yy += y * y * share;
+        raw += d * d * share;
     }
     double open = !scaled ? raw : vv > 0 ? yy - vy * (vy / vv) : yy;
     return isfinite(open) ? fmax(open, 0) : INFINITY;
@@ -158,6 +161,7 @@ static int make(pair *q, const edits *all, size_t dim, arena *a)
 static snip_code fit(pair *q, size_t n, const regress_problem *p, size_t rows, int threads,
                      arena *a, snip_status *st)
 {
+    const regress_fit_how how = { .starts = STARTS, .seed = p->seed };
     snip_status failed = { 0 };
 #pragma omp parallel for schedule(dynamic, 4) num_threads(threads > 0 ? threads : 1)
     for (size_t i = 0; i < n; i++) {
@@ -166,8 +170,8 @@ static snip_code fit(pair *q, size_t n, const regress_problem *p, size_t rows, i
         regress_fit result;
         expr fitted = { 0 };
         snip_code code =
-            own ? regress_fit_constants(&fitted, &result, q[i].e, (const double *const *)p->x, p->y,
-                                        rows, STARTS, p->seed, own, &here)
+            own ? regress_fit_weighted(&fitted, &result, q[i].e, p->weight,
+                                       (const double *const *)p->x, p->y, rows, &how, own, &here)
                 : status_nomem(&here);
         if (code == SNIP_OK)
             q[i].loss = result.loss;

@@ -10,6 +10,8 @@
 #include "base/numbers.h"
 #include "regress/evidence.h"
 
+#define LEAST 1e-20 /* of y's variance: less is rounding */
+
 enum { STARTS = 4, BATCH = 1024 }; /* of a fit; formulas that are in memory as words at a time */
 
 const char *const regress_order_names[REGRESS_ORDERS + 1] = { "similarity", "loss", "balance",
@@ -18,7 +20,7 @@ const char *const regress_order_names[REGRESS_ORDERS + 1] = { "similarity", "los
 double regress_judged(const regress_errors *e, const regress_problem *p)
 {
     int part = p->rows > p->train;
-    double loss = e->loss[part], least = 1e-20 * p->variance[0];
+    double loss = e->loss[part], least = LEAST * p->variance[0];
     if (isnan(loss) || isnan(e->loss[0]))
         return INFINITY;
     return fmax(isnan(e->cross) ? loss : e->cross, least);
@@ -494,11 +496,27 @@ static double adjusted(const regress_candidate *c, const regress_problem *p)
     return regress_saturated(c) ? INFINITY : regress_judged(&c->errors, p);
 }
 
-static void set_key(sort_key *s, const regress_problem *p, int order)
+double regress_rows_behind(const regress_candidate *c, const regress_problem *p, arena *tmp)
+{
+    arena_pos mark = arena_mark(tmp);
+    double n = (double)p->rows, telling = n;
+    double *v = arena_array(tmp, p->rows, sizeof *v);
+    if (v && regress_judged(&c->errors, p) > LEAST * p->variance[0] &&
+        expr_eval(c->trained, (const double *const *)p->x, p->rows, v, tmp) == p->rows) {
+        for (size_t i = 0; i < p->rows; i++)
+            v[i] = (p->weight ? p->weight[i] : 1) * (v[i] - p->y[i]) * (v[i] - p->y[i]);
+        telling = regress_telling_rows(v, p->rows);
+    }
+    arena_reset(tmp, mark);
+    return fmax(telling, n / 10); /* even then a much better fit is a better fit */
+}
+
+/* `share` of the rows is behind the errors. */
+static void set_key(sort_key *s, const regress_problem *p, double share, int order)
 {
     const regress_candidate *c = &s->c;
     double loss = regress_judged(&c->errors, p);
-    double balance = (double)p->train * log(adjusted(c, p) / p->variance[0]) +
+    double balance = share * (double)p->train * log(adjusted(c, p) / p->variance[0]) +
                      (double)c->complexity * log((double)p->train);
     s->key[0] = order == REGRESS_BY_SIMILARITY ? (isnan(c->similarity) ? 2 : -c->similarity)
                 : order == REGRESS_BY_LOSS     ? loss
@@ -507,10 +525,15 @@ static void set_key(sort_key *s, const regress_problem *p, int order)
     s->key[2] = (double)c->complexity;
 }
 
-static void sort(sort_key *s, size_t n, const regress_problem *p, int order)
+static void sort(sort_key *s, size_t n, const regress_problem *p, int order, arena *tmp)
 {
+    size_t best = 0;
+    for (size_t i = 1; i < n; i++)
+        if (adjusted(&s[i].c, p) < adjusted(&s[best].c, p))
+            best = i;
+    double share = n ? regress_rows_behind(&s[best].c, p, tmp) / (double)p->rows : 1;
     for (size_t i = 0; i < n; i++)
-        set_key(&s[i], p, order);
+        set_key(&s[i], p, share, order);
     qsort(s, n, sizeof *s, by_key);
 }
 
@@ -554,9 +577,9 @@ snip_code regress_rank(regress_candidate *c, size_t n, const regress_problem *p,
         return code;
     for (size_t i = 0; i < n; i++)
         s[i].c = c[i];
-    sort(s, n, p, REGRESS_BY_LOSS);
+    sort(s, n, p, REGRESS_BY_LOSS, a);
     mark_front(s, n, p);
-    sort(s, n, p, t || how->order != REGRESS_BY_SIMILARITY ? how->order : REGRESS_BY_LOSS);
+    sort(s, n, p, t || how->order != REGRESS_BY_SIMILARITY ? how->order : REGRESS_BY_LOSS, a);
     for (size_t i = 0; i < n; i++)
         c[i] = s[i].c;
     return SNIP_OK;

@@ -110,4 +110,11 @@ regress_inputs regress_inputs_held(expr e, const regress_problem *p, regress_inp
  * +infinity if it is not finite. Differences below rounding do not count. */
 double regress_judged(const regress_errors *e, const regress_problem *p);
 
+/* How many rows the errors of a judged formula come from (regress_telling_rows), but a tenth of
+ * all at least. Where errors grow with y, a few large rows make up the loss, and a formula that
+ * suits these few by chance must not win by what would be telling if all rows were behind it.
+ * Orders by balance let the errors of the best formula weigh as many. All, if those are rounding.
+ */
+double regress_rows_behind(const regress_candidate *c, const regress_problem *p, arena *tmp);
+
 #endif
