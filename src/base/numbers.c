@@ -2,7 +2,9 @@
 #include "base/numbers.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 double numbers_mean(const double *v, size_t n)
 {
@@ -150,4 +152,36 @@ double *numbers_at(const double *v, const int *row, size_t n, arena *a)
     for (size_t i = 0; i < n && out; i++)
         out[i] = v[row[i]];
     return out;
+}
+
+/* The digits of v as a shortest decimal number, 15 at most; *last is the place of the last one. */
+static int digits_of(double v, int *last)
+{
+    char buf[40];
+    snprintf(buf, sizeof buf, "%.14e", fabs(v));
+    char *e = strchr(buf, 'e');
+    int power = atoi(e + 1), n = 15;
+    for (char *c = e - 1; n > 1 && (*c == '0' || *c == '.'); c--)
+        n -= *c == '0';
+    *last = power - (n - 1);
+    return n;
+}
+
+double numbers_rounding(const double *v, size_t n)
+{
+    enum { LOOKED_AT = 1000 };
+    int most = 1, last;
+    double sum = 0;
+    n = n < LOOKED_AT ? n : LOOKED_AT;
+    for (size_t i = 0; i < n; i++) {
+        int digits = digits_of(v[i], &last);
+        most = digits > most ? digits : most;
+    }
+    for (size_t i = 0; i < n; i++) {
+        int digits = digits_of(v[i], &last);
+        double unit =
+            v[i] == 0 ? 0 : pow(10, last - (most - digits)); /* zeros at the end are lost */
+        sum += unit * unit / 12 / (double)n;
+    }
+    return sum;
 }

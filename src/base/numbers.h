@@ -41,6 +41,11 @@ double numbers_quantile(const double *sorted, size_t n, double share);
 /* The one in the middle, or between both in the middle; sorts v. */
 double numbers_median(double *v, size_t n);
 
+/* The mean square error that rounding alone has left in values of a table, by the first 1,000 of
+ * them: they have so many digits at most, and what is beyond them nobody measured. What is as near
+ * as this has nothing left to explain. */
+double numbers_rounding(const double *v, size_t n);
+
 /* Keeps the `most` largest values seen, the largest first and of equal ones the first one first,
  * with what each belongs to. *n counts those that are kept. */
 void numbers_keep(double *value, size_t *which, size_t *n, size_t most, double v, size_t of);

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/numbers.h"
 #include "regress/constants.h"
 
 extern const char data_embedded_laws[];
@@ -568,40 +569,6 @@ static size_t size_of_law(expr e)
     return n;
 }
 
-/* The digits of v as a shortest decimal number, 15 at most; *last is the place of the last one. */
-static int digits_of(double v, int *last)
-{
-    char buf[40];
-    snprintf(buf, sizeof buf, "%.14e", fabs(v));
-    char *e = strchr(buf, 'e');
-    int power = atoi(e + 1), n = 15;
-    for (char *c = e - 1; n > 1 && (*c == '0' || *c == '.'); c--)
-        n -= *c == '0';
-    *last = power - (n - 1);
-    return n;
-}
-
-/* The mean square error that rounding alone has left in y, in units of its variance: the numbers of
- * a table have so many digits at most, and what is beyond them nobody measured. A law that is as
- * near as this has nothing left to explain. */
-static double rounding_of(const regress_problem *p)
-{
-    enum { LOOKED_AT = 1000 };
-    size_t rows = p->rows < LOOKED_AT ? p->rows : LOOKED_AT;
-    int most = 1, last;
-    double sum = 0;
-    for (size_t i = 0; i < rows; i++) {
-        int n = digits_of(p->y[i], &last);
-        most = n > most ? n : most;
-    }
-    for (size_t i = 0; i < rows; i++) {
-        int n = digits_of(p->y[i], &last);
-        double unit = p->y[i] == 0 ? 0 : pow(10, last - (most - n)); /* zeros at the end are lost */
-        sum += unit * unit / 12;
-    }
-    return sum / (double)rows / p->variance[0];
-}
-
 /* Error and size together: the logarithm of the error, times the rows that it weighs, with every
  * node charged half of what BIC charges a parameter, and every constant once more. Nodes alone
  * would judge the spelling: x/c is as many as c*x, but 1/(1 + x/c) more than c/(c + x). */
@@ -675,7 +642,7 @@ snip_code library_textbook_find(regress_candidate **out, size_t *found, const re
     if (code != SNIP_OK)
         return code;
     size_t n = 0, most = how->k + (p->fit > SCREEN_ROWS ? SPARE_LARGE : SPARE);
-    const double least = rounding_of(p);
+    const double least = numbers_rounding(p->y, p->rows) / p->variance[0];
     for (size_t i = 0; i < book->count; i++)
         if (c[i].name)
             s[n++] = (screened){ balance(loss[i], least, (double)v.rows, v.rows, c[i].e), c[i] };
@@ -696,8 +663,8 @@ snip_code library_textbook_find(regress_candidate **out, size_t *found, const re
         if (pooled(&c[i], p) < pooled(&c[best], p))
             best = i;
     /* Errors as small as rounding come from all rows alike. */
-    double weight = n && pooled(&c[best], p) > least ? regress_rows_behind(&c[best], p, a)
-                                                     : (double)p->rows;
+    double weight =
+        n && pooled(&c[best], p) > least ? regress_rows_behind(&c[best], p, a) : (double)p->rows;
     for (size_t i = 0; i < n; i++)
         s[i] = (screened){ balance(pooled(&c[i], p), least, weight, p->rows, c[i].fitted), c[i] };
     qsort(s, n, sizeof *s, by_key);

@@ -1,17 +1,23 @@
 /* bits.c - description length: what a formula costs to write down, and then y by the formula.
  *
- *     bits = nodes * log2(symbols) + sum over numbers + (n/2) log2(loss),   loss = 1 - r^2
+ *     bits = nodes * log2(symbols) + sum over numbers + (t/2) log2(loss),   loss = 1 - r^2
  *
  * A simple number (a rational, a multiple of pi, a root) costs the digits of its numerator and
  * denominator. Any other one costs the digits that the data tell of it: its standard error is about
- * sqrt(loss/n) of its size, so log2(n)/2 - log2(loss)/2. With k such numbers the loss counts
- * (n - k)/2 times: as many constants as rows explain nothing, however small the loss. Errors below
- * rounding are all the same: among exact formulas the shortest wins. */
+ * sqrt(loss/n) of its size, so log2(n)/2 - log2(loss)/2. t is the number of rows that errors come
+ * from: all, unless few of them make up the sum of squares.
+ *
+ * Errors below the rounding of constants are all the same: among exact formulas the shortest wins.
+ * Errors below the rounding of y in the table count a twentieth. What explains them explains
+ * nothing that was measured, but where y is not rounded, whole numbers for instance, the exact
+ * formula is still the better one. */
 #include "search/bits.h"
 
 #include <math.h>
 
 #define LOSS_FLOOR 1e-20 /* of y's variance: what rounding constants leaves of an exact formula */
+
+#define BELOW 0.05 /* what a bit of error counts that is below the rounding of y */
 
 enum { DENOMINATOR_MAX = 6 };
 
@@ -41,14 +47,16 @@ static double number_bits(double v, double loss, size_t rows)
     return best;
 }
 
-double search_bits(expr e, double loss, size_t dim, size_t rows)
+double search_bits(expr e, double loss, const search_scale *of)
 {
     loss = fmax(loss, LOSS_FLOOR);
-    double symbols = log2((double)dim + 12), sum = (double)rows / 2 * log2(loss);
+    double rounding = fmax(of->rounding, LOSS_FLOOR), symbols = log2((double)of->dim + 12);
+    double error = log2(fmax(loss, rounding)) + BELOW * log2(fmin(loss / rounding, 1));
+    double sum = of->telling / 2 * error;
     for (size_t i = 0; i < e.count; i++) {
         sum += symbols;
         if (e.node[i].op == EXPR_NUMBER)
-            sum += number_bits(e.node[i].value, loss, rows);
+            sum += number_bits(e.node[i].value, loss, of->rows);
     }
     return sum;
 }

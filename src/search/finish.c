@@ -13,7 +13,7 @@
 #include "base/clock.h"
 #include "expr/vec.h"
 #include "regress/constants.h"
-#include "search/bits.h"
+#include "regress/evidence.h"
 
 enum { SNAPS_MAX = 6, SNAP_CONSTANTS_MAX = 12, DIGITS_MIN = 3, DIGITS_MAX = 17, FIT_STEPS = 60 };
 
@@ -82,7 +82,7 @@ static int measure(draft *d, const search *s, arena *a)
     d->loss[1] =
         s->rows[1] ? sum[1] / (search_weights(s, s->rows[0], rows) * s->variance[1]) : d->loss[0];
     d->all = (sum[0] + sum[1]) / ((double)rows * s->variance[0]);
-    d->bits = search_bits(d->e, d->all, s->dim, rows);
+    d->bits = search_length(s, d->e, d->all, rows);
     return isfinite(d->all);
 }
 
@@ -426,6 +426,27 @@ static int better(const draft *d, const draft *simpler)
            fmax(d->all, floor) < fmax(simpler->all, floor);
 }
 
+/* The share of the rows that the errors of the best fit come from. Where errors grow with y it is
+ * small, and a longer formula that suits the largest rows by chance must not be selected. Half of
+ * them may also be chance where errors are all of one size. */
+static double telling(const draft *d, size_t n, const search *s, arena *tmp)
+{
+    arena_pos mark = arena_mark(tmp);
+    const draft *best = d;
+    for (size_t k = 1; k < n; k++)
+        best = d[k].all < best->all ? &d[k] : best;
+    size_t rows = all_rows(s);
+    double *v = n ? arena_array(tmp, rows, sizeof *v) : NULL, share = 1;
+    if (v && best->all > fmax(EXACT, s->rounding) &&
+        expr_eval(best->e, (const double *const *)s->x, rows, v, tmp) == rows) {
+        for (size_t i = 0; i < rows; i++)
+            v[i] = search_weight(s, i) * (v[i] - s->y[i]) * (v[i] - s->y[i]);
+        share = regress_telling_rows(v, rows) / (double)rows;
+    }
+    arena_reset(tmp, mark);
+    return share < 0.5 ? fmax(share, 0.1) : 1;
+}
+
 static size_t outliers(const draft *d, const search *s, arena *tmp)
 {
     size_t rows = all_rows(s), n = 0;
@@ -471,6 +492,9 @@ snip_code search_finish(search_result *out, search *s, arena *a, snip_status *st
         d[count] = (draft){ .e = kept[k].e, .from = &kept[k] };
         count += (size_t)measure(&d[count], s, s->a);
     }
+    s->telling = telling(d, count, s, s->a);
+    for (size_t k = 0; k < count; k++)
+        d[k].bits = search_length(s, d[k].e, d[k].all, all_rows(s));
     /* What is likely to be selected comes first: the time may not last for all. */
     qsort(d, count, sizeof *d, by_bits);
     for (size_t k = 0; k < count; k++)

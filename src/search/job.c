@@ -12,7 +12,6 @@
 #include "expr/vec.h"
 #include "regress/constants.h"
 #include "search/archive.h"
-#include "search/bits.h"
 
 /* A formula that is worse than this many times the best of its size on a few rows is not fitted to
  * more of them. */
@@ -364,7 +363,7 @@ static int enter(judged *q, search_entry *out)
     out->loss[0] = relative_loss(s, value, 0, s->rows[0], s->variance[0]);
     out->loss[1] =
         s->rows[1] ? relative_loss(s, value, s->rows[0], rows, s->variance[1]) : out->loss[0];
-    out->bits = search_bits(form.e, out->loss[0], s->dim, s->rows[0]);
+    out->bits = search_length(s, form.e, out->loss[0], s->rows[0]);
     return out->loss[0] < INFINITY;
 }
 

@@ -8,6 +8,7 @@
 
 #include "base/numbers.h"
 #include "base/streams.h"
+#include "search/bits.h"
 
 #define SHARED_UNIT                                                                                \
     2.0 /* columns whose sizes differ by less, in powers of ten, are scaled alike                  \
@@ -284,6 +285,14 @@ snip_code search_leave_out(search *s, regress_table *out, const regress_table *t
                : SNIP_NOMEM;
 }
 
+double search_length(const search *s, expr e, double loss, size_t rows)
+{
+    const search_scale of = {
+        .dim = s->dim, .rows = rows, .telling = s->telling * (double)rows, .rounding = s->rounding
+    };
+    return search_bits(e, loss, &of);
+}
+
 expr search_for_user(const search *s, expr e, arena *a)
 {
     expr out = { arena_copy(a, e.node, e.count * sizeof *e.node), e.count };
@@ -317,6 +326,8 @@ snip_code search_prepare(search *s, const regress_table *t, snip_status *st)
     s->variance[1] = s->rows[1] ? p.variance[1] : p.variance[0];
     if (!(s->variance[1] > 0)) /* the rows held out are all alike */
         s->variance[1] = s->variance[0];
+    s->rounding = numbers_rounding(p.y, p.rows) / s->variance[0];
+    s->telling = 1;
     s->problem = arena_copy(s->a, &p, sizeof p);
     if (!s->problem || !make_root(s, s->a))
         return status_nomem(st);

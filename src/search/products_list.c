@@ -34,9 +34,10 @@ void search_shortlist_consider(search_job *j, const products_work *w, products_l
         }
         double loss = yy > 0 ? rest / yy : INFINITY;
         if (isfinite(loss)) {
-            list->at[list->count] = (products_candidate){
-                .e = e, .bits = search_bits(e, loss, w->v->dim, rows), .order = list->count
-            };
+            const search_scale of = { .dim = w->v->dim, .rows = rows, .telling = (double)rows };
+            list->at[list->count] = (products_candidate){ .e = e,
+                                                          .bits = search_bits(e, loss, &of),
+                                                          .order = list->count };
             list->count++;
         }
     }

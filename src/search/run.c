@@ -9,7 +9,6 @@
 #include "base/clock.h"
 #include "regress/rank.h"
 #include "search/archive.h"
-#include "search/bits.h"
 #include "search/finish.h"
 #include "search/near.h"
 #include "search/outliers.h"
@@ -157,7 +156,7 @@ static snip_code begin_with_mean(search *s, snip_status *st)
     search_entry mean = {
         .e = { &node, 1 }, .size = 1, .constants = 1, .loss = { 1, 1 }, .stage = SEARCH_CLOSED
     };
-    mean.bits = search_bits(mean.e, 1, s->dim, s->rows[0]);
+    mean.bits = search_length(s, mean.e, 1, s->rows[0]);
     if (search_archive_add(s->archive, &mean) < 0)
         return status_nomem(st);
     s->best_bits = mean.bits;

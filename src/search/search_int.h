@@ -62,6 +62,8 @@ struct search {
     const double *y;      /* the same */
     const double *weight; /* of the rows, of mean 1; NULL: all count alike */
     double variance[2]; /* of y over training rows, and over those held out about their own mean */
+    double rounding;    /* of y over all rows, relative to the first variance */
+    double telling;     /* the share of the rows that errors come from */
     const regress_problem *problem; /* the same rows for rank, find and the shared space */
     search_view root;
     uint64_t operators; /* bit i: expr_op i may be used */
@@ -90,6 +92,9 @@ struct search {
  * in them. Everything lives in s->a. */
 snip_code search_leave_out(search *s, regress_table *out, const regress_table *t, search_how *how,
                            snip_status *st);
+
+/* How long a formula is that was fitted to so many of the rows. */
+double search_length(const search *s, expr e, double loss, size_t rows);
 
 /* A copy of e, which is in the search's inputs, in those of the user. */
 expr search_for_user(const search *s, expr e, arena *a);
