@@ -30,10 +30,11 @@
  *         best = snip_front_at(f, snip_front_selected(f))->formula;
  *     snip_front_free(f);
  *
- * Every function that can fail returns a snip_code and fills `st` (which may be NULL). Nothing here
- * prints, exits or keeps global state. Different handles may be used from different threads; one
- * snip_expr or one snip_model may be used by several threads at once, one snip_index by one.
- * Results do not depend on the number of threads. */
+ * Every function that can fail returns a snip_code and fills `st` (which may be NULL). A NULL where
+ * something is needed fails with SNIP_FORMAT; asked of a NULL, the others answer 0, NULL or NaN.
+ * Nothing here prints, exits or keeps global state. Different handles may be used from different
+ * threads; one snip_expr or one snip_model may be used by several threads at once, one snip_index
+ * by one. Results do not depend on the number of threads. */
 #ifndef SNIP_H
 #define SNIP_H
 

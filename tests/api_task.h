@@ -80,6 +80,16 @@ static inline void free_all(snip_expr *const *e, size_t n)
         snip_expr_free(e[i]);
 }
 
+/* What failed must say that this is NULL. */
+static inline void says_null(snip_code code, const snip_status *st, const char *what)
+{
+    char says[80];
+    snprintf(says, sizeof says, "%s is NULL", what);
+    assert_int_equal(code, SNIP_FORMAT);
+    assert_int_equal(st->code, SNIP_FORMAT);
+    assert_string_equal(st->msg, says);
+}
+
 static inline float *rows_of(size_t n)
 {
     float *z = calloc(n + 1, snip_model_width(model) * sizeof *z);

@@ -195,6 +195,10 @@ static void wrong_calls_are_refused(void **state)
             fail_msg("case %zu says: %s", k, st.msg);
     }
     assert_int_equal(snip_fit(&f, NULL, NULL, NULL), SNIP_FORMAT);
+    assert_int_equal(snip_fit(&f, NULL, NULL, &st), SNIP_FORMAT);
+    assert_string_equal(st.msg, "the table is NULL");
+    assert_int_equal(snip_fit(NULL, &clean, NULL, &st), SNIP_FORMAT);
+    assert_string_equal(st.msg, "out is NULL");
 
     snip_expr *wide;
     assert_int_equal(snip_expr_parse(&wide, "x0 + x7", NULL, 0, NULL), SNIP_OK);
@@ -204,7 +208,8 @@ static void wrong_calls_are_refused(void **state)
                                      { .seconds = NAN },
                                      { .seconds = -1 },
                                      { .guesses = guess, .guess_count = 1 },
-                                     { .guesses = none, .guess_count = 1 } };
+                                     { .guesses = none, .guess_count = 1 },
+                                     { .guess_count = 1 } };
     for (size_t k = 0; k < COUNT(how); k++) {
         assert_int_equal(snip_fit(&f, &clean, &how[k], &st), SNIP_FORMAT);
         assert_null(f);
@@ -214,6 +219,10 @@ static void wrong_calls_are_refused(void **state)
     assert_int_equal(st.pos, 2); /* the byte of foo */
     snip_expr_free(wide);
     snip_front_free(NULL);
+    assert_int_equal(snip_front_count(NULL), 0);
+    assert_int_equal(snip_front_selected(NULL), 0);
+    assert_null(snip_front_at(NULL, 0));
+    assert_null(snip_front_of(NULL));
 }
 
 int main(void)

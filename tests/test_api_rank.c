@@ -490,6 +490,71 @@ static void explanations_of_few_and_bad(void **state)
     snip_expr_free(e);
 }
 
+static void null_is_refused(void **state)
+{
+    (void)state;
+    char path[PATH];
+    snip_status st;
+    snip_expr *e = parsed("2*u");
+    const snip_expr *const some[] = { e };
+    snip_ranking *r = (snip_ranking *)&st;
+    says_null(snip_rank(&r, NULL, &table, some, 1, NULL, &st), &st, "the model");
+    assert_null(r);
+    says_null(snip_rank(&r, model, NULL, some, 1, NULL, &st), &st, "the table");
+    says_null(snip_rank(&r, model, &table, NULL, 1, NULL, &st), &st, "the list of formulas");
+    says_null(snip_rank(NULL, model, &table, some, 1, NULL, &st), &st, "out");
+    assert_int_equal(snip_ranking_count(NULL), 0);
+    assert_null(snip_ranking_at(NULL, 0));
+
+    snip_index *ix = (snip_index *)&st;
+    says_null(snip_index_open(&ix, NULL, model, &st), &st, "the path");
+    assert_null(ix);
+    says_null(snip_index_open(&ix, in_folder(path, "library.db"), NULL, &st), &st, "the model");
+    says_null(snip_index_open(NULL, path, model, &st), &st, "out");
+    assert_int_equal(snip_index_count(NULL), 0);
+    ix = library();
+    says_null(snip_find(&r, NULL, ix, &table, 1, NULL, &st), &st, "the model");
+    says_null(snip_find(&r, model, NULL, &table, 1, NULL, &st), &st, "the library");
+    says_null(snip_find(&r, model, ix, NULL, 1, NULL, &st), &st, "the table");
+    says_null(snip_find(NULL, model, ix, &table, 1, NULL, &st), &st, "out");
+    snip_index_close(ix);
+
+    snip_explanation *x = (snip_explanation *)&st;
+    says_null(snip_explain(&x, NULL, &table, e, 1, NULL, &st), &st, "the model");
+    assert_null(x);
+    says_null(snip_explain(&x, model, NULL, e, 1, NULL, &st), &st, "the table");
+    says_null(snip_explain(&x, model, &table, NULL, 1, NULL, &st), &st, "the formula");
+    says_null(snip_explain(NULL, model, &table, e, 1, NULL, &st), &st, "out");
+    assert_null(snip_explanation_formula(NULL));
+    assert_true(isnan(snip_explanation_similarity(NULL)));
+    assert_true(isnan(snip_explanation_gain(NULL, 0)));
+    assert_int_equal(snip_explanation_count(NULL), 0);
+    assert_null(snip_explanation_at(NULL, 0));
+
+    snip_estimate *law = (snip_estimate *)&st;
+    const snip_estimate_options nameless = { .params = 1 };
+    snip_table t = table;
+    says_null(snip_estimate_law(&law, NULL, "A*u", NULL, &st), &st, "the table");
+    assert_null(law);
+    says_null(snip_estimate_law(&law, &table, NULL, NULL, &st), &st, "the formula");
+    says_null(snip_estimate_law(&law, &table, "A*u", &nameless, &st), &st,
+              "the list of parameters");
+    says_null(snip_estimate_law(NULL, &table, "A*u", NULL, &st), &st, "out");
+    t.y = NULL;
+    assert_int_equal(snip_estimate_law(&law, &t, "A*u", NULL, &st), SNIP_FORMAT);
+    assert_string_equal(st.msg, "the table has no target");
+    t = table;
+    t.x = NULL;
+    assert_int_equal(snip_estimate_law(&law, &t, "A*u", NULL, &st), SNIP_FORMAT);
+    assert_string_equal(st.msg, "the table has no columns");
+    assert_int_equal(snip_estimate_count(NULL), 0);
+    assert_null(snip_estimate_at(NULL, 0));
+    assert_true(isnan(snip_estimate_correlation(NULL, 0, 0)));
+    assert_null(snip_estimate_quality(NULL));
+    assert_null(snip_estimate_formula(NULL));
+    snip_expr_free(e);
+}
+
 /* The caller's locale may have a decimal comma, or a sign of two bytes; nothing may change. The
  * constant of the formula is a tie that decimal digits decide. */
 static void locales_do_not_matter(void **state)
@@ -554,6 +619,7 @@ int main(void)
         cmocka_unit_test(estimates_are_the_commands),
         cmocka_unit_test(explanations_are_the_commands),
         cmocka_unit_test(explanations_of_few_and_bad),
+        cmocka_unit_test(null_is_refused),
         cmocka_unit_test(locales_do_not_matter),
     };
     return cmocka_run_group_tests(tests, start, finish);

@@ -370,6 +370,73 @@ static void bad_tables_are_refused(void **state)
     snip_model_close(narrow);
 }
 
+static void a_formula_of_null_is_refused(void **state)
+{
+    (void)state;
+    snip_status st;
+    snip_expr *e, *out = (snip_expr *)&st;
+    double value = 5, y = 0;
+    const double *const x[] = { &value };
+    says_null(snip_expr_parse(&out, NULL, NULL, 0, &st), &st, "the formula");
+    assert_null(out);
+    says_null(snip_expr_parse(NULL, "1", NULL, 0, &st), &st, "out");
+    assert_int_equal(snip_expr_parse(&out, NULL, NULL, 0, NULL), SNIP_FORMAT);
+    assert_int_equal(snip_expr_parse(&e, "2 + x0", NULL, 1, &st), SNIP_OK); /* names may be NULL */
+
+    out = (snip_expr *)&st;
+    says_null(snip_expr_bind(&out, NULL, names, 1, &st), &st, "the formula");
+    assert_null(out);
+    says_null(snip_expr_bind(&out, e, NULL, 1, &st), &st, "the list of names");
+    says_null(snip_expr_bind(NULL, e, names, 1, &st), &st, "out");
+    says_null(snip_expr_normal(&out, NULL, 0, &st), &st, "the formula");
+    says_null(snip_expr_normal(NULL, e, 0, &st), &st, "out");
+
+    says_null(snip_expr_eval(NULL, x, 1, 1, &y, NULL, &st), &st, "the formula");
+    says_null(snip_expr_eval(e, NULL, 1, 1, &y, NULL, &st), &st, "x");
+    says_null(snip_expr_eval(e, x, 1, 1, NULL, NULL, &st), &st, "y");
+    assert_int_equal(snip_expr_eval(e, x, 1, 0, NULL, NULL, &st), SNIP_OK);
+    assert_int_equal(snip_expr_eval(e, NULL, 0, 1, &y, NULL, &st), SNIP_FORMAT);
+
+    char text[8] = "old";
+    assert_int_equal(snip_expr_print(NULL, SNIP_INFIX, text, sizeof text), 0);
+    assert_string_equal(text, "");
+    assert_int_equal(snip_expr_print(e, SNIP_INFIX, NULL, 8), strlen("2 + x0"));
+    assert_int_equal(snip_expr_nodes(NULL), 0);
+    assert_int_equal(snip_expr_inputs(NULL), 0);
+    snip_expr_free(e);
+}
+
+static void a_model_of_null_is_refused(void **state)
+{
+    (void)state;
+    snip_status st;
+    snip_expr *e = parsed("2*u");
+    const snip_expr *const some[] = { e };
+    float *z = rows_of(2);
+    snip_model *m = (snip_model *)&st;
+    says_null(snip_model_open(&m, NULL, &st), &st, "the path");
+    assert_null(m);
+    says_null(snip_model_open(NULL, "model.safetensors", &st), &st, "out");
+    assert_int_equal(snip_model_width(NULL), 0);
+    assert_int_equal(snip_model_inputs(NULL), 0);
+    assert_int_equal(snip_model_forms(NULL), 0);
+    assert_null(snip_model_hash(NULL));
+
+    says_null(snip_embed_formulas(NULL, some, 1, 1, z, &st), &st, "the model");
+    says_null(snip_embed_formulas(model, NULL, 1, 1, z, &st), &st, "the list of formulas");
+    says_null(snip_embed_formulas(model, some, 1, 1, NULL, &st), &st, "out");
+    assert_int_equal(snip_embed_formulas(model, NULL, 0, 1, NULL, &st), SNIP_OK);
+    says_null(snip_embed_forms(NULL, some, 1, 1, z, &st), &st, "the model");
+    says_null(snip_embed_parts(NULL, e, 1, z, &st), &st, "the model");
+    says_null(snip_embed_parts(model, NULL, 1, z, &st), &st, "the formula");
+    says_null(snip_embed_parts(model, e, 1, NULL, &st), &st, "out");
+    says_null(snip_embed_table(NULL, &table, 1, z, &st), &st, "the model");
+    says_null(snip_embed_table(model, NULL, 1, z, &st), &st, "the table");
+    says_null(snip_embed_table_form(model, &table, 1, NULL, &st), &st, "out");
+    snip_expr_free(e);
+    free(z);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -381,6 +448,8 @@ int main(void)
         cmocka_unit_test(forms_become_vectors),
         cmocka_unit_test(a_table_becomes_a_vector_each_way_up),
         cmocka_unit_test(bad_tables_are_refused),
+        cmocka_unit_test(a_formula_of_null_is_refused),
+        cmocka_unit_test(a_model_of_null_is_refused),
     };
     return cmocka_run_group_tests(tests, start, finish);
 }

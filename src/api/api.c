@@ -23,6 +23,16 @@ void snip_expr_free(snip_expr *e)
     }
 }
 
+snip_code api_begin(snip_status *st, const api_need *need)
+{
+    if (st)
+        *st = (snip_status){ .code = SNIP_OK };
+    for (; need->what; need++)
+        if (need->missing)
+            return status_fail(st, SNIP_FORMAT, 0, "%s is NULL", need->what);
+    return SNIP_OK;
+}
+
 static int by_name(const void *a, const void *b)
 {
     const char *const *left = *(const char *const *const *)a, *const *right =
@@ -60,6 +70,8 @@ snip_code api_check_table(const snip_table *t, snip_status *st)
     snip_code named = api_check_names(t->names, t->inputs, st);
     if (named != SNIP_OK)
         return named;
+    if ((t->inputs && !t->x) || !t->y)
+        return status_fail(st, SNIP_FORMAT, 0, "the table has no %s", t->y ? "columns" : "target");
     for (size_t j = 0; j < t->inputs; j++)
         if (!t->x[j])
             return status_fail(st, SNIP_FORMAT, j, "column %zu is NULL", j);
@@ -89,22 +101,14 @@ snip_expr *api_expr_new(const char *const *names, size_t n)
     return h;
 }
 
-/* What every function that makes a formula begins with: nothing is wrong yet but, perhaps, a name.
- */
-static snip_code begin(snip_expr **out, const char *const *names, size_t n, snip_status *st)
-{
-    *out = NULL;
-    if (st)
-        *st = (snip_status){ .code = SNIP_OK };
-    return api_check_names(names, n, st);
-}
-
 snip_code snip_expr_parse(snip_expr **out, const char *text, const char *const *names,
                           size_t n_names, snip_status *st)
 {
-    snip_code named = begin(out, names, n_names, st);
-    if (named != SNIP_OK)
-        return named;
+    snip_code code = API_MAKE(out, st, { !text, "the formula" });
+    if (code == SNIP_OK)
+        code = api_check_names(names, n_names, st);
+    if (code != SNIP_OK)
+        return code;
     locale_t c = newlocale(LC_NUMERIC_MASK, "C", (locale_t)0);
     snip_expr *h = api_expr_new(names, names ? n_names : 0);
     if (!h || !c) {
@@ -114,7 +118,7 @@ snip_code snip_expr_parse(snip_expr **out, const char *text, const char *const *
         return status_nomem(st);
     }
     locale_t before = uselocale(c);
-    snip_code code = expr_parse(&h->e, text, names ? &h->names : NULL, h->a, st);
+    code = expr_parse(&h->e, text, names ? &h->names : NULL, h->a, st);
     uselocale(before);
     freelocale(c);
     if (code == SNIP_OK)
@@ -138,13 +142,16 @@ static size_t column_of(const snip_expr *e, size_t variable, const char *const *
 snip_code snip_expr_bind(snip_expr **out, const snip_expr *e, const char *const *names,
                          size_t n_names, snip_status *st)
 {
-    snip_code named = begin(out, names, n_names, st);
-    if (named != SNIP_OK)
-        return named;
+    snip_code code =
+        API_MAKE(out, st, { !e, "the formula" }, { n_names && !names, "the list of names" });
+    if (code == SNIP_OK)
+        code = api_check_names(names, n_names, st);
+    if (code != SNIP_OK)
+        return code;
     snip_expr *h = api_expr_new(names, n_names);
     if (h)
         h->e = (expr){ arena_copy(h->a, e->e.node, e->e.count * sizeof *e->e.node), e->e.count };
-    snip_code code = h && h->e.node ? SNIP_OK : status_nomem(st);
+    code = h && h->e.node ? SNIP_OK : status_nomem(st);
     for (size_t i = 0; code == SNIP_OK && i < h->e.count; i++) {
         expr_node *node = &h->e.node[i];
         size_t variable = node->var;
@@ -170,14 +177,14 @@ snip_code snip_expr_bind(snip_expr **out, const snip_expr *e, const char *const 
 snip_code snip_expr_normal(snip_expr **out, const snip_expr *e, int assume_positive,
                            snip_status *st)
 {
-    *out = NULL;
-    if (st)
-        *st = (snip_status){ .code = SNIP_OK };
+    snip_code code = API_MAKE(out, st, { !e, "the formula" });
+    if (code != SNIP_OK)
+        return code;
     snip_expr *h = api_expr_new(e->names.name, e->names.count);
     if (!h)
         return status_nomem(st);
     expr_domain domain = { .assume_positive = assume_positive };
-    snip_code code = expr_normal(&h->e, e->e, &domain, h->a, st);
+    code = expr_normal(&h->e, e->e, &domain, h->a, st);
     if (code == SNIP_OK)
         *out = h;
     else
@@ -188,8 +195,10 @@ snip_code snip_expr_normal(snip_expr **out, const snip_expr *e, int assume_posit
 snip_code snip_expr_eval(const snip_expr *e, const double *const *x, size_t columns, size_t rows,
                          double *y, size_t *finite, snip_status *st)
 {
-    if (st)
-        *st = (snip_status){ .code = SNIP_OK };
+    snip_code code =
+        API_BEGIN(st, { !e, "the formula" }, { columns && !x, "x" }, { rows && !y, "y" });
+    if (code != SNIP_OK)
+        return code;
     if (expr_inputs(e->e) > columns)
         return status_fail(st, SNIP_FORMAT, 0, "the formula needs %zu columns, there are %zu",
                            expr_inputs(e->e), columns);
@@ -212,9 +221,11 @@ size_t snip_expr_print(const snip_expr *e, snip_format format, char *buf, size_t
     locale_t c = newlocale(LC_NUMERIC_MASK, "C", (locale_t)0);
     arena *tmp = arena_new(0);
     size_t length = 0;
+    if (!buf)
+        size = 0;
     if (size)
         buf[0] = 0;
-    if (c && tmp) {
+    if (e && c && tmp) {
         locale_t before = uselocale(c);
         const char *s = expr_print(e->e, format, &e->names, 0, tmp);
         uselocale(before);
@@ -229,10 +240,10 @@ size_t snip_expr_print(const snip_expr *e, snip_format format, char *buf, size_t
 
 size_t snip_expr_nodes(const snip_expr *e)
 {
-    return e->e.count;
+    return e ? e->e.count : 0;
 }
 
 size_t snip_expr_inputs(const snip_expr *e)
 {
-    return expr_inputs(e->e);
+    return e ? expr_inputs(e->e) : 0;
 }

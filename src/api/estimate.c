@@ -133,10 +133,10 @@ snip_code snip_estimate_law(snip_estimate **out, const snip_table *t, const char
 {
     static const snip_estimate_options usual = { 0 };
     const snip_estimate_options *o = options ? options : &usual;
-    if (st)
-        *st = (snip_status){ .code = SNIP_OK };
-    *out = NULL;
-    snip_code code = api_check_table(t, st);
+    snip_code code = API_MAKE(out, st, { !t, "the table" }, { !formula, "the formula" },
+                              { o->params && !o->param, "the list of parameters" });
+    if (code == SNIP_OK)
+        code = api_check_table(t, st);
     if (code != SNIP_OK)
         return code;
     if (o->weight && o->sigma)
@@ -166,28 +166,28 @@ snip_code snip_estimate_law(snip_estimate **out, const snip_table *t, const char
 
 size_t snip_estimate_count(const snip_estimate *x)
 {
-    return x->r.params;
+    return x ? x->r.params : 0;
 }
 
 const snip_estimated *snip_estimate_at(const snip_estimate *x, size_t i)
 {
-    return i < x->r.params ? &x->param[i] : NULL;
+    return x && i < x->r.params ? &x->param[i] : NULL;
 }
 
 double snip_estimate_correlation(const snip_estimate *x, size_t i, size_t j)
 {
-    size_t n = x->r.params;
+    size_t n = snip_estimate_count(x);
     return i < n && j < n ? x->r.correlation[i * n + j] : NAN;
 }
 
 const snip_quality *snip_estimate_quality(const snip_estimate *x)
 {
-    return &x->quality;
+    return x ? &x->quality : NULL;
 }
 
 const snip_expr *snip_estimate_formula(const snip_estimate *x)
 {
-    return x->formula;
+    return x ? x->formula : NULL;
 }
 
 void snip_estimate_free(snip_estimate *x)

@@ -75,7 +75,7 @@ static snip_code plan(search_how *how, const snip_fit_options *o, const snip_tab
     if (!guess)
         return status_nomem(st);
     for (size_t i = 0; i < o->guess_count; i++) {
-        if (!o->guesses || !o->guesses[i])
+        if (!o->guesses[i])
             return status_fail(st, SNIP_FORMAT, i, "formula %zu is NULL", i);
         guess[i] = o->guesses[i]->e;
         if (expr_inputs(guess[i]) > t->inputs)
@@ -148,9 +148,12 @@ snip_code snip_fit(snip_front **out, const snip_table *t, const snip_fit_options
 {
     static const snip_fit_options usual = { 0 };
     const snip_fit_options *o = options ? options : &usual;
-    if (st)
-        *st = (snip_status){ .code = SNIP_OK };
-    *out = NULL;
+    snip_code code = API_MAKE(out, st, { !t, "the table" },
+                              { o->guess_count && !o->guesses, "the list of guesses" });
+    if (code != SNIP_OK)
+        return code;
+    if (t->inputs == 0)
+        return status_fail(st, SNIP_FORMAT, 0, "the table has no inputs");
     regress_table table;
     search_how how;
     search_result r;
@@ -158,9 +161,7 @@ snip_code snip_fit(snip_front **out, const snip_table *t, const snip_fit_options
     listener l = { .o = o, .names = &names, .users = uselocale((locale_t)0), .a = arena_new(0) };
     arena *a = arena_new(0);
     locale_t c = newlocale(LC_NUMERIC_MASK, "C", (locale_t)0);
-    snip_code code = a && l.a && c ? SNIP_OK : status_nomem(st);
-    if (code == SNIP_OK && (!t || t->inputs == 0))
-        code = status_fail(st, SNIP_FORMAT, 0, t ? "the table has no inputs" : "the table is NULL");
+    code = a && l.a && c ? SNIP_OK : status_nomem(st);
     if (code == SNIP_OK)
         code = api_table(&table, t, a, st);
     if (code == SNIP_OK)
@@ -182,22 +183,22 @@ snip_code snip_fit(snip_front **out, const snip_table *t, const snip_fit_options
 
 size_t snip_front_count(const snip_front *f)
 {
-    return f->count;
+    return f ? f->count : 0;
 }
 
 size_t snip_front_selected(const snip_front *f)
 {
-    return f->selected;
+    return f ? f->selected : 0;
 }
 
 const snip_fitted *snip_front_at(const snip_front *f, size_t i)
 {
-    return i < f->count ? &f->formula[i] : NULL;
+    return f && i < f->count ? &f->formula[i] : NULL;
 }
 
 const snip_front_about *snip_front_of(const snip_front *f)
 {
-    return &f->about;
+    return f ? &f->about : NULL;
 }
 
 void snip_front_free(snip_front *f)

@@ -31,12 +31,6 @@ struct snip_explanation {
     snip_edit *edit;
 };
 
-static void clear(snip_status *st)
-{
-    if (st)
-        *st = (snip_status){ .code = SNIP_OK };
-}
-
 int api_cores(int asked)
 {
     return limits_threads(asked, omp_get_max_threads());
@@ -44,10 +38,11 @@ int api_cores(int asked)
 
 snip_code snip_model_open(snip_model **out, const char *path, snip_status *st)
 {
-    clear(st);
-    *out = NULL;
+    snip_code code = API_MAKE(out, st, { !path, "the path" });
+    if (code != SNIP_OK)
+        return code;
     snip_model *m = calloc(1, sizeof *m);
-    snip_code code = m ? model_open(&m->t, path, st) : status_nomem(st);
+    code = m ? model_open(&m->t, path, st) : status_nomem(st);
     if (code == SNIP_OK)
         *out = m;
     else
@@ -65,17 +60,17 @@ void snip_model_close(snip_model *m)
 
 size_t snip_model_width(const snip_model *m)
 {
-    return (size_t)m->t->m->config.latent;
+    return m ? (size_t)m->t->m->config.latent : 0;
 }
 
 size_t snip_model_inputs(const snip_model *m)
 {
-    return (size_t)m->t->m->config.dims;
+    return m ? (size_t)m->t->m->config.dims : 0;
 }
 
 const char *snip_model_hash(const snip_model *m)
 {
-    return m->t->hash;
+    return m ? m->t->hash : NULL;
 }
 
 /* Embeds items that are already in the model's words. */
@@ -90,18 +85,21 @@ static snip_code embed(const snip_model *m, const model_item *item, size_t n, in
 
 int snip_model_forms(const snip_model *m)
 {
-    return m->t->m->config.forms;
+    return m ? m->t->m->config.forms : 0;
 }
 
 /* Formulas in one of the two views. */
 static snip_code embed_view(const snip_model *m, const snip_expr *const *e, size_t n, int form,
                             int threads, float *out, snip_status *st)
 {
-    clear(st);
+    snip_code code = API_BEGIN(st, { !m, "the model" }, { n && !e, "the list of formulas" },
+                               { n && !out, "out" });
+    if (code != SNIP_OK)
+        return code;
     arena *a = arena_new(0);
     model_item *item = a ? arena_array(a, n, sizeof *item) : NULL;
     model_words *words = a ? arena_array(a, n, sizeof *words) : NULL;
-    snip_code code = item && words ? SNIP_OK : status_nomem(st);
+    code = item && words ? SNIP_OK : status_nomem(st);
     const expr_domain domain = { .assume_positive = 1 };
     const model_words_how how = model_reads(m->t, form ? MODEL_FORM : MODEL_EXACT, &domain);
     for (size_t i = 0; i < n && code == SNIP_OK; i++) {
@@ -132,12 +130,14 @@ snip_code snip_embed_forms(const snip_model *m, const snip_expr *const *e, size_
 snip_code snip_embed_parts(const snip_model *m, const snip_expr *e, int threads, float *out,
                            snip_status *st)
 {
-    clear(st);
+    snip_code code = API_BEGIN(st, { !m, "the model" }, { !e, "the formula" }, { !out, "out" });
+    if (code != SNIP_OK)
+        return code;
     arena *a = arena_new(0);
     model_item *item = a ? arena_array(a, e->e.count, sizeof *item) : NULL;
     const model_words_how how = model_reads(m->t, MODEL_EXACT, NULL);
     model_words words;
-    snip_code code = item ? model_words_make(&words, e->e, &how, a, NULL, st) : status_nomem(st);
+    code = item ? model_words_make(&words, e->e, &how, a, NULL, st) : status_nomem(st);
     for (size_t i = 0; i < e->e.count && code == SNIP_OK; i++)
         item[i] = (model_item){ .words = &words, .node = i };
     if (code == SNIP_OK)
@@ -148,8 +148,6 @@ snip_code snip_embed_parts(const snip_model *m, const snip_expr *e, int threads,
 
 snip_code api_table(regress_table *out, const snip_table *t, arena *a, snip_status *st)
 {
-    if (!t->x || !t->y)
-        return status_fail(st, SNIP_FORMAT, 0, "the table has no %s", t->x ? "target" : "columns");
     snip_code checked = api_check_table(t, st);
     if (checked != SNIP_OK)
         return checked;
@@ -192,10 +190,12 @@ static snip_code refuse_weights(const snip_rank_options *o, snip_status *st)
 static snip_code embed_table(const snip_model *m, const snip_table *t, regress_view first,
                              regress_view last, int threads, float *out, snip_status *st)
 {
-    clear(st);
+    snip_code code = API_BEGIN(st, { !m, "the model" }, { !t, "the table" }, { !out, "out" });
+    if (code != SNIP_OK)
+        return code;
     arena *a = arena_new(0);
     regress_problem p;
-    snip_code code = a ? problem_of(&p, t, NULL, m, a, st) : status_nomem(st);
+    code = a ? problem_of(&p, t, NULL, m, a, st) : status_nomem(st);
     model_space *s =
         code == SNIP_OK ? model_space_new(m->t->m, m->t->tree, api_cores(threads)) : NULL;
     if (code == SNIP_OK && !s)
@@ -307,13 +307,15 @@ snip_code snip_rank(snip_ranking **out, const snip_model *m, const snip_table *t
                     const snip_expr *const *candidates, size_t n, const snip_rank_options *options,
                     snip_status *st)
 {
-    clear(st);
-    *out = NULL;
+    snip_code code = API_MAKE(out, st, { !m, "the model" }, { !t, "the table" },
+                              { n && !candidates, "the list of formulas" });
+    if (code != SNIP_OK)
+        return code;
     arena *a = arena_new(0);
     regress_problem p;
     regress_candidate *c = a ? arena_zero(a, (n + 1) * sizeof *c) : NULL;
     const double *weight = options ? options->weight : NULL;
-    snip_code code = c ? problem_of(&p, t, weight, m, a, st) : status_nomem(st);
+    code = c ? problem_of(&p, t, weight, m, a, st) : status_nomem(st);
     for (size_t i = 0; i < n && code == SNIP_OK; i++) {
         code = fits(candidates[i], i, t, st);
         c[i].e = code == SNIP_OK ? candidates[i]->e : (expr){ 0 };
@@ -330,12 +332,12 @@ snip_code snip_rank(snip_ranking **out, const snip_model *m, const snip_table *t
 
 size_t snip_ranking_count(const snip_ranking *r)
 {
-    return r->count;
+    return r ? r->count : 0;
 }
 
 const snip_ranked *snip_ranking_at(const snip_ranking *r, size_t i)
 {
-    return i < r->count ? &r->ranked[i] : NULL;
+    return r && i < r->count ? &r->ranked[i] : NULL;
 }
 
 void snip_ranking_free(snip_ranking *r)
@@ -350,10 +352,11 @@ void snip_ranking_free(snip_ranking *r)
 
 snip_code snip_index_open(snip_index **out, const char *path, const snip_model *m, snip_status *st)
 {
-    clear(st);
-    *out = NULL;
+    snip_code code = API_MAKE(out, st, { !path, "the path" }, { !m, "the model" });
+    if (code != SNIP_OK)
+        return code;
     snip_index *ix = calloc(1, sizeof *ix);
-    snip_code code = ix ? library_open(&ix->ix, path, m->t, st) : status_nomem(st);
+    code = ix ? library_open(&ix->ix, path, m->t, st) : status_nomem(st);
     if (code == SNIP_OK)
         *out = ix;
     else
@@ -363,7 +366,7 @@ snip_code snip_index_open(snip_index **out, const char *path, const snip_model *
 
 uint64_t snip_index_count(const snip_index *ix)
 {
-    return library_about(ix->ix)->count;
+    return ix ? library_about(ix->ix)->count : 0;
 }
 
 void snip_index_close(snip_index *ix)
@@ -377,15 +380,17 @@ void snip_index_close(snip_index *ix)
 snip_code snip_find(snip_ranking **out, const snip_model *m, snip_index *ix, const snip_table *t,
                     size_t k, const snip_rank_options *options, snip_status *st)
 {
-    clear(st);
-    *out = NULL;
+    snip_code code =
+        API_MAKE(out, st, { !m, "the model" }, { !ix, "the library" }, { !t, "the table" });
+    if (code != SNIP_OK)
+        return code;
     arena *a = arena_new(0);
     regress_problem p;
     regress_candidate *c;
     size_t found;
     const library_find_how how = { k, rank_how(options) };
     locale_t plain = newlocale(LC_NUMERIC_MASK, "C", (locale_t)0); /* libraries hold text */
-    snip_code code = a && plain ? refuse_weights(options, st) : status_nomem(st);
+    code = a && plain ? refuse_weights(options, st) : status_nomem(st);
     if (code == SNIP_OK)
         code = problem_of(&p, t, NULL, m, a, st);
     if (code == SNIP_OK && strcmp(library_about(ix->ix)->model, m->t->hash) != 0)
@@ -438,8 +443,10 @@ snip_code snip_explain(snip_explanation **out, const snip_model *m, const snip_t
                        const snip_expr *e, size_t edits, const snip_rank_options *options,
                        snip_status *st)
 {
-    clear(st);
-    *out = NULL;
+    snip_code code =
+        API_MAKE(out, st, { !m, "the model" }, { !t, "the table" }, { !e, "the formula" });
+    if (code != SNIP_OK)
+        return code;
     snip_explanation *x = calloc(1, sizeof *x);
     locale_t c = newlocale(LC_NUMERIC_MASK, "C", (locale_t)0); /* edits are described in text */
     regress_problem p;
@@ -448,10 +455,9 @@ snip_code snip_explain(snip_explanation **out, const snip_model *m, const snip_t
     const regress_explain_how how = {
         .refit = rank.refit, .list = edits, .all = 1, .threads = rank.threads, .starts = rank.starts
     };
-    snip_code code = SNIP_NOMEM;
     arena *a = arena_new(0);
     if (!x || !c || !a || !(x->a = arena_new(0)))
-        status_nomem(st);
+        code = status_nomem(st);
     else
         code = refuse_weights(options, st);
     if (code == SNIP_OK)
@@ -478,28 +484,28 @@ snip_code snip_explain(snip_explanation **out, const snip_model *m, const snip_t
 
 const snip_expr *snip_explanation_formula(const snip_explanation *x)
 {
-    return x->formula;
+    return x ? x->formula : NULL;
 }
 
 double snip_explanation_similarity(const snip_explanation *x)
 {
-    return x->similarity;
+    return x ? x->similarity : NAN;
 }
 
 double snip_explanation_gain(const snip_explanation *x, size_t node)
 {
-    return node < x->nodes ? x->gain[node] : NAN;
+    return x && node < x->nodes ? x->gain[node] : NAN;
 }
 
 /* Read as rankings are: a count, an item, an end. */
 size_t snip_explanation_count(const snip_explanation *x)
 {
-    return x->count;
+    return x ? x->count : 0;
 }
 
 const snip_edit *snip_explanation_at(const snip_explanation *x, size_t i)
 {
-    return i < x->count ? &x->edit[i] : NULL;
+    return x && i < x->count ? &x->edit[i] : NULL;
 }
 
 void snip_explanation_free(snip_explanation *x)
