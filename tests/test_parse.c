@@ -98,6 +98,15 @@ static const struct {
     { "x4096", 0, "largest index is 4095" },
     { "x0 + \x01", 5, "unexpected byte 0x01" },
     { "x0 $ x1", 3, "expected an operator" },
+    { "x0²x1", 4, "expected an operator" },
+    { "x0·", 4, "ends too early" },
+    { "2πr", 3, "expected an operator" },
+    { "x0*²", 3, "unexpected '²'" },
+    { "x0⁻", 2, "a raised power is a whole number" },
+    { "x0²⁻¹", 2, "a raised power is a whole number" },
+    { "x0¹²³⁴⁵⁶⁷⁸⁹⁰¹²³⁴⁵⁶", 2, "at most 15 digits" },
+    { "sin⁻¹(x0)", 3, "sin^-1 has two meanings" },
+    { "x0 − 2·foo", 10, "unknown name 'foo'" },
     { "\\frac{x_{0}}x1", 12, "expected '{'" },
     { "\\foo{x}", 0, "unknown LaTeX command" },
     { "`abc", 0, "without its closing" },
@@ -159,6 +168,16 @@ static void what_people_write_is_read(void **state)
         { "add,x_0,\xE2\x88\x92"
           "2.5",
           "add,x_0,-2.5" },
+        { "x0·x1×x2⋅3÷x3", "x0*x1*x2*3/x3" },
+        { "2·x0", "2*x0" },
+        { "x0²·x1³ - 2²", "x0^2*x1^3 - 2^2" },
+        { "-x0² + (x0 + 1)⁴⁵", "-(x0^2) + (x0 + 1)^45" },
+        { "1.5×10⁻¹²·x0⁰", "1.5*10^-12*x0^0" },
+        { "x_{1}³ + x0 ² + e²", "x1^3 + x0^2 + e^2" },
+        { "sin²(x0) + sec⁶(x0) + sin(x0)⁷", "sin(x0)^2 + sec^6(x0) + sin(x0)^7" },
+        { "\\sin⁸\\left(x_{0}⁹\\right)", "sin^8(x0^9)" },
+        { "2π·x0 + cos(π)", "2*pi*x0 + cos(pi)" },
+        { "mul,π,x_0", "mul,pi,x_0" },
     };
     for (size_t i = 0; i < COUNT(pairs); i++) {
         expr e, want;
@@ -190,6 +209,28 @@ static void what_people_write_is_read(void **state)
         if (expr_parse(&back, text, &names, *state, &st) != SNIP_OK || !expr_same(e, back))
             fail_msg("%s: %s", text, st.msg);
     }
+}
+
+/* A column may be called with the signs that stand for operators, powers and pi. */
+static void signs_of_columns_go_first(void **state)
+{
+    static const char *const own[] = { "x", "x²", "a·b", "b", "π", "µ", "Δt", "πr" };
+    const expr_names names = { own, COUNT(own) };
+    expr e, back;
+    snip_status st = { 0 };
+    if (expr_parse(&e, "2x²·x³·a·b·b - a·b² + 2π×Δt÷µ + πr·M_PI", &names, *state, &st) != SNIP_OK)
+        fail_msg("%s at %zu", st.msg, st.pos);
+    assert_string_equal(expr_print(e, SNIP_PREFIX, NULL, 0, *state),
+                        "add,add,sub,mul,mul,mul,mul,2,x_1,pow3,x_0,x_2,x_3,pow2,x_2,div,mul,mul,"
+                        "2,x_4,x_6,x_5,mul,x_7,pi");
+    for (int f = SNIP_INFIX; f <= SNIP_LATEX; f++) {
+        const char *text = expr_print(e, (snip_format)f, &names, 0, *state);
+        if (expr_parse(&back, text, &names, *state, &st) != SNIP_OK || !expr_same(e, back))
+            fail_msg("%s: %s", text, st.msg);
+    }
+    assert_true(expr_is_identifier("Δt"));
+    assert_false(expr_is_identifier("x²"));
+    assert_false(expr_is_identifier("a·b"));
 }
 
 static const char *const names[] = { "v", "m_1", "theta", "e", "speed [m/s]" };
@@ -251,6 +292,7 @@ static void open_names_are_numbered_as_they_appear(void **state)
         { "add,b,mul,x1,b", "add,x_0,mul,x_1,x_0", "b x1" },
         { "b_{1} \\cdot b_{2}", "mul,x_0,x_1", "b1 b2" },
         { "1.5", "1.5", "" },
+        { "H·x1² + 2π·Δt", "add,mul,x_0,pow2,x_1,mul,mul,2,pi,x_2", "H x1 Δt" },
     };
     arena *a = *state;
     snip_status st = { 0 };
@@ -266,8 +308,8 @@ static void open_names_are_numbered_as_they_appear(void **state)
         assert_string_equal(names, cases[i].met);
         assert_string_equal(expr_print(e, SNIP_PREFIX, NULL, 0, a), cases[i].prefix);
     }
-    static const char *const wrong[] = { "b(x)",      "`b` + 1", "sin*x", "b + ",
-                                         "add,b$,x1", "add,b",   "b c",   "" };
+    static const char *const wrong[] = { "b(x)",  "`b` + 1", "sin*x", "b + ",      "add,b$,x1",
+                                         "add,b", "b c",     "",      "add,b²,x1", "πr" };
     for (size_t i = 0; i < COUNT(wrong); i++)
         assert_int_equal(expr_parse_open(&e, &met, wrong[i], &known, a, &st), SNIP_SYNTAX);
     assert_int_equal(expr_parse_open(&e, &met, "`b`", NULL, a, NULL), SNIP_SYNTAX);
@@ -348,6 +390,7 @@ int main(void)
         ARENA_TEST(reads_every_spelling),
         ARENA_TEST(says_where_it_cannot_read),
         ARENA_TEST(what_people_write_is_read),
+        ARENA_TEST(signs_of_columns_go_first),
         ARENA_TEST(names_of_the_table_go_first),
         ARENA_TEST(open_names_are_numbered_as_they_appear),
         ARENA_TEST(deep_and_long_text_is_refused_politely),

@@ -22,7 +22,7 @@ static const struct {
     { "cube", EXPR_POW3 },      { "negative", EXPR_NEG },    { "fmin", EXPR_MIN },
     { "minimum", EXPR_MIN },    { "fmax", EXPR_MAX },        { "maximum", EXPR_MAX },
     { "PI", EXPR_PI },          { "Pi", EXPR_PI },           { "M_PI", EXPR_PI },
-    { "M_E", EXPR_E },          { "arctan2", EXPR_ATAN2 },
+    { "M_E", EXPR_E },          { "arctan2", EXPR_ATAN2 },   { EXPR_PI_LETTER, EXPR_PI },
 };
 
 static int same(const char *a, const char *text, size_t length)

@@ -63,6 +63,7 @@ typedef enum expr_op {
         EXPR_OP_COUNT
 } expr_op;
 
+#define EXPR_PI_LETTER   "π"
 #define EXPR_EULER_GAMMA 0.57721566490153286061
 
 enum { EXPR_VOCABULARY_END = EXPR_POW3 + 1 }; /* operators before this are SNIP's */

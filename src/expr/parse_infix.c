@@ -4,9 +4,10 @@
  *     product := factor (('*'|'/') factor)*
  *     factor  := unary | number unary, side by side: 2x, 2(x + 1)
  *     unary   := ('-'|'+') unary | power
- *     power   := primary (('^'|'**') unary)?
+ *     power   := primary (('^'|'**') unary | raised)?
  *     primary := number | name | function '(' sum (',' sum)* ')' | '(' sum ')' | LaTeX forms
- *                | function '^' number '(' sum ')': sin^2(x) is sin(x)^2
+ *                | function ('^' number | raised) '(' sum ')': sin^2(x) is sin(x)^2
+ *     raised  := a whole number in raised digits: x², 10⁻³
  *
  * Three readings make printed formulas short and still exact: a^2 and a^3 are pow2 and pow3, 1/a is
  * inv(a), e^a is exp(a). The operators behind them (pow, div) have function forms. */
@@ -50,6 +51,43 @@ static int take(parser *p, const char *word)
         return 0;
     p->pos += n;
     return 1;
+}
+
+/* Takes what Unicode has beside an operator of ASCII. */
+static int take_sign(parser *p, char operator)
+{
+    skip_space(p);
+    char plain;
+    size_t n = parse_sign(p->text + p->pos, &plain);
+    if (!n || plain != operator)
+        return 0;
+    p->pos += n;
+    return 1;
+}
+
+/* Length of the raised digit or minus at `s`, which *plain becomes; 0 if there is none. */
+static size_t raised_sign(const char *s, char *plain)
+{
+    size_t n = parse_sign(s, plain);
+    return n && *plain != '*' && *plain != '/' ? n : 0;
+}
+
+/* The number of x² or x⁻¹, as a node; -1 with p->failed unset where there is none. */
+static int parse_raised(parser *p)
+{
+    skip_space(p);
+    size_t pos = p->pos, n, length = 0;
+    char digits[24] = "", plain;
+    while (length + 1 < sizeof digits && (n = raised_sign(p->text + p->pos, &plain))) {
+        digits[length++] = plain;
+        p->pos += n;
+    }
+    if (!length)
+        return -1;
+    int minus = *digits == '-', integer;
+    if (!parse_digits(digits + minus, &integer) || !integer || strchr(digits + minus, '-'))
+        return parse_fail(p, pos, "a raised power is a whole number of at most 15 digits");
+    return parse_value(p, strtod(digits, NULL), 1, pos);
 }
 
 /* Takes an operator written as a word between its operands, as SNIP prints infix: `a add b`. */
@@ -130,16 +168,22 @@ static int is_real_root(const char *name, size_t length)
 /* The whole number of sin^2(x), as a node; -1 with p->failed unset where there is none. */
 static int parse_function_power(parser *p, const char *name, size_t length)
 {
-    if (!take(p, "**") && !take(p, "^"))
-        return -1;
-    skip_space(p);
     size_t pos = p->pos;
-    int brace = take(p, "{"), integer;
-    size_t digits = parse_digits(p->text + p->pos, &integer);
-    if (p->text[p->pos] == '-')
+    int raised = parse_raised(p);
+    if (p->failed || (raised < 0 && !take(p, "**") && !take(p, "^")))
+        return -1;
+    if (raised < 0) {
+        skip_space(p);
+        pos = p->pos;
+    }
+    int brace = raised < 0 && take(p, "{"), integer;
+    if (raised < 0 ? p->text[p->pos] == '-' : p->pool.at[raised].node.value < 0)
         return parse_fail(p, pos,
                           "%.*s^-1 has two meanings: write the inverse function's name, or 1/%.*s",
                           (int)length, name, (int)length, name);
+    if (raised >= 0)
+        return raised;
+    size_t digits = parse_digits(p->text + p->pos, &integer);
     if (!digits || !integer)
         return parse_fail(p, pos, "a power between '%.*s' and its argument is a whole number",
                           (int)length, name);
@@ -215,9 +259,10 @@ static int parse_reciprocal(parser *p, int op, const char *name, size_t length, 
 static int parse_named(parser *p, const char *name, size_t length, size_t pos)
 {
     skip_space(p);
-    char next = p->text[p->pos];
+    char next = p->text[p->pos], sign;
     int call = next == '(' || strncmp(p->text + p->pos, "\\left", 5) == 0;
-    int raised = next == '^' || strncmp(p->text + p->pos, "**", 2) == 0; /* sec^2(x), or sec^2 */
+    int raised = next == '^' || strncmp(p->text + p->pos, "**", 2) == 0 ||
+                 raised_sign(p->text + p->pos, &sign); /* sec^2(x), or sec^2 */
     int variable = parse_find(p, name, length);
     if (variable >= 0 && !call)
         return parse_variable(p, variable, pos);
@@ -376,9 +421,10 @@ static int parse_primary(parser *p)
         return variable;
     }
     if (parse_name_start(*s)) {
-        size_t length = 1;
-        while (parse_name_part(s[length]))
-            length++;
+        size_t length = parse_name_length(p, s);
+        char sign;
+        if (length == 0)
+            return parse_fail(p, pos, "unexpected '%.*s'", (int)parse_sign(s, &sign), s);
         /* x_{12}, as LaTeX writes an index */
         if (length == 2 && s[1] == '_' && s[2] == '{') {
             size_t digits = strspn(s + 3, "0123456789");
@@ -397,6 +443,20 @@ static int parse_primary(parser *p)
     if (isprint((unsigned char)*s))
         return parse_fail(p, pos, "unexpected '%c'", *s);
     return parse_fail(p, pos, "unexpected byte 0x%02x", (unsigned char)*s);
+}
+
+static int parse_unary(parser *p);
+
+/* What may stand behind the base of a power. */
+static int parse_power(parser *p, int base)
+{
+    int exponent = parse_raised(p);
+    if (exponent < 0 && !p->failed) {
+        if (!take(p, "**") && !take(p, "^"))
+            return base;
+        exponent = parse_unary(p);
+    }
+    return finish_power(p, base, exponent);
 }
 
 static int parse_unary(parser *p)
@@ -423,8 +483,8 @@ static int parse_unary(parser *p)
         result = parse_unary(p);
     } else {
         result = parse_primary(p);
-        if (result >= 0 && (take(p, "**") || take(p, "^")))
-            result = finish_power(p, result, parse_unary(p));
+        if (result >= 0)
+            result = parse_power(p, result);
     }
     p->nesting--;
     return result;
@@ -438,6 +498,9 @@ static int follows_number(parser *p)
     static const char *const commands[] = { "\\cdot", "\\times", "\\right" };
     skip_space(p);
     const char *s = p->text + p->pos;
+    char sign;
+    if (parse_sign(s, &sign))
+        return 0;
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         if (strncmp(s, words[i], 3) == 0 && !parse_name_part(s[3]))
             return 0;
@@ -463,10 +526,11 @@ static int parse_product(parser *p)
 {
     int left = parse_factor(p, 0);
     while (left >= 0) {
-        if (take(p, "*") || take(p, "\\cdot") || take(p, "\\times") || take_word(p, "mul")) {
+        if (take(p, "*") || take_sign(p, '*') || take(p, "\\cdot") || take(p, "\\times") ||
+            take_word(p, "mul")) {
             int right = parse_factor(p, 0);
             left = right < 0 ? -1 : parse_op(p, EXPR_MUL, left, right);
-        } else if (take(p, "/") || take_word(p, "div")) {
+        } else if (take(p, "/") || take_sign(p, '/') || take_word(p, "div")) {
             int right = parse_factor(p, 1);
             left = right < 0 ? -1 : finish_quotient(p, left, right);
         } else {

@@ -51,8 +51,17 @@ int parse_met(parser *p, const char *text, size_t length, size_t pos);
 /* Length of the number at `s` (no sign), 0 if there is none. */
 size_t parse_digits(const char *s, int *integer);
 
+/* Length of the sign at `s` that Unicode has beside an ASCII one, and is no part of a name; 0 if
+ * there is none. *plain is * or / for an operator, a digit or - for a raised one. */
+size_t parse_sign(const char *s, char *plain);
+
 int parse_name_start(char c);
 int parse_name_part(char c);
+
+/* Length of the name at `s`: as much as a column is called, else what ends before the first sign of
+ * Unicode, or behind a π that begins it. */
+size_t parse_name_length(const parser *p, const char *s);
+
 int parse_is_word(const char *s, size_t length);
 
 #endif

@@ -46,6 +46,25 @@ int parse_op(parser *p, expr_op op, int kid1, int kid2)
     return parse_node(p, (expr_node){ .op = (uint8_t)op }, kid1, kid2);
 }
 
+size_t parse_sign(const char *s, char *plain)
+{
+    static const struct {
+        const char *sign;
+        char plain;
+    } signs[] = {
+        { "·", '*' }, { "⋅", '*' }, /* U+00B7 and U+22C5 look alike */
+        { "×", '*' }, { "÷", '/' }, { "⁰", '0' }, { "¹", '1' }, { "²", '2' },
+        { "³", '3' }, { "⁴", '4' }, { "⁵", '5' }, { "⁶", '6' }, { "⁷", '7' },
+        { "⁸", '8' }, { "⁹", '9' }, { "⁻", '-' },
+    };
+    for (size_t i = 0; (unsigned char)*s >= 0x80 && i < sizeof signs / sizeof *signs; i++)
+        if (strncmp(s, signs[i].sign, strlen(signs[i].sign)) == 0) {
+            *plain = signs[i].plain;
+            return strlen(signs[i].sign);
+        }
+    return 0;
+}
+
 int parse_name_start(char c)
 {
     return isalpha((unsigned char)c) || c == '_' || (unsigned char)c >= 0x80;
@@ -56,12 +75,30 @@ int parse_name_part(char c)
     return parse_name_start(c) || isdigit((unsigned char)c) || c == '.';
 }
 
+size_t parse_name_length(const parser *p, const char *s)
+{
+    const size_t letter = strlen(EXPR_PI_LETTER);
+    const int pi = strncmp(s, EXPR_PI_LETTER, letter) == 0;
+    size_t first = 0, column = 0;
+    int stops = 0, more = 1;
+    char sign;
+    for (size_t i = 0; more; i++) {
+        more = parse_name_part(s[i]);
+        if (more && !parse_sign(s + i, &sign) && !(pi && i == letter))
+            continue;
+        first = stops++ ? first : i;
+        column = parse_find(p, s, i) >= 0 ? i : column;
+    }
+    return column ? column : first;
+}
+
 int parse_is_word(const char *s, size_t length)
 {
+    char sign;
     if (length == 0 || !parse_name_start(*s))
         return 0;
-    for (size_t i = 1; i < length; i++)
-        if (!parse_name_part(s[i]))
+    for (size_t i = 0; i < length; i++)
+        if (!parse_name_part(s[i]) || parse_sign(s + i, &sign))
             return 0;
     return 1;
 }
