@@ -188,6 +188,11 @@ printf 'x,y\n1,2\n2,\n3,5.9\n4,8.1\n' >gap.csv
 runs gap.csv 'a*x' --drop-nan --quiet
 "$snip" fit-constants l.csv 'p + q*X' >out 2>err
 grep -q "^snip fit-constants: X is taken for a parameter; the table has a column 'x'$" err && good || bad "no word on X: $(cat err)"
+"$snip" fit-constants l.csv 'p·X' >out 2>err # a dot is no part of a name
+{ shows '^X ' && grep -q '^snip fit-constants: the formula uses no column of the table$' err; } && good ||
+    bad "no word on a law without columns: $(cat out err)"
+runs l.csv 'p·x² + q×x + 2π'
+shows '^fitted +.*\*x\^2 \+ .*\*x \+ 2\*pi$'
 "$snip" fit-constants l.csv 'E*x + b' >out 2>err
 grep -q 'e is 2.71828' err && good || bad "no word on E: $(cat err)"
 printf 'x,y,s\n1,2,.1\n2,3.9,.2\n3,6,.1\n' >s.csv # the target is the last that is no sigma
@@ -203,7 +208,7 @@ assert "y<&" in "".join(xml.parse("escape.svg").getroot().itertext())
 PY
 for t in 'l.csv p+q*x' 't.csv a*load+b*dy' 'plain.txt a'; do # one input, two, none
     [ "${t% *}" = t.csv ] && target='--target y' || target=
-    runs ${t% *} ${t#* } $target --svg all.svg
+    runs ${t% *} ${t#* } $target --svg all.svg --quiet
     grep -qE 'nan|inf' all.svg && bad "$t: numbers in the picture" || good
 done
 

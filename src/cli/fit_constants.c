@@ -299,6 +299,8 @@ static int alike(const char *a, const char *b)
 /* Says which names may have been meant otherwise. */
 static void warn(const request *q)
 {
+    if (q->law.inputs == 0 && !q->quiet)
+        cli_fail(q->self, 0, "the formula uses no column of the table");
     for (size_t k = 0; k < q->law.params && !q->quiet; k++) {
         const regress_parameter *p = &q->law.param[k];
         for (size_t j = 0; j < q->head.columns && isnan(p->start); j++)
