@@ -307,6 +307,11 @@ def _call(name, *arguments):
         raise Error(st.msg.decode("utf-8", "replace"), _CODES[code], st.pos)
 
 
+def _many(n, word):
+    """A number and what it counts: 1 row, 2 rows."""
+    return f"{n} {word}" if n == 1 else f"{n} {word}s"
+
+
 def _bytes(text, what):
     """Text as the library takes it: UTF-8, ended by a zero."""
     if not isinstance(text, str):
@@ -519,7 +524,8 @@ class Formula(_Owned):
                 raise Error(f"no values for '{missing[0]}'")
             columns = [by_name[n] for n in names]
         elif self.names is not None and len(columns) > len(self.names):
-            raise Error(f"{len(columns)} arguments for {len(self.names)} variables")
+            raise Error(f"{_many(len(columns), 'argument')} for "
+                        f"{_many(len(self.names), 'variable')}")
         arrays = [_floats(c, "an argument") for c in columns]
         try:
             shape = np.broadcast_shapes(*[a.shape for a in arrays])
@@ -576,10 +582,11 @@ class _Data:
         self.y = np.ascontiguousarray(_floats(y, "y"))
         rows, inputs = self.x.shape
         if self.y.shape not in ((rows,), (rows, 1)):
-            raise Error(f"y has shape {self.y.shape}, X has {rows} rows")
+            raise Error(f"y has shape {self.y.shape}, X has {_many(rows, 'row')}")
         self.names, array = _names(_columns_of(X) if names is None else names)
         if self.names is not None and len(self.names) != inputs:
-            raise Error(f"there are {len(self.names)} names for {inputs} columns")
+            raise Error(f"there {'is' if len(self.names) == 1 else 'are'} "
+                        f"{_many(len(self.names), 'name')} for {_many(inputs, 'column')}")
         step = rows * self.x.itemsize
         x = (ctypes.c_void_p * (inputs + 1))(*[self.x.ctypes.data + j * step
                                                for j in range(inputs)])
@@ -595,7 +602,7 @@ def _weights(weight, rows, what):
     w = _floats(weight, what)
     w = np.ascontiguousarray(np.full(rows, w) if w.ndim == 0 else w)
     if w.shape != (rows,) or not (np.isfinite(w) & (w >= 0)).all():
-        raise Error(f"{what} must be {rows} numbers, finite and 0 or more")
+        raise Error(f"{what} must be {_many(rows, 'number')}, finite and 0 or more")
     return w
 
 
@@ -1020,7 +1027,8 @@ def estimate(X, y, formula, names=None, start=None, fixed=None, bounds=None, wei
         if value is not None:
             per_row[key] = np.ascontiguousarray(value, dtype=float)
             if per_row[key].shape != (len(data.y),):
-                raise Error(f"{key} has shape {per_row[key].shape}, there are {len(data.y)} rows")
+                raise Error(f"{key} has shape {per_row[key].shape}, "
+                            f"X has {_many(len(data.y), 'row')}")
     if numbers not in NUMBERS:
         raise Error(f"numbers is {numbers!r}; it can be {', '.join(NUMBERS)}")
     options = _EstimateOptions(params, len(known),
@@ -1136,14 +1144,14 @@ class _Estimator:
         x = self._rows(X)
         rows = x.shape[0]
         if rows < self._rows_min:
-            raise Error(f"the table has {rows} rows (n_samples={rows}); at least {self._rows_min} "
+            raise Error(f"the table has {_many(rows, 'row')} (n_samples={rows}); at least {self._rows_min} "
                         "are needed", "FORMAT")
         if y is None:
             raise Error(f"y is not an array of numbers: {type(self).__name__} requires y to be "
                         "passed, but the target y is None")
         y = _floats(y, "y")
         if y.shape not in ((rows,), (rows, 1)):
-            raise Error(f"y has shape {y.shape}, X has {rows} rows")
+            raise Error(f"y has shape {y.shape}, X has {_many(rows, 'row')}")
         if y.ndim == 2:
             warnings.warn("A column-vector y was passed when a 1d array was expected; y.ravel() "
                           "makes one", _of_sklearn("DataConversionWarning", UserWarning),
@@ -1186,7 +1194,7 @@ class _Estimator:
         y = _floats(y, "y").ravel()
         p = self.predict(X)
         if p.shape != y.shape:
-            raise Error(f"y has {y.size} values, X has {p.size} rows")
+            raise Error(f"y has {_many(y.size, 'value')}, X has {_many(p.size, 'row')}")
         w = np.ones(y.shape) if sample_weight is None else \
             _weights(sample_weight, y.size, "sample_weight")
         if not w.any():
@@ -1480,7 +1488,8 @@ class Regressor(_Estimator):
         try:
             return self.front_[operator.index(index)]
         except (TypeError, IndexError) as e:
-            raise Error(f"index is {index!r}; the front has {len(self.front_)} formulas") from e
+            raise Error(f"index is {index!r}; the front has "
+                        f"{_many(len(self.front_), 'formula')}") from e
 
     def predict(self, X, index=None):
         """Values of the selected formula, or of the front's formula `index`; NaN where it has

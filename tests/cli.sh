@@ -80,7 +80,7 @@ refuses 1 'more than 10000 nodes' calc @longsum.txt t.csv
 refuses 1 'is not a number' calc 'a' longline.csv
 refuses 1 'empty.csv: the table is empty' calc 'a' empty.csv
 refuses 1 'header.csv: the table has no rows' calc 'a' header.csv
-refuses 1 'line 3 has 1 values, expected 2' calc 'a' ragged.csv
+refuses 1 'line 3 has 1 value, expected 2' calc 'a' ragged.csv
 refuses 1 "line 2, column 'b': 'two' is not a number" calc 'a' text.csv
 refuses 1 "line 2, column 'b': not a finite number" calc 'a' nan.csv
 refuses 1 'cut off' calc 'a' cut.csv.gz
@@ -360,6 +360,8 @@ mine="--model run/model.safetensors"
 shows 'done: 500 formulas in lib.db, 500 of them new' index build --count 500 -o lib.db $mine
 shows '"added":100,.*"finished":true' index build --count 600 --out lib.db $mine --json
 shows 'formulas   600, 0 of them your own' index info lib.db
+shows '^  of 1 input [0-9]' index info lib.db
+shows '^  of 2 inputs [0-9]' index info lib.db
 shows '"formulas":600,.*"checked":true' index info lib.db --check --json
 printf '# mine\n\nwave\tsin(3*x0)/x1\r\n  x0 + x1\nx1 + x0\nfoo(x0)\nx7\nfloor(x0)' >mine.txt
 printf '\xEF\xBB\xBFx7' >marked.txt

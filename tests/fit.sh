@@ -29,7 +29,7 @@ table same.csv x,y 50 'x = r(); print x "," 2.5'
 says 0 '^> +1 .* 2\.5$' same.csv "${quick[@]}"
 grep -q 'the target is the same in all rows' out && good || bad "a constant target: $(cat out)"
 table two.csv x,y 2 'print i "," 2 * i'
-says 1 '2 rows are too few' two.csv "${quick[@]}"
+says 1 'the table has 2 rows; at least 8 are needed to search' two.csv "${quick[@]}"
 table eight.csv x,y 8 'print i "," 3 * i * i'
 says 0 '^>.* 3\*x\^2$' eight.csv "${quick[@]}"
 printf 'x,y\n' >empty.csv

@@ -183,9 +183,14 @@ printf 'name,x,y\nfoo,1,2\nbar,2,4\nbaz,3,7\n' >words.csv # text where nobody lo
 runs words.csv 'a*x + b'
 printf 'x,y\n1,2\n2,\n3,5.9\n4,8.1\n' >gap.csv
 "$snip" fit-constants gap.csv 'a*x' --drop-nan >out 2>err
-{ shows '^degrees of freedom +2 \(3 rows\)$' && [ "$(cat err)" = 'snip fit-constants: 1 rows with missing or non-finite cells left out' ]; } ||
+{ shows '^degrees of freedom +2 \(3 rows\)$' && [ "$(cat err)" = 'snip fit-constants: 1 row with missing or non-finite cells left out' ]; } ||
     bad "--drop-nan: $(cat err)"
-runs gap.csv 'a*x' --drop-nan --quiet
+runs gap.csv 'a*x' --drop-nan --quiet --holdout .34
+shows '^1 row held out +RMS'
+printf 'x,y\n1,2\n' >one.csv
+runs one.csv 'a*x'
+shows '^degrees of freedom +0 \(1 row\)$'
+refuses 1 '1 row cannot be divided into 2 parts' one.csv 'a*x' --folds 2
 "$snip" fit-constants l.csv 'p + q*X' >out 2>err
 grep -q "^snip fit-constants: X is taken for a parameter; the table has a column 'x'$" err && good || bad "no word on X: $(cat err)"
 "$snip" fit-constants l.csv 'p·X' >out 2>err # a dot is no part of a name

@@ -146,7 +146,7 @@ class Tests(unittest.TestCase):
         self.refuses("must be a Model", snip.Index, "lib.db", None)
         self.refuses("must be a Model", snip.explain, None, [[1.0], [2.0], [4.0]], [1, 2, 3], "x0")
         f = snip.Formula("a + b", names=["a", "b"])
-        self.refuses("needs 2 columns, there are 1", f, 1.0, code="FORMAT")
+        self.refuses("needs 2 columns, there is 1", f, 1.0, code="FORMAT")
         self.refuses("no variable 'c'", f, a=1, c=2)
         self.refuses("no values for 'b'", f, a=1)
         self.refuses("not both", f, 1, b=2)
@@ -304,6 +304,7 @@ class Tests(unittest.TestCase):
             for junk in ("text", None, [["a"]], object(), X + 1j, {}):
                 self.refuses("number|dimensions|shape|finite", call, junk, Y)
                 self.refuses("number|shape", call, X, junk)
+        self.refuses("there is 1 name for 3 columns", self.model.rank, X, Y, ["u"], names=["u"])
         self.refuses("2 names for 3 columns", self.model.rank, X, Y, ["u"], names=["u", "v"])
         self.refuses("order is 'best'", self.model.rank, X, Y, ["x0"], order="best")
         self.refuses("needs 4 inputs", self.model.rank, X, Y, [snip.Formula("x3")], code="FORMAT",

@@ -339,7 +339,7 @@ class Serve(unittest.TestCase):
         self.assertEqual([c["role"] for c in t["columns"]], ["input", "input", "target"])
         self.assertEqual(t["preview"][1], [2, 4, -2])
         self.assertEqual(sum(t["columns"][0]["histogram"]), 20)
-        self.assertIn("1 rows with missing", t["notes"][0])
+        self.assertIn("1 row with missing", t["notes"][0])
         with tempfile.NamedTemporaryFile("w", suffix=".csv") as f:  # the command line says the same
             rows = "a,,b,y\n" + "".join(f"{i},7,{i * i},{-i}\n" for i in range(1, 21)) + "1,,,2\n"
             f.write(rows)

@@ -25,7 +25,7 @@ static void a_formula_from_text_to_values(void **state)
     assert_int_equal(finite, 1);
     assert_true(y[1] == 2 && isnan(y[0]) && isnan(y[2]));
     assert_int_equal(snip_expr_eval(e, columns, 1, 3, y, NULL, &st), SNIP_FORMAT);
-    assert_string_equal(st.msg, "the formula needs 2 columns, there are 1");
+    assert_string_equal(st.msg, "the formula needs 2 columns, there is 1");
     assert_int_equal(snip_expr_nodes(e), 7);
 
     char text[64];

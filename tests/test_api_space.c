@@ -396,6 +396,7 @@ static void a_formula_of_null_is_refused(void **state)
     says_null(snip_expr_eval(e, x, 1, 1, NULL, NULL, &st), &st, "y");
     assert_int_equal(snip_expr_eval(e, x, 1, 0, NULL, NULL, &st), SNIP_OK);
     assert_int_equal(snip_expr_eval(e, NULL, 0, 1, &y, NULL, &st), SNIP_FORMAT);
+    assert_string_equal(st.msg, "the formula needs 1 column, there are 0");
 
     char text[8] = "old";
     assert_int_equal(snip_expr_print(NULL, SNIP_INFIX, text, sizeof text), 0);

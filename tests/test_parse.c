@@ -246,6 +246,8 @@ static void names_of_the_table_go_first(void **state)
                         "add,add,sub,add,mul,x_1,pow2,x_0,x_2,x_3,x_4,x_4");
     assert_int_equal(expr_parse(&e, "x5", &known, *state, &st), SNIP_SYNTAX);
     assert_non_null(strstr(st.msg, "there are only 5 inputs"));
+    assert_int_equal(expr_parse(&e, "x1", &(expr_names){ names, 1 }, *state, &st), SNIP_SYNTAX);
+    assert_string_equal(st.msg, "variable x1: there is only one input (x0)");
     static const char *const unknown[] = { "q + 1", "`q`", "add,q,1", "`q`,", "\\mathrm{q}" };
     for (size_t i = 0; i < COUNT(unknown); i++) {
         assert_int_equal(expr_parse(&e, unknown[i], &known, *state, &st), SNIP_SYNTAX);

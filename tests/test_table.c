@@ -70,7 +70,7 @@ static const struct {
     { "# a,b\n# c\n", "is empty" },
     { "a,b\n", "has no rows" },
     { "1,2.O\n3,4\n", "line 1 mixes names and numbers: '2.O'" },
-    { "a,b\n1,2\n3\n", "line 3 has 1 values, expected 2" },
+    { "a,b\n1,2\n3\n", "line 3 has 1 value, expected 2" },
     { "a,b\n1,2,3\n", "line 2 has 3 values, expected 2" },
     { "a,b\n1,two\n", "line 2, column 'b': 'two' is not a number" },
     { "a;b\n1;1,2,3\n", "line 2, column 'b': '1,2,3' is not a number" },

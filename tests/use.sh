@@ -503,7 +503,7 @@ printf 'mine\tsin(x0)*7\n' >mine.txt
 runs index add lib.db mine.txt
 grep -q '^1 added, 0 duplicates, 0 unusable' out && good || bad "index add says $(cat out)"
 runs index add lib.db mine.txt
-grep -q '^0 added, 1 duplicates, 0 unusable' out && good || bad "index add, once more, says $(cat out)"
+grep -q '^0 added, 1 duplicate, 0 unusable' out && good || bad "index add, once more, says $(cat out)"
 runs index info lib.db --check
 grep -q 'formulas   301, 1 of them your own' out && good || bad "index info says $(cat out)"
 runs find --formula '7*sin(x0)' --index lib.db -k 1

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "api/api_int.h"
+#include "base/text.h"
 
 const char *snip_version(void)
 {
@@ -199,9 +200,10 @@ snip_code snip_expr_eval(const snip_expr *e, const double *const *x, size_t colu
         API_BEGIN(st, { !e, "the formula" }, { columns && !x, "x" }, { rows && !y, "y" });
     if (code != SNIP_OK)
         return code;
-    if (expr_inputs(e->e) > columns)
-        return status_fail(st, SNIP_FORMAT, 0, "the formula needs %zu columns, there are %zu",
-                           expr_inputs(e->e), columns);
+    size_t needed = expr_inputs(e->e);
+    if (needed > columns)
+        return status_fail(st, SNIP_FORMAT, 0, "the formula needs %zu column%s, there %s %zu",
+                           needed, text_plural(needed), columns == 1 ? "is" : "are", columns);
     for (size_t i = 0; i < e->e.count; i++)
         if (e->e.node[i].op == EXPR_VARIABLE && !x[e->e.node[i].var])
             return status_fail(st, SNIP_FORMAT, e->e.node[i].var, "column %d is NULL",

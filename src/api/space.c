@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/limits.h"
+#include "base/text.h"
 #include "data/tokens.h"
 #include "api/api_int.h"
 #include "regress/explain.h"
@@ -297,10 +298,11 @@ static snip_code fits(const snip_expr *e, size_t i, const snip_table *t, snip_st
 {
     if (!e)
         return status_fail(st, SNIP_FORMAT, i, "formula %zu is NULL", i);
-    if (expr_inputs(e->e) <= t->inputs)
+    size_t needed = expr_inputs(e->e);
+    if (needed <= t->inputs)
         return SNIP_OK;
-    return status_fail(st, SNIP_FORMAT, i, "formula %zu needs %zu inputs, the table has %zu", i,
-                       expr_inputs(e->e), t->inputs);
+    return status_fail(st, SNIP_FORMAT, i, "formula %zu needs %zu input%s, the table has %zu", i,
+                       needed, text_plural(needed), t->inputs);
 }
 
 snip_code snip_rank(snip_ranking **out, const snip_model *m, const snip_table *t,

@@ -288,8 +288,8 @@ static snip_code take_row(reader *r, table *out, const char *used, const table_o
     if (r->count == out->columns + 1 && r->cells[r->count - 1].length == 0)
         r->count--; /* a delimiter at the end of the line */
     if (r->count != out->columns)
-        return status_fail(r->st, SNIP_FORMAT, 0, "%s: line %zu has %zu values, expected %zu",
-                           r->path, r->line, r->count, out->columns);
+        return status_fail(r->st, SNIP_FORMAT, 0, "%s: line %zu has %zu value%s, expected %zu",
+                           r->path, r->line, r->count, text_plural(r->count), out->columns);
     for (size_t j = 0; j < r->count; j++) {
         cell c = r->cells[j];
         int shown = c.length > 40 ? 40 : (int)c.length;
@@ -628,7 +628,8 @@ const char *table_note(const table *t, const table_options *options, size_t k, a
 {
     text note = { .a = a };
     if (t->dropped && k-- == 0) {
-        text_add(&note, "%zu rows with missing or non-finite cells left out", t->dropped);
+        text_add(&note, "%zu row%s with missing or non-finite cells left out", t->dropped,
+                 text_plural(t->dropped));
         return text_end(&note);
     }
     for (size_t i = 0; i < t->inputs && !options->columns; i++)

@@ -9,6 +9,7 @@
 
 #include <jansson.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "base/arena.h"
 
@@ -26,6 +27,12 @@ void text_put(text *t, const char *s, size_t length);
 
 /* The string, terminated, or NULL when memory ran out. */
 char *text_end(text *t);
+
+/* How a noun ends behind a number: "%zu row%s". */
+static inline const char *text_plural(uint64_t n)
+{
+    return n == 1 ? "" : "s";
+}
 
 /* s itself if it is UTF-8, else what it is if it came from Windows (code page 1252, which contains
  * Latin-1), in `a`. NULL when memory is out. */

@@ -74,8 +74,9 @@ static int load_setting(const cli_command *self, setting *s, const char *formula
     if (finite == (size_t)-1)
         return cli_fail(self, CLI_FAILED, "out of memory"), 0;
     if (finite < s->rows)
-        return cli_fail(self, CLI_FAILED, "the formula is not finite at %zu of %zu points%s",
-                        s->rows - finite, s->rows, file ? "" : "; give others with --table"),
+        return cli_fail(self, CLI_FAILED, "the formula is not finite at %zu of %zu point%s%s",
+                        s->rows - finite, s->rows, text_plural(s->rows),
+                        file ? "" : "; give others with --table"),
                0;
     if (!data_values_fit(s->y, s->rows))
         return cli_fail(self, CLI_FAILED,

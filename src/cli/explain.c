@@ -222,8 +222,8 @@ static int command(const cli_command *self, int argc, char **argv)
         !cli_formula(self, &e, argv[1], &task.p.names, task.a))
         goto done;
     if (expr_inputs(e) > task.p.dim) {
-        cli_fail(self, CLI_FAILED, "the formula uses x%zu, the table has %zu inputs",
-                 expr_inputs(e) - 1, task.p.dim);
+        cli_fail(self, CLI_FAILED, "the formula uses x%zu, the table has %zu input%s",
+                 expr_inputs(e) - 1, task.p.dim, text_plural(task.p.dim));
         goto done;
     }
     const uint64_t some = tried ? tried : 40;

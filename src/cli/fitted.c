@@ -142,7 +142,7 @@ static void put_validation(const regress_fitted *f)
     if (!v)
         return;
     if (f->share > 0)
-        snprintf(how, sizeof how, "%zu rows held out", v->rows);
+        snprintf(how, sizeof how, "%zu row%s held out", v->rows, text_plural(v->rows));
     else
         snprintf(how, sizeof how, "%zu-fold validation", f->folds);
     printf("%-28s RMS error %s, R2 %s\n", how, number(b[0], 5, v->error), number(b[1], 5, v->r2));
@@ -161,7 +161,8 @@ static void put_quality(const regress_fitted *f)
                number(b[0], 8, r->rss));
         printf("%-28s %s\n", "residual standard deviation", number(b[0], 8, r->deviation));
     }
-    printf("%-28s %zu (%zu rows)\n", "degrees of freedom", r->freedom, r->rows);
+    printf("%-28s %zu (%zu row%s)\n", "degrees of freedom", r->freedom, r->rows,
+           text_plural(r->rows));
     printf("%-28s %s\n", "R2", number(b[0], 6, r->r2));
     printf("%-28s %s, %s\n", "AIC, BIC", number(b[0], 6, r->aic), number(b[1], 6, r->bic));
     put_validation(f);

@@ -43,11 +43,11 @@ static int show_built(const cli_command *self, const request *q, const library_b
                             "duplicates", (json_int_t)b->duplicates, "unusable",
                             (json_int_t)b->unusable, "finished", finished, "seconds", seconds,
                             "formulas_per_second", (double)b->added / seconds));
-    printf("%s: %llu formulas in %s, %llu of them new (%llu duplicates, %llu unusable left out), "
+    printf("%s: %llu formula%s in %s, %llu of them new (%llu duplicate%s, %llu unusable left out), "
            "%.0f/s\n",
-           finished ? "done" : "stopped", (unsigned long long)b->count, q->out,
-           (unsigned long long)b->added, (unsigned long long)b->duplicates,
-           (unsigned long long)b->unusable, (double)b->added / seconds);
+           finished ? "done" : "stopped", (unsigned long long)b->count, text_plural(b->count),
+           q->out, (unsigned long long)b->added, (unsigned long long)b->duplicates,
+           text_plural(b->duplicates), (unsigned long long)b->unusable, (double)b->added / seconds);
     return cli_finish(self);
 }
 
@@ -189,8 +189,9 @@ static int show_added(const cli_command *self, const request *q, const char *pat
                                            (json_int_t)fates[LIBRARY_UNUSABLE], "formulas", list));
     } else {
         json_decref(list);
-        printf("%zu added, %zu duplicates, %zu unusable\n", fates[LIBRARY_ADDED],
-               fates[LIBRARY_DUPLICATE], fates[LIBRARY_UNUSABLE]);
+        printf("%zu added, %zu duplicate%s, %zu unusable\n", fates[LIBRARY_ADDED],
+               fates[LIBRARY_DUPLICATE], text_plural(fates[LIBRARY_DUPLICATE]),
+               fates[LIBRARY_UNUSABLE]);
         code = cli_finish(self);
     }
     return code == CLI_DONE && n && fates[LIBRARY_UNUSABLE] == n ? CLI_FAILED : code;
@@ -269,12 +270,15 @@ static int show_info(const cli_command *self, const request *q, const library_fi
                             (json_int_t)f->gen.points, "checked", q->check));
     printf("formulas   %llu, %llu of them your own\n", (unsigned long long)f->count,
            (unsigned long long)own);
-    for (void *at = json_object_iter(dimensions); at; at = json_object_iter_next(dimensions, at))
-        printf("  of %s inputs %lld\n", json_object_iter_key(at),
+    for (void *at = json_object_iter(dimensions); at; at = json_object_iter_next(dimensions, at)) {
+        const char *inputs = json_object_iter_key(at);
+        printf("  of %s input%s %lld\n", inputs, text_plural(strtoull(inputs, NULL, 10)),
                (long long)json_integer_value(json_object_iter_value(at)));
+    }
     printf("model      %s\nlatent     %zu\nseed       %llu\nnext       %llu\n", f->model, f->latent,
            (unsigned long long)f->seed, (unsigned long long)f->next);
-    printf("generator  up to %d inputs, %zu points\n", f->gen.dims, f->gen.points);
+    printf("generator  up to %d input%s, %zu points\n", f->gen.dims,
+           text_plural((uint64_t)f->gen.dims), f->gen.points);
     if (q->check)
         printf("check      database and vectors are whole\n");
     json_decref(dimensions);

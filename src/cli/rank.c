@@ -37,8 +37,8 @@ static regress_candidate *candidates(const cli_command *self, size_t *count, cli
     for (size_t i = 0; i < *count; i++) {
         c[i].place = i + 1;
         if (expr_inputs(c[i].e) > task->p.dim) {
-            cli_fail(self, CLI_FAILED, "formula %zu uses x%zu, the table has %zu inputs", i + 1,
-                     expr_inputs(c[i].e) - 1, task->p.dim);
+            cli_fail(self, CLI_FAILED, "formula %zu uses x%zu, the table has %zu input%s", i + 1,
+                     expr_inputs(c[i].e) - 1, task->p.dim, text_plural(task->p.dim));
             return NULL;
         }
     }

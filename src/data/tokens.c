@@ -3,6 +3,8 @@
 
 #include <math.h>
 
+#include "base/text.h"
+
 /* An integer with a word of its own. */
 static int has_integer_word(const expr_node *n)
 {
@@ -33,8 +35,8 @@ static snip_code node_ids(uint16_t *id, const expr_node *n, const data_vocab *v,
 {
     if (n->op == EXPR_VARIABLE) {
         if (n->var >= v->dims)
-            return status_fail(st, SNIP_UNSUPPORTED, 0, "variable x%d: the model has %d inputs",
-                               n->var, v->dims);
+            return status_fail(st, SNIP_UNSUPPORTED, 0, "variable x%d: the model has %d input%s",
+                               n->var, v->dims, text_plural((uint64_t)v->dims));
         id[0] = v->variable[n->var];
     } else if (n->op == EXPR_NUMBER && has_integer_word(n)) {
         id[0] = v->integer[(int)n->value + DATA_INTEGER_MAX];

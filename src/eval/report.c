@@ -176,7 +176,7 @@ static void opening(eval_page *g)
     head(g);
     eval_put(g, "<p>");
     text_add(&g->t, "%zu model%s", json_array_size(g->models),
-             json_array_size(g->models) == 1 ? "" : "s");
+             text_plural(json_array_size(g->models)));
     if (json_is_number(eval_json_at(o, "pairs")) && was_run(g, "global"))
         text_add(&g->t, ", %s held-out pairs",
                  eval_print(g, eval_json_number(o, "pairs"), PAGE_COUNT));

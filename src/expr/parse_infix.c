@@ -17,6 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "expr/parse_int.h"
 
 /* The number at `at` if it is an integer literal, else NAN. */
@@ -230,7 +231,7 @@ static int parse_call(parser *p, int op, const char *name, size_t length, size_t
     }
     if (count != arity)
         return parse_fail(p, pos, "function '%.*s' takes %d argument%s, not %d", (int)length, name,
-                          arity, arity == 1 ? "" : "s", count);
+                          arity, text_plural((uint64_t)arity), count);
     int result = parse_op(p, (expr_op)op, kid[0], kid[1]);
     return power < 0 ? result : finish_power(p, result, power);
 }

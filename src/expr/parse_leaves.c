@@ -184,6 +184,8 @@ int parse_variable(parser *p, int index, size_t pos)
         return parse_met(p, p->names->name[index], strlen(p->names->name[index]), pos);
     if (p->names && p->names->count == 0)
         return parse_fail(p, pos, "there are no inputs");
+    if (p->names && p->names->count == 1 && index > 0)
+        return parse_fail(p, pos, "variable x%d: there is only one input (x0)", index);
     if (p->names && (size_t)index >= p->names->count)
         return parse_fail(p, pos, "variable x%d: there are only %zu inputs (x0 to x%zu)", index,
                           p->names->count, p->names->count - 1);

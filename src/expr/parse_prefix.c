@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "expr/parse_int.h"
 
 /* One word of prefix text, s[0..length). Returns its node's place or -1. */
@@ -64,7 +65,7 @@ snip_code parse_prefix(expr *out, parser *p)
         if (!p->text[pos]) {
             if (wanted > 0)
                 parse_fail(p, pos, "the formula ends too early: %zu operand%s missing", wanted,
-                           wanted == 1 ? "" : "s");
+                           text_plural(wanted));
             break;
         }
         pos++;

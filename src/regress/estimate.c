@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/streams.h"
+#include "base/text.h"
 #include "regress/estimate_int.h"
 
 static const double AS_GOOD = 1e-3; /* of rss: with fewer parameters it may be more by this */
@@ -252,11 +253,11 @@ snip_code regress_validate_law(regress_validation *out, const regress_law *law,
     rng_shuffle(&r, order, (int)d->rows);
     size_t held = (size_t)(share * (double)d->rows + .5), parts = share > 0 ? 1 : folds;
     if (share > 0 && (held == 0 || held == d->rows))
-        return status_fail(st, SNIP_FORMAT, 0, "a share of %g holds out %zu of %zu rows", share,
-                           held, d->rows);
+        return status_fail(st, SNIP_FORMAT, 0, "a share of %g holds out %zu of %zu row%s", share,
+                           held, d->rows, text_plural(d->rows));
     if (share <= 0 && folds > d->rows)
-        return status_fail(st, SNIP_FORMAT, 0, "%zu rows cannot be divided into %zu parts", d->rows,
-                           folds);
+        return status_fail(st, SNIP_FORMAT, 0, "%zu row%s cannot be divided into %zu parts",
+                           d->rows, text_plural(d->rows), folds);
     double sum[2] = { 0, 0 };
     for (size_t p = 0; p < parts; p++) {
         size_t from = share > 0 ? 0 : p * d->rows / parts;

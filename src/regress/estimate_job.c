@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "regress/estimate_int.h"
 
 static const double SPREAD = 3;      /* of the starts of a parameter of which nothing is known */
@@ -179,8 +180,9 @@ snip_code regress_job_prepare(regress_job *j, snip_status *st)
     if (code == SNIP_OK)
         code = prepare_rows(j, st);
     if (code == SNIP_OK && j->d.rows < j->free.count)
-        return status_fail(st, SNIP_FORMAT, 0, "%zu parameters cannot be fitted to %zu row%s",
-                           j->free.count, j->d.rows, j->d.rows == 1 ? "" : "s");
+        return status_fail(st, SNIP_FORMAT, 0, "%zu parameter%s cannot be fitted to %zu row%s",
+                           j->free.count, text_plural(j->free.count), j->d.rows,
+                           text_plural(j->d.rows));
     size_t places = code == SNIP_OK ? j->free.first[j->free.count] : 0;
     if (places &&
         (j->free.count > REGRESS_FIT_CONSTANTS_MAX || j->d.rows > REGRESS_FIT_NUMBERS_MAX / places))
@@ -203,9 +205,9 @@ static snip_code not_finite(const regress_job *j, snip_status *st)
                            "others tried");
     return status_fail(
         st, SNIP_FORMAT, 0,
-        "the formula is not finite at the starting values in %zu of %zu rows, nor at "
+        "the formula is not finite at the starting values in %zu of %zu row%s, nor at "
         "the others tried",
-        j->d.rows - finite, j->d.rows);
+        j->d.rows - finite, j->d.rows, text_plural(j->d.rows));
 }
 
 snip_code regress_job_fit(const regress_job *j, expr *fitted, regress_fit *result, snip_status *st)

@@ -130,7 +130,7 @@ static snip_code make(regress_problem *out, const regress_table *t, const double
 {
     if (t->rows < REGRESS_ROWS_MIN || t->rows > INT32_MAX)
         return status_fail(st, SNIP_FORMAT, 0, "the table has %zu row%s%s; at least %d are needed",
-                           t->rows, t->rows == 1 ? "" : "s", weight ? " of a weight above 0" : "",
+                           t->rows, text_plural(t->rows), weight ? " of a weight above 0" : "",
                            REGRESS_ROWS_MIN);
     if (t->dim == 0)
         return status_fail(st, SNIP_FORMAT, 0, "the table has a target but no inputs");

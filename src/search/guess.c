@@ -51,8 +51,9 @@ static const char *note_of(const search *s, const fate *f)
         return NULL;
     fate which = n[TOO_LONG] ? TOO_LONG : NO_VALUE;
     char others[64] = "";
-    if (n[TOO_LONG] + n[NO_VALUE] > 1)
-        snprintf(others, sizeof others, " (and %zu more guesses)", n[TOO_LONG] + n[NO_VALUE] - 1);
+    size_t more = n[TOO_LONG] + n[NO_VALUE] - 1;
+    if (more)
+        snprintf(others, sizeof others, " (and %zu more guess%s)", more, more == 1 ? "" : "es");
     if (which == TOO_LONG)
         snprintf(to, ROOM, "guess %zu%s was left out: longer than %zu nodes", first[which], others,
                  s->max_size);

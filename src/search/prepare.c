@@ -8,6 +8,7 @@
 
 #include "base/numbers.h"
 #include "base/streams.h"
+#include "base/text.h"
 #include "search/bits.h"
 
 #define SHARED_UNIT                                                                                \
@@ -306,8 +307,9 @@ snip_code search_prepare(search *s, const regress_table *t, snip_status *st)
 {
     regress_problem p;
     if (t->rows < SEARCH_ROWS_MIN)
-        return status_fail(st, SNIP_FORMAT, 0, "%zu rows are too few to search, the least are %d",
-                           t->rows, SEARCH_ROWS_MIN);
+        return status_fail(st, SNIP_FORMAT, 0,
+                           "the table has %zu row%s; at least %d are needed to search", t->rows,
+                           text_plural(t->rows), SEARCH_ROWS_MIN);
     if (t->dim > SEARCH_INPUTS_MAX)
         return status_fail(st, SNIP_FORMAT, 0, "%zu inputs, the most are %d: choose some of them",
                            t->dim, SEARCH_INPUTS_MAX);

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "library/find.h"
 #include "search/near.h"
 #include "search/prior.h"
@@ -328,10 +329,11 @@ snip_code search_space_open(search *s, snip_status *st)
                            "the nearest formulas of a library need a model");
     size_t most = t->m->config.dims < NEAR_INPUTS ? (size_t)t->m->config.dims : NEAR_INPUTS;
     if (s->dim > most)
-        return status_fail(st, SNIP_UNSUPPORTED, 0,
-                           "the nearest formulas of a library can be found for %zu inputs at most, "
-                           "not for %zu",
-                           most, s->dim);
+        return status_fail(
+            st, SNIP_UNSUPPORTED, 0,
+            "the nearest formulas of a library can be found for %zu input%s at most, "
+            "not for %zu",
+            most, text_plural(most), s->dim);
     return search_near_open(&s->near, s, st);
 }
 

@@ -242,7 +242,8 @@ static struct serve_map *make(serve *s, snip_status *st)
                                   : from_generator(m, s, st);
     pthread_mutex_unlock(&s->library_lock);
     if (code == SNIP_OK && m->count < LEAST)
-        code = status_fail(st, SNIP_UNSUPPORTED, 0, "%zu formulas are too few for a map", m->count);
+        code = status_fail(st, SNIP_UNSUPPORTED, 0, "a map needs %d formulas, there %s %zu", LEAST,
+                           m->count == 1 ? "is" : "are", m->count);
     if (code != SNIP_OK) {
         serve_map_free(m);
         return NULL;
