@@ -390,6 +390,11 @@ const char *cli_full_number(char *buf, double v)
     return buf;
 }
 
+const char *cli_cell(char *buf, double v)
+{
+    return isnan(v) ? "" : cli_full_number(buf, v);
+}
+
 void cli_put_quoted(FILE *f, const char *s)
 {
     fputc('"', f);

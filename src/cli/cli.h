@@ -188,6 +188,9 @@ const char *cli_model_path(const char *asked, arena *a);
 /* The spelling of v with all its digits: %.17g, NaN, Infinity, -Infinity. buf holds 32 bytes. */
 const char *cli_full_number(char *buf, double v);
 
+/* The same as a cell of CSV: empty where there is no number. */
+const char *cli_cell(char *buf, double v);
+
 /* A cell of CSV in quotes. */
 void cli_put_quoted(FILE *f, const char *s);
 

@@ -66,11 +66,11 @@ static void as_csv(FILE *to, const search_formula *front, size_t count, size_t s
     for (size_t k = 0; k < count; k++) {
         const search_formula *f = &front[k];
         char b[6][32];
-        fprintf(to, "%zu,%s,", f->size, cli_full_number(b[0], f->loss[0]));
+        fprintf(to, "%zu,%s,", f->size, cli_cell(b[0], f->loss[0]));
         cli_put_quoted(to, printed(f, SNIP_INFIX, q));
-        fprintf(to, ",%d,%s,%s,%s,%zu,%s,%s,%s\n", k == selected, cli_full_number(b[1], f->r2[0]),
-                cli_full_number(b[2], f->r2[1]), cli_full_number(b[3], f->loss[1]), f->constants,
-                cli_full_number(b[4], f->bits), cli_full_number(b[5], f->similarity),
+        fprintf(to, ",%d,%s,%s,%s,%zu,%s,%s,%s\n", k == selected, cli_cell(b[1], f->r2[0]),
+                cli_cell(b[2], f->r2[1]), cli_cell(b[3], f->loss[1]), f->constants,
+                cli_cell(b[4], f->bits), cli_cell(b[5], f->similarity),
                 search_stage_names[f->stage]);
     }
 }

@@ -184,11 +184,6 @@ static void as_table(const regress_fitted *f)
 
 /* ---- for programs ---- */
 
-static const char *cell(char *buf, double v)
-{
-    return isnan(v) ? "" : cli_full_number(buf, v);
-}
-
 /* A text cell of CSV: between quotes where it must be. */
 static void put_quoted(FILE *to, const char *s)
 {
@@ -211,9 +206,9 @@ static void as_csv(const regress_fitted *f)
         const regress_estimated *e = &f->r->param[k];
         char b[6][32];
         put_quoted(stdout, f->law->param[k].name);
-        printf(",%s,%s,%s,%s,%s,%s,%s\n", cell(b[0], e->value), cell(b[1], e->error),
-               cell(b[2], e->low), cell(b[3], e->high), cell(b[4], e->t), cell(b[5], e->start),
-               regress_state_names[e->state]);
+        printf(",%s,%s,%s,%s,%s,%s,%s\n", cli_cell(b[0], e->value), cli_cell(b[1], e->error),
+               cli_cell(b[2], e->low), cli_cell(b[3], e->high), cli_cell(b[4], e->t),
+               cli_cell(b[5], e->start), regress_state_names[e->state]);
     }
 }
 
@@ -277,7 +272,7 @@ int cli_fitted_print(const cli_command *self, const regress_fitted *f, cli_fitte
 static const char *shortest(char *buf, double v)
 {
     if (!isfinite(v))
-        return cell(buf, v);
+        return cli_cell(buf, v);
     expr_print_number(buf, v);
     return buf;
 }

@@ -166,14 +166,6 @@ static void put_notes(FILE *f, const regress_candidate *c, size_t shown, size_t 
         fprintf(f, "no rows held out: the table has fewer than %d\n", REGRESS_HOLD_OUT_MIN);
 }
 
-/* A number of a CSV cell: empty where there is none. */
-static const char *cell(char *buf, double v)
-{
-    if (isnan(v))
-        return "";
-    return cli_full_number(buf, v);
-}
-
 static void as_csv(FILE *f, const regress_candidate *c, size_t n, const cli_task *task)
 {
     fprintf(f,
@@ -182,13 +174,13 @@ static void as_csv(FILE *f, const regress_candidate *c, size_t n, const cli_task
             named(c, n) ? ",name,field" : "");
     for (size_t i = 0; i < n; i++) {
         char b[8][32];
-        fprintf(f, "%zu,%s,", c[i].complexity, cell(b[0], c[i].errors.loss[0]));
+        fprintf(f, "%zu,%s,", c[i].complexity, cli_cell(b[0], c[i].errors.loss[0]));
         cli_put_quoted(f, formula(&c[i], SNIP_SYMPY, &task->p.names, 0, task->a));
-        fprintf(f, ",%s,%s,%s,%s,%s,%s,%zu,%zu,%d,%s,", cell(b[1], c[i].score),
-                cell(b[2], c[i].similarity), cell(b[3], c[i].errors.r2[0]),
-                cell(b[4], c[i].errors.r2[1]), cell(b[5], c[i].errors.loss[1]),
-                cell(b[6], c[i].errors.cross), c[i].size, c[i].constants, c[i].front,
-                cell(b[7], c[i].promise));
+        fprintf(f, ",%s,%s,%s,%s,%s,%s,%zu,%zu,%d,%s,", cli_cell(b[1], c[i].score),
+                cli_cell(b[2], c[i].similarity), cli_cell(b[3], c[i].errors.r2[0]),
+                cli_cell(b[4], c[i].errors.r2[1]), cli_cell(b[5], c[i].errors.loss[1]),
+                cli_cell(b[6], c[i].errors.cross), c[i].size, c[i].constants, c[i].front,
+                cli_cell(b[7], c[i].promise));
         cli_put_quoted(f, c[i].text ? c[i].text : "");
         if (c[i].name) {
             fputc(',', f);
