@@ -998,6 +998,36 @@ class _Estimates(_Owned):
 NUMBERS = ("decimal", "fixed", "all")
 
 
+def _mapping(values, what):
+    """What is known of parameters, by name; None: nothing."""
+    try:
+        return dict({} if values is None else values)
+    except (TypeError, ValueError) as e:
+        raise WrongType(f"{what} must map names to values, not be {values!r}") from e
+
+
+def _real(value, what):
+    try:
+        return float(value)
+    except (TypeError, ValueError, OverflowError) as e:
+        raise WrongType(f"{what} is not a number: {value!r}") from e
+
+
+def _bounds(pair, name):
+    """A pair (low, high) as the library takes it: both 0 where neither is known."""
+    try:
+        low, high = pair
+    except (TypeError, ValueError) as e:
+        raise WrongType(f"bounds of {name} must be a pair (low, high), not {pair!r}") from e
+    if low is None and high is None:
+        return 0, 0
+    low = -math.inf if low is None else _real(low, f"low bound of {name}")
+    high = math.inf if high is None else _real(high, f"high bound of {name}")
+    if not low <= high:
+        raise Error(f"bounds of {name}: {low} is not below {high}")
+    return low, high
+
+
 def estimate(X, y, formula, names=None, start=None, fixed=None, bounds=None, weight=None,
              sigma=None, numbers="decimal", starts=0, level=0.95, seed=0):
     """Fits a law to all rows, as `snip fit-constants` does: names in the formula that are no
@@ -1006,26 +1036,29 @@ def estimate(X, y, formula, names=None, start=None, fixed=None, bounds=None, wei
         >>> r = snip.estimate(x, y, "A*(1 - exp(-b*x0))", start={"A": 500, "b": 1e-4})
         >>> r["A"].value, r["A"].error, r.deviation, r.freedom
 
-    start and fixed map names to values, bounds to pairs (None: no bound). weight or sigma has a
-    number per row. Of the numbers in the formula those written with a point are fitted (decimal),
-    none (fixed) or all.
+    start and fixed map names to finite values, bounds to pairs (None: no bound). weight or sigma
+    has a number per row. Of the numbers in the formula those written with a point are fitted
+    (decimal), none (fixed) or all.
     """
     data = _Data(X, y, names, seed)
-    start, fixed, bounds = dict(start or {}), dict(fixed or {}), dict(bounds or {})
+    start, fixed, bounds = (_mapping(v, what) for v, what in
+                            ((start, "start"), (fixed, "fixed"), (bounds, "bounds")))
     known = list(dict.fromkeys([*start, *fixed, *bounds]))
     params = (_Parameter * (len(known) + 1))()
     for to, name in zip(params, known):
-        low, high = bounds.get(name, (None, None))
-        to.name = str(name).encode()
-        to.start = float(fixed.get(name, start.get(name, math.nan)))
+        to.name = _bytes(name, "the name of a parameter")
+        to.start = math.nan  # unknown
+        for what, given in (("start", start), ("fixed", fixed)):
+            if name in given:
+                to.start = _real(given[name], f"{what} of {name}")
+                if not math.isfinite(to.start):
+                    raise Error(f"{what} of {name} is {to.start}; it must be finite")
         to.fixed = name in fixed
-        if low is not None or high is not None:
-            to.low = -math.inf if low is None else float(low)
-            to.high = math.inf if high is None else float(high)
+        to.low, to.high = _bounds(bounds[name], name) if name in bounds else (0, 0)
     per_row = {}
     for key, value in (("weight", weight), ("sigma", sigma)):
         if value is not None:
-            per_row[key] = np.ascontiguousarray(value, dtype=float)
+            per_row[key] = np.ascontiguousarray(_floats(value, key))
             if per_row[key].shape != (len(data.y),):
                 raise Error(f"{key} has shape {per_row[key].shape}, "
                             f"X has {_many(len(data.y), 'row')}")
@@ -1034,10 +1067,11 @@ def estimate(X, y, formula, names=None, start=None, fixed=None, bounds=None, wei
     options = _EstimateOptions(params, len(known),
                                *(per_row[k].ctypes.data if k in per_row else None
                                  for k in ("weight", "sigma")),
-                               NUMBERS.index(numbers), _count(starts, "starts"), float(level))
+                               NUMBERS.index(numbers), _count(starts, "starts"),
+                               _real(level, "level"))
     found = _Estimates()
     _call("estimate_law", ctypes.byref(found._pointer), ctypes.byref(data.c),
-          str(formula).encode(), ctypes.byref(options))
+          _bytes(str(formula), "the formula"), ctypes.byref(options))
     n = _ask("estimate_count", found)
     each = [_ask("estimate_at", found, i).contents for i in range(n)]
     q = _ask("estimate_quality", found).contents

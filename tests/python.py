@@ -261,6 +261,24 @@ class Tests(unittest.TestCase):
         self.assertAlmostEqual(held["m"].value, np.sum(x*(y - 1))/np.sum(x*x), places=9)
         self.assertRaises(KeyError, lambda: held["z"])
         self.refuses("no parameter 'z'", snip.estimate, x, y, "m*x0", start={"z": 1})
+        for what in ("start", "fixed"):
+            self.refuses(f"{what} must map names to values, not be .1.", snip.estimate, x, y,
+                         "m*x0", **{what: [1]})
+            self.refuses(f"{what} of m is not a number: 'one'", snip.estimate, x, y, "m*x0",
+                         **{what: {"m": "one"}})
+            for v in (np.nan, np.inf):
+                self.refuses(f"{what} of m is {v}; it must be finite", snip.estimate, x, y, "m*x0",
+                             **{what: {"m": v}})
+        self.refuses("bounds must map", snip.estimate, x, y, "m*x0", bounds=3)
+        self.refuses("bounds of m must be a pair", snip.estimate, x, y, "m*x0", bounds={"m": 3})
+        self.refuses("low bound of m is not a number", snip.estimate, x, y, "m*x0",
+                     bounds={"m": ("a", 1)})
+        self.refuses("nan is not below 1", snip.estimate, x, y, "m*x0", bounds={"m": (np.nan, 1)})
+        self.refuses("must be text, not int", snip.estimate, x, y, "m*x0", start={1: 1})
+        self.refuses("level is not a number", snip.estimate, x, y, "m*x0", level="high")
+        self.refuses("sigma is not an array of numbers", snip.estimate, x, y, "m*x0", sigma="a")
+        free = snip.estimate(x, y, "m*x0 + c", start={}, fixed=None, bounds={"m": (None, None)})
+        self.assertEqual(free["m"].value, got["m"].value)
         self.refuses("sigma has shape", snip.estimate, x, y, "m*x0", sigma=[1.0])
         self.refuses("not both", snip.estimate, x, y, "m*x0", sigma=x, weight=x)
         self.refuses("numbers is 'no'", snip.estimate, x, y, "m*x0", numbers="no")
