@@ -368,11 +368,37 @@ static void numbers_print_shortest(void **state)
     }
 }
 
+/* A fitted exponent never looks like one that is part of the form. */
+static void fitted_exponents_never_look_whole(void **state)
+{
+    static const struct {
+        const char *text, *infix;
+    } cases[] = {
+        { "2.0801*x0^(1/1.9966418)", "2.08*x0^(1/1.997)" },
+        { "x0^1.9966", "x0^1.997" },
+        { "x0^(-1.9966)", "x0^(-1.997)" },
+        { "x0^1.999998", "x0^2.0" },
+        { "x0^2.0000000001", "x0^2.0" },
+        { "1.9966*x0^2.25", "2*x0^2.25" },
+        { "x0^2.0 + x0^5.0", "x0^2 + x0^5" },
+        { "x0^0.33333", "x0^0.333" },
+        { "x0^2.5 + 2.0001*x1", "x0^2.5 + 2*x1" },
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        expr e = parsed(cases[i].text, NULL, *state);
+        assert_string_equal(expr_print(e, SNIP_INFIX, NULL, 3, *state), cases[i].infix);
+    }
+    expr e = parsed("x0^1.9966 + 1.9966", NULL, *state);
+    assert_string_equal(expr_print(e, SNIP_PREFIX, NULL, 3, *state), "add,pow,x_0,1.997,2");
+    assert_string_equal(expr_print(e, SNIP_LATEX, NULL, 3, *state), "x_{0}^{1.997} + 2");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         ARENA_TEST(function_forms_read_back),
         ARENA_TEST(prints_read_back_to_the_same_tree),
+        ARENA_TEST(fitted_exponents_never_look_whole),
         ARENA_TEST(c_text_is_c),
         ARENA_TEST(c_text_has_the_same_values),
         cmocka_unit_test(numbers_print_shortest),

@@ -124,7 +124,8 @@ int expr_is_identifier(const char *name);
 /* Writes e as text in `a`; it reads back to the same tree, but for SNIP_C: that is for a compiler,
  * and its values are those of expr_eval wherever these are finite, but for rounding. `names` may be
  * NULL. `digits` is the number of significant digits of constants, 0 for as many as it takes to
- * read back. NULL when memory is out. */
+ * read back; numbers of exponents get more where they would look whole and are not. NULL when
+ * memory is out. */
 char *expr_print(expr e, snip_format format, const expr_names *names, int digits, arena *a);
 
 /* Writes the shortest of 15 to 17 digits that reads back to v, with a point or an exponent (`8.0`,

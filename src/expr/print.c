@@ -52,6 +52,31 @@ static void c_number(double v, int digits, char buf[40])
     }
 }
 
+/* Whether node i belongs to the exponent of some power. */
+static int in_exponent(expr e, size_t i)
+{
+    for (size_t k = 0; k < i; k++)
+        if (e.node[k].op == EXPR_POW && expr_child(e, k, 1) <= i && i < k + e.node[k].len)
+            return 1;
+    return 0;
+}
+
+/* A number in few digits. In an exponent 1.9966 must not become 2, which would be another form: it
+ * gets the digits that tell them apart, or a point where even many do not. */
+static void rounded_text(const printer *p, const expr_node *n, char buf[40])
+{
+    enum { MANY = 6 };
+    int digits = p->digits;
+    snprintf(buf, 40, "%.*g", digits, n->value);
+    if (n->value == floor(n->value) || strpbrk(buf, ".einf") ||
+        !in_exponent(p->e, (size_t)(n - p->e.node)))
+        return;
+    while (!strpbrk(buf, ".e") && digits < MANY)
+        snprintf(buf, 40, "%.*g", ++digits, n->value);
+    if (!strpbrk(buf, ".e"))
+        strcat(buf, ".0");
+}
+
 static void number_text(const printer *p, const expr_node *n, char buf[40])
 {
     if (p->format == SNIP_C)
@@ -59,7 +84,7 @@ static void number_text(const printer *p, const expr_node *n, char buf[40])
     else if (n->integer)
         snprintf(buf, 40, "%.0f", n->value);
     else if (p->digits > 0)
-        snprintf(buf, 40, "%.*g", p->digits, n->value);
+        rounded_text(p, n, buf);
     else
         expr_print_number(buf, n->value);
 }
