@@ -304,6 +304,7 @@ static void planted_errors_are_found(void **state)
         { "3*sqrt(a)*(1 + 0.2*x2^2)", "3.0*log(a)*(1.0 + 0.2*x2^2)", 0 },
         { "2*exp(-0.8*a) + 0.3*x2", "1.0*exp(-1.0*a) + 1.0*d", 0 },
         { "0.5*a^1.37 + 1", "1.0*a^2 + 1.0", 0 }, /* an exponent to be fitted */
+        { "0.5*a^1.37 + 1", "1.0*a^(2/3) + 1.0", 0 },
         { "x2*a + 3", "x2/a + 3.0", 0 },
     };
     static const size_t sizes[] = { 20, 120 };

@@ -193,6 +193,26 @@ static void integral_exponents_are_left_out(void **state)
     }
 }
 
+static void written_roots_are_fixed(void **state)
+{
+    static const struct {
+        const char *text;
+        size_t n;
+    } cases[] = {
+        { "x0^(1/3)", 0 },         { "x0^(-2/3)", 0 },        { "x0^(-(1/2))", 0 },
+        { "2.5*x0^(3/4) + 1", 2 }, { "(x0 + 1)^(1/2)", 1 },   { "x0^(1/3.0)", 1 },
+        { "x0^(1.5/3)", 2 },       { "x0^((1 + 1)/3)", 3 },   { "x0^(x1/3)", 1 },
+        { "(1/3)^x0", 1 },         { "exp(x0/3)*x0^2.1", 2 }, { "(x0^(1/3))^(1/2)", 0 },
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        size_t node[32];
+        expr e = parsed(cases[i].text, NULL, *state);
+        expr_fix_quotients(e);
+        if (expr_constants(e, node) != cases[i].n)
+            fail_msg("%s: %zu constants", cases[i].text, expr_constants(e, node));
+    }
+}
+
 /* Any subset in any order, as the caller likes. */
 static void numbers_are_chosen_by_the_caller(void **state)
 {
@@ -322,6 +342,7 @@ int main(void)
         ARENA_TEST(every_operator_has_its_derivative),
         ARENA_TEST(nested_formulas_have_theirs),
         ARENA_TEST(integral_exponents_are_left_out),
+        ARENA_TEST(written_roots_are_fixed),
         ARENA_TEST(numbers_are_chosen_by_the_caller),
         ARENA_TEST(bad_values_stay_where_they_are),
         ARENA_TEST(long_formulas_have_theirs),

@@ -543,6 +543,25 @@ static void redundant_constants_are_merged(void **state)
     }
 }
 
+/* A root that is written as such stays, and is the same as its function to the model. */
+static void written_roots_stay(void **state)
+{
+    arena *a = *state;
+    regress_problem p = problem_of("2.1*(a + 4)^0.51", ROWS, a);
+    static const char *const texts[] = { "2.0*sqrt(a + 4.1)", "2.0*(a + 4.1)^(1/2)",
+                                         "2.0*(a + 4.1)^0.5" };
+    static const size_t constants[] = { 2, 2, 3 };
+    double similarity[COUNT(texts)];
+    for (size_t i = 0; i < COUNT(texts); i++) {
+        regress_candidate c = { .e = parsed(texts[i], &p.names, a) };
+        const regress_rank_how how = { .refit = 1, .starts = 1 };
+        assert_int_equal(regress_rank(&c, 1, &p, small_model(a), &how, a, NULL), SNIP_OK);
+        assert_int_equal(c.constants, constants[i]);
+        similarity[i] = c.similarity;
+    }
+    assert_true(similarity[0] == similarity[1]);
+}
+
 /* Among many candidates some larger one suits a few noisy rows better than the law that made them;
  * by balance it must not come first. That is what `snip rank` and `snip find --refit` order by. */
 static void noise_buys_no_terms(void **state)
@@ -620,6 +639,7 @@ int main(void)
         ARENA_TEST(what_the_model_cannot_read_has_errors_still),
         ARENA_TEST(many_constants_are_fitted_all_the_same),
         ARENA_TEST(redundant_constants_are_merged),
+        ARENA_TEST(written_roots_stay),
         ARENA_TEST(noise_buys_no_terms),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

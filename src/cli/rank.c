@@ -106,9 +106,10 @@ const cli_command cli_rank_command = {
         "column names, or x0, x1, ... in order. `promise`, if the model has one, is a small "
         "network's guess, before any fit, at how a candidate will rank; only the order counts, and "
         "other given constants give another promise. `front` marks the Pareto front: no simpler "
-        "formula has a lower held-out error. Whole exponents (x^2, x^3.0) are part of the "
-        "form and not refitted; x^2.1 is. No constant is added: sqrt(x) keeps its scale, "
-        "1.0*sqrt(x) is fitted. Tables of fewer than 100 rows are judged by cross-validation. "
+        "formula has a lower held-out error. Whole exponents (x^2, x^3.0) and quotients of whole "
+        "numbers (x^(1/3)) are part of the form and not refitted; x^2.1 is. No constant is added: "
+        "sqrt(x) keeps its scale, 1.0*sqrt(x) is fitted. Tables of fewer than 100 rows are judged "
+        "by cross-validation. "
         "Formulas with as many constants as rows, or more, come last by balance. With --weights "
         "every error is weighted; rows of weight 0 are left out.",
     .examples = "snip rank data.csv formulas.txt\n"

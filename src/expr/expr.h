@@ -94,6 +94,10 @@ expr expr_affine(double shift, double factor, size_t j, arena *a);
 /* Marks all numbers of e as fixed, or as free. */
 void expr_set_fixed(expr e, int fixed);
 
+/* Marks as fixed the numbers of exponents that are quotients of whole numbers, written without a
+ * point: who writes x^(1/3) or x^(-2/3) means just that root, as with sqrt(x). */
+void expr_fix_quotients(expr e);
+
 /* A new tree in `a`: e with its constants gathered, every part as shift + factor * core. The same
  * function up to rounding. A number made of several is free if one of them was. */
 snip_code expr_tidy(expr *out, expr e, arena *a, snip_status *st);

@@ -81,6 +81,24 @@ size_t expr_constants(expr e, size_t *node)
     return count;
 }
 
+void expr_fix_quotients(expr e)
+{
+    for (size_t i = 0; i < e.count; i++) {
+        if (e.node[i].op != EXPR_POW)
+            continue;
+        expr power = expr_subtree(e, expr_child(e, i, 1));
+        int whole = 1, quotient = 0;
+        for (size_t k = 0; k < power.count; k++) {
+            const expr_node *n = &power.node[k];
+            int divides = n->op == EXPR_DIV || n->op == EXPR_INV;
+            quotient |= divides;
+            whole &= divides || n->op == EXPR_NEG || (n->op == EXPR_NUMBER && n->integer);
+        }
+        if (whole && quotient)
+            expr_set_fixed(power, 1);
+    }
+}
+
 static void mark(char *active, expr e, const size_t *node, size_t n)
 {
     memset(active, 0, e.count);

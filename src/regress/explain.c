@@ -102,8 +102,22 @@ static void wrap(list *l, size_t i)
     }
 }
 
+/* What an exponent is if it is part of the form (expr_constants): a whole number, or a quotient of
+ * such; else NaN. */
+static double form_exponent(expr power, arena *tmp)
+{
+    double v;
+    for (size_t k = 0; k < power.count; k++) {
+        const expr_node *n = &power.node[k];
+        int whole = power.count == 1 && n->value == floor(n->value);
+        if (n->op == EXPR_VARIABLE || (n->op == EXPR_NUMBER && !n->fixed && !whole))
+            return NAN;
+    }
+    return expr_eval(power, NULL, 1, &v, tmp) == 1 ? v : NAN;
+}
+
 /* The power that a node raises its first operand to; NaN if it raises none. */
-static double power_of(expr e, size_t i)
+static double power_of(expr e, size_t i, arena *tmp)
 {
     switch (e.node[i].op) {
     case EXPR_VARIABLE:
@@ -116,10 +130,8 @@ static double power_of(expr e, size_t i)
         return 2;
     case EXPR_POW3:
         return 3;
-    case EXPR_POW: {
-        const expr_node *n = &e.node[expr_child(e, i, 1)];
-        return n->op == EXPR_NUMBER && n->value == floor(n->value) ? n->value : NAN;
-    }
+    case EXPR_POW:
+        return form_exponent(expr_subtree(e, expr_child(e, i, 1)), tmp);
     default:
         return NAN;
     }
@@ -130,7 +142,7 @@ static double power_of(expr e, size_t i)
 static void free_exponent(list *l, size_t i)
 {
     const double beside = 1e-6;
-    double power = power_of(l->e, i);
+    double power = power_of(l->e, i, l->a);
     if (isnan(power))
         return;
     expr base = expr_subtree(l->e, l->e.node[i].op == EXPR_VARIABLE ? i : i + 1);
@@ -517,13 +529,13 @@ static int list_added(regress_edit **edit, size_t *count, expr e, expr given,
 }
 
 /* Drops the freed exponents of what is raised to a power already: (x^c)^2 is x^c. */
-static void drop_repeated(regress_edit *edit, size_t *count, expr e)
+static void drop_repeated(regress_edit *edit, size_t *count, expr e, arena *tmp)
 {
     size_t kept = 0;
     for (size_t k = 0; k < *count; k++) {
         size_t i = edit[k].node; /* a first operand stands right behind its operator */
         if (edit[k].kind != REGRESS_FREE || i == 0 || e.node[i].op != EXPR_VARIABLE ||
-            expr_ops[e.node[i - 1].op].arity == 0 || isnan(power_of(e, i - 1)))
+            expr_ops[e.node[i - 1].op].arity == 0 || isnan(power_of(e, i - 1, tmp)))
             edit[kept++] = edit[k];
     }
     *count = kept;
@@ -541,7 +553,7 @@ static int list_edits(regress_explanation *x, expr given, const regress_problem 
     for (size_t i = 0; another && i < x->edits && n == x->edits; i++)
         if (same_structure(x->edit[i].e, other[i].e))
             x->edit[i].given = other[i].e;
-    drop_repeated(x->edit, &x->edits, x->e);
+    drop_repeated(x->edit, &x->edits, x->e, a);
     return n != (size_t)-1 &&
            list_added(&x->edit, &x->edits, x->e, another ? given : (expr){ 0 }, p, a);
 }
@@ -662,7 +674,7 @@ snip_code regress_explain_begin(regress_explanation *out, expr e, const regress_
                                 const model_opened *t, const regress_explain_how *how, arena *a,
                                 snip_status *st)
 {
-    regress_explanation x = { .e = e, .given = e, .whole = { .e = e } };
+    regress_explanation x = { .whole = { .e = e } };
     regress_candidate *whole = &x.whole;
     const regress_rank_how first = { .refit = how->refit || how->list,
                                      .order = REGRESS_BY_LOSS,
@@ -676,6 +688,7 @@ snip_code regress_explain_begin(regress_explanation *out, expr e, const regress_
     snip_code code = regress_rank(whole, 1, p, NULL, &first, a, st);
     if (code != SNIP_OK)
         return code;
+    e = x.given = whole->e; /* its roots fixed */
     x.shown = how->refit ? whole->fitted : e;
     /* Other rows may turn the sign of a term; then the answer's tree is explained. */
     x.e = how->refit && same_structure(whole->trained, whole->fitted) ? whole->trained : x.shown;

@@ -562,12 +562,25 @@ static void mark_front(sort_key *s, size_t n, const regress_problem *p)
     }
 }
 
+/* Roots that are written as such are part of the formulas. Returns 0 when memory is out. */
+static int fix_quotients(regress_candidate *c, size_t n, arena *a)
+{
+    for (size_t i = 0; i < n; i++) {
+        expr *e = &c[i].e;
+        if (!(e->node = arena_copy(a, e->node, e->count * sizeof *e->node)))
+            return 0;
+        expr_fix_quotients(*e);
+    }
+    return 1;
+}
+
 snip_code regress_rank(regress_candidate *c, size_t n, const regress_problem *p,
                        const model_opened *t, const regress_rank_how *how, arena *a,
                        snip_status *st)
 {
     sort_key *s = arena_array(a, n, sizeof *s);
-    snip_code code = s ? judge_all(c, n, p, how, a, st) : status_nomem(st);
+    snip_code code =
+        s && fix_quotients(c, n, a) ? judge_all(c, n, p, how, a, st) : status_nomem(st);
     if (code == SNIP_OK && t)
         code = compare(c, n, p, t, how->threads, a, st);
     for (size_t i = 0; i < n && code == SNIP_OK && how->spell; i++)

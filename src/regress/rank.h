@@ -21,7 +21,8 @@ typedef enum regress_order {
 extern const char *const regress_order_names[REGRESS_ORDERS + 1];
 
 typedef struct regress_candidate {
-    expr e;                /* as given, in the user's inputs */
+    expr e;                /* as given, in the user's inputs; regress_rank fixes its roots
+                            * (expr_fix_quotients) */
     const char *text;      /* the caller's own, for messages and output; may be NULL */
     size_t place;          /* the caller's own: where it stood */
     const char *name;      /* of the law that it is; NULL: it is none of the list */
