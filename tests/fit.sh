@@ -47,6 +47,9 @@ says 0 '^>.*[ *]m\*v\^2' equal.csv "${quick[@]}"
 grep -qE 'm2|seven' out && bad "columns that say nothing are used: $(cat out)" || good
 echo '3 + seven*m2*v' >guess
 says 0 '^>.*[ *]m\*v\^2' equal.csv --guess guess "${quick[@]}"
+printf '%s\n' u,v 15,30.0 18,22.5 20,20.0 25,16.7 30,15.0 40,13.3 50,12.5 60,12.0 80,11.4 100,11.1 >lens.csv
+echo '1/(0.1 - 1/u)' >guess
+says 0 '^> +5 .* 1/\(0\.1 - 1/u\)$' lens.csv --guess guess "${quick[@]}" # no sign too many
 awk -F, 'BEGIN { OFS = "," } { print (NR > 1 ? 7 : "seven"), (NR > 1 ? 8 : "eight"), $3 }' law.csv >flat.csv
 says 0 '^> +1 ' flat.csv "${quick[@]}"
 table wide.csv "$(seq -s, -f 'c%g' 60),y" 150 's = ""; for (j = 1; j <= 60; j++) {

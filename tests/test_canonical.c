@@ -528,6 +528,14 @@ static void forms_are_written_in_the_dialect_of_the_formula(void **state)
         { "4*x1^1.5*x0^0.5", "mul,4,mul,pow,x_0,0.5,pow,x_1,1.5", NULL },
         { "x0/2 - 7", "sub,mul,0.5,x_0,7", "x_0" },
         { "-x0/x1", "neg,div,x_0,x_1", "div,x_0,x_1" },
+        /* differences are turned, where that saves a sign */
+        { "-(1/(1/x0 - 0.1))", "inv,sub,0.1,inv,x_0", "inv,sub,inv,x_0,0.1" },
+        { "1/(0.1 - 1/x0)", "mul,-1.0,inv,add,-0.1,inv,x_0", "inv,add,-0.1,inv,x_0" },
+        { "-(x0/(x0 - x1))", "div,x_0,sub,x_1,x_0", NULL },
+        { "-(x0/(2.5 - x1)^3)", "div,x_0,pow3,sub,x_1,2.5", NULL },
+        { "-(x0/(2.5 - x1)^2)", "neg,div,x_0,pow2,sub,x_1,2.5", NULL },
+        { "-(x0 - x1)", "sub,x_1,x_0", NULL },
+        { "-(-x0 - (x1 - x2))", "sub,add,x_0,x_1,x_2", NULL },
         { "log10(x0)", NULL, "log,x_0" },
     };
     arena *a = *state;

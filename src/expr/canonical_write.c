@@ -320,6 +320,46 @@ static void locate(expr_form *out, const writer *w, const part *parts, size_t n,
     }
 }
 
+/* The difference that turns the sign of the product at i when its operands change places, or
+ * e.count. */
+static size_t difference_in(expr e, size_t i)
+{
+    switch (e.node[i].op) {
+    case EXPR_SUB:
+        return i;
+    case EXPR_INV:
+    case EXPR_POW3:
+        return difference_in(e, i + 1);
+    case EXPR_MUL:
+    case EXPR_DIV: {
+        size_t first = difference_in(e, i + 1);
+        return first < e.count ? first : difference_in(e, expr_child(e, i, 1));
+    }
+    default:
+        return e.count;
+    }
+}
+
+/* -(a/(b - c)) as a/(c - b): the same to the bit, and a node less. Changes e. Returns 0 when memory
+ * is out. */
+static int turn_differences(expr *e, arena *a)
+{
+    for (size_t i = 0; i < e->count; i++) {
+        size_t at = e->node[i].op == EXPR_NEG ? difference_in(*e, i + 1) : e->count;
+        if (at == e->count)
+            continue;
+        expr left = expr_subtree(*e, at + 1), right = expr_subtree(*e, expr_child(*e, at, 1));
+        expr_node *node = arena_copy(a, left.node, left.count * sizeof *node);
+        if (!node)
+            return 0;
+        memmove(left.node, right.node, right.count * sizeof *node);
+        memcpy(left.node + right.count, node, left.count * sizeof *node);
+        memmove(e->node + i, e->node + i + 1, (--e->count - i) * sizeof *node);
+        expr_measure(*e);
+    }
+    return 1;
+}
+
 snip_code canon_write(expr_form *out, const canon *c, const part *whole, const part *parts,
                       size_t n, arena *a, snip_status *st)
 {
@@ -359,5 +399,7 @@ snip_code canon_write(expr_form *out, const canon *c, const part *whole, const p
         locate(out, &w, parts, n, place);
         code = expr_pool_flatten(&out->e, &w.pool, root, a, st);
     }
+    if (code == SNIP_OK && c->user && !turn_differences(&out->e, a))
+        code = status_nomem(st);
     return code;
 }
