@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/numbers.h"
+#include "base/rng.h"
 #include "regress/constants.h"
 #include "regress/evidence.h"
 #include "regress/rank.h"
@@ -543,6 +544,35 @@ static void redundant_constants_are_merged(void **state)
     }
 }
 
+/* Without a model there may be more inputs than a regress_inputs holds. A structure that loses one
+ * is not taken, however far behind the others it stands. */
+static void many_inputs_need_no_model(void **state)
+{
+    enum { INPUTS = 40, LENGTH = 30 };
+    arena *a = *state;
+    double values[INPUTS][LENGTH];
+    const double *x[INPUTS];
+    const char *name[INPUTS];
+    rng r;
+    rng_init(&r, 4, RNG_BENCH, 0);
+    for (size_t j = 0; j < INPUTS; j++) {
+        char text[8];
+        int length = snprintf(text, sizeof text, "x%zu", j);
+        name[j] = arena_text(a, text, (size_t)length);
+        x[j] = values[j];
+        rng_fill_uniform(&r, values[j], LENGTH);
+    }
+    const regress_table t = { INPUTS, LENGTH, name, x, values[1] };
+    regress_problem p;
+    assert_int_equal(regress_problem_make(&p, &t, 0, a, NULL), SNIP_OK);
+    regress_candidate c[] = { { .e = parsed("2.0*(1.5*x0) + x32 - x32", NULL, a) },
+                              { .e = parsed("2.0*(1.5*x0) + x39", NULL, a), .place = 1 } };
+    const regress_rank_how how = { .refit = 1, .starts = 1 };
+    assert_int_equal(regress_rank(c, COUNT(c), &p, NULL, &how, a, NULL), SNIP_OK);
+    for (size_t i = 0; i < COUNT(c); i++)
+        assert_int_equal(c[i].constants, c[i].place == 0 ? 2 : 1);
+}
+
 /* A root that is written as such stays, and is the same as its function to the model. */
 static void written_roots_stay(void **state)
 {
@@ -639,6 +669,7 @@ int main(void)
         ARENA_TEST(what_the_model_cannot_read_has_errors_still),
         ARENA_TEST(many_constants_are_fitted_all_the_same),
         ARENA_TEST(redundant_constants_are_merged),
+        ARENA_TEST(many_inputs_need_no_model),
         ARENA_TEST(written_roots_stay),
         ARENA_TEST(noise_buys_no_terms),
     };

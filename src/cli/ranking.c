@@ -227,14 +227,6 @@ static const char *c_name(const regress_problem *p, size_t j, arena *a)
     return s ? s : "";
 }
 
-static int uses(expr e, size_t j)
-{
-    for (size_t i = 0; i < e.count; i++)
-        if (e.node[i].op == EXPR_VARIABLE && e.node[i].var == j)
-            return 1;
-    return 0;
-}
-
 static void as_c(FILE *f, const regress_candidate *c, size_t n, const cli_task *task)
 {
     fputs("#include <math.h>\n", f);
@@ -247,7 +239,7 @@ static void as_c(FILE *f, const regress_candidate *c, size_t n, const cli_task *
             fprintf(f, "%sdouble %s", j ? ", " : "", c_name(&task->p, j, task->a));
         fputs(")\n{\n", f);
         for (size_t j = 0; j < task->p.dim; j++)
-            if (!uses(c[i].fitted, j))
+            if (!expr_uses(c[i].fitted, j))
                 fprintf(f, "    (void)%s;\n", c_name(&task->p, j, task->a));
         fprintf(f, "    return %s;\n}\n", formula(&c[i], SNIP_C, &task->p.names, 0, task->a));
     }

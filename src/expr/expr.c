@@ -24,6 +24,14 @@ size_t expr_inputs(expr e)
     return inputs;
 }
 
+int expr_uses(expr e, size_t var)
+{
+    for (size_t i = 0; i < e.count; i++)
+        if (e.node[i].op == EXPR_VARIABLE && e.node[i].var == var)
+            return 1;
+    return 0;
+}
+
 int expr_depth(expr e)
 {
     int deepest = 0;

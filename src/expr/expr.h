@@ -55,6 +55,9 @@ size_t expr_child(expr e, size_t i, int slot);
 /* One more than the largest variable index, 0 if there are no variables. */
 size_t expr_inputs(expr e);
 
+/* Whether variable `var` occurs in e. */
+int expr_uses(expr e, size_t var);
+
 /* Edges on the longest path from the root. */
 int expr_depth(expr e);
 

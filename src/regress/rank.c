@@ -281,11 +281,20 @@ snip_code regress_canonical(expr *out, size_t *constants, expr e, arena *a, snip
     return count_constants(constants, *out, a) ? SNIP_OK : status_nomem(st);
 }
 
+/* Whether the form has all inputs that e has; it has no others. */
+static int same_inputs(expr form, expr e)
+{
+    for (size_t i = 0; i < e.count; i++)
+        if (e.node[i].op == EXPR_VARIABLE && !expr_uses(form, e.node[i].var))
+            return 0;
+    return 1;
+}
+
 /* The structure to fit: e's own, or its canonical one if that has fewer constants. With one too
  * many the minimum is a valley, in which constants run away. Terms that are equal only as they were
  * given, like two decays that begin at the same rate, must not be joined: so the constants must be
  * as many for other values. */
-static snip_code structure(expr *out, expr e, const regress_problem *p, arena *a, snip_status *st)
+static snip_code structure(expr *out, expr e, arena *a, snip_status *st)
 {
     size_t own, fewer, others;
     expr form, other;
@@ -295,7 +304,7 @@ static snip_code structure(expr *out, expr e, const regress_problem *p, arena *a
     if (own < 2 || own > REGRESS_FIT_CONSTANTS_MAX || has_zero(e))
         return SNIP_OK;
     snip_code code = regress_canonical(&form, &fewer, e, a, st);
-    if (code != SNIP_OK || fewer >= own || regress_inputs_of(form, p) != regress_inputs_of(e, p))
+    if (code != SNIP_OK || fewer >= own || !same_inputs(form, e))
         return code;
     if (!(other = generic(e, a)).node)
         return status_nomem(st);
@@ -372,7 +381,7 @@ static snip_code judge(regress_candidate *c, const regress_problem *p, const reg
     c->errors = c->given;
     if (how->refit) {
         expr e;
-        snip_code code = structure(&e, c->e, p, keep, st);
+        snip_code code = structure(&e, c->e, keep, st);
         if (code == SNIP_OK)
             code = refit(c, e, p, how, keep, st);
         /* Where rounding made another function of it, the given structure stays. */

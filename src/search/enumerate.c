@@ -672,9 +672,8 @@ static void choose_columns(work *w)
         if (v->depth > 0)
             continue;
         for (size_t k = 0; k < count; k++) /* a formula of the front vouches for its inputs */
-            for (size_t i = 0; i < front[k].e.count; i++)
-                if (front[k].e.node[i].op == EXPR_VARIABLE && front[k].e.node[i].var == j)
-                    loss[j] = fmin(loss[j], front[k].loss[0]);
+            if (expr_uses(front[k].e, j))
+                loss[j] = fmin(loss[j], front[k].loss[0]);
     }
     for (w->columns = 0; w->columns < dim && w->columns < COLUMNS_MAX; w->columns++) {
         size_t best = SIZE_MAX;
