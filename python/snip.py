@@ -746,6 +746,48 @@ def _one(formula, names, what):
     return formulas[0]
 
 
+def _other(names, place):
+    """A name that is not among these: it is longer than they are."""
+    return "_" * max(map(len, names), default=1) + str(place)
+
+
+def _uses(formula, names):
+    """The places of the variables that a formula uses: without their names it cannot be bound."""
+    places = []
+    for j in range(formula.inputs):
+        try:
+            formula._bound(names[:j] + [_other(names, j)] + names[j + 1:]).close()
+        except Error:
+            places.append(j)
+    return places
+
+
+def _narrowed(model, data, formulas):
+    """Of a table with more columns than the model reads, those that the formulas use, the same
+    formulas of those columns alone, and what makes a formula of them one of all columns. Else what
+    was given."""
+    inputs = data.x.shape[1]
+    if inputs <= model.inputs:
+        return data, formulas, lambda f: f
+    own = []  # names for the variables of each, its own or x0, x1, ...
+    used = set()
+    for i, f in enumerate(formulas):
+        if f.inputs > inputs:
+            raise Error(f"formula {i} needs {f.inputs} inputs, the table has {inputs}",
+                        "FORMAT", i)
+        names = list(f.names or [f"x{j}" for j in range(f.inputs)])[:f.inputs]
+        used.update(_uses(f, names))
+        own.append(names)
+    used = sorted(used) or [0]
+    if len(used) > model.inputs:
+        raise Error(f"the formulas use {len(used)} inputs, the model reads 1 to {model.inputs}",
+                    "UNSUPPORTED")
+    all_names = data.names or [f"x{j}" for j in range(inputs)]
+    few = _Data(data.x[:, used], data.y, [all_names[j] for j in used], data.c.seed)
+    return few, [f._bound([names[j] if j < len(names) else _other(names, j) for j in used])
+                 for f, names in zip(formulas, own)], lambda f: f._bound(all_names)
+
+
 def _view(view):
     if view not in ("exact", "form"):
         raise Error(f"view is exact or form, not {view!r}")
@@ -848,7 +890,8 @@ class Model(_Owned):
         quarter of the rows, chosen by seed, is held out and judges constants of the others; those
         of the formulas returned come from all rows. order is balance (loss and size), loss (held
         out) or similarity. weight has a number per row, 0 or more, of which only the ratios count:
-        losses and fits are weighted, rows of weight 0 left out.
+        losses and fits are weighted, rows of weight 0 left out. If X has more columns than the
+        model reads, those that the formulas use are taken.
         """
         data = _Data(X, y, names, seed)
         options = _options(refit, order, starts, threads, _weights(weight, data.y.size, "weight"))
@@ -856,10 +899,12 @@ class Model(_Owned):
 
     def _rank(self, data, formulas, options):
         """Ranks Formulas whose variables are the table's columns by place."""
+        few, formulas, widened = _narrowed(self, data, formulas)
         ranking = _Ranking()
-        _call("rank", ctypes.byref(ranking._pointer), self, ctypes.byref(data.c),
+        _call("rank", ctypes.byref(ranking._pointer), self, ctypes.byref(few.c),
               formulas, len(formulas), ctypes.byref(options))
-        return ranking.list(data.names)
+        return [dataclasses.replace(r, formula=widened(r.formula))
+                for r in ranking.list(few.names)]
 
 
 class Index(_Owned):
@@ -929,7 +974,8 @@ class _Explained(_Owned):
 
 
 def explain(model, X, y, formula, names=None, edits=10, refit=True, starts=4, seed=0, threads=0):
-    """Which part of a formula is wrong? The gain in similarity that single edits would bring.
+    """Which part of a formula is wrong? The gain in similarity that single edits would bring. If X
+    has more columns than the model reads, those that the formula uses are taken.
 
         >>> x = snip.explain(model, X, y, "2*x0 + x1")
         >>> for word, gain in zip(x.formula.prefix().split(","), x.gains):
@@ -939,17 +985,18 @@ def explain(model, X, y, formula, names=None, edits=10, refit=True, starts=4, se
     data = _Data(X, y, names, seed)
     options = _options(refit, ORDERS[0], starts, threads)
     one = _one(formula, data.names, "explained")
+    data, (one,), widened = _narrowed(_model(model), data, [one])
     found = _Explained()
-    _call("explain", ctypes.byref(found._pointer), _model(model), ctypes.byref(data.c),
+    _call("explain", ctypes.byref(found._pointer), model, ctypes.byref(data.c),
           one, _count(edits, "edits"), ctypes.byref(options))
-    f = Formula._of(_ask("explanation_formula", found), data.names, found)
+    f = widened(Formula._of(_ask("explanation_formula", found), data.names, found))
     gains = np.array([_ask("explanation_gain", found, i) for i in range(f.nodes)])
     best = []
     for i in range(_ask("explanation_count", found)):
         e = _ask("explanation_at", found, i).contents
         best.append(Edit(e.node, e.text.decode("utf-8", "replace"),
-                         Formula._of(e.formula, data.names, found), e.gain, e.r2_train, e.r2_val,
-                         e.refitted_r2_train, e.refitted_r2_val))
+                         widened(Formula._of(e.formula, data.names, found)), e.gain, e.r2_train,
+                         e.r2_val, e.refitted_r2_train, e.refitted_r2_val))
     return Explanation(f, _ask("explanation_similarity", found), gains, best)
 
 
@@ -1096,35 +1143,6 @@ def _not_fitted(message):
     if theirs is None:
         return NotFittedError(message)
     return type("NotFittedError", (NotFittedError, theirs), {"__module__": __name__})(message)
-
-
-def _other(names, place):
-    """A name that is not among these: it is longer than they are."""
-    return "_" * max(map(len, names), default=1) + str(place)
-
-
-def _uses(formula, names):
-    """The places of the variables that a formula uses: without their names it cannot be bound."""
-    places = []
-    for j in range(formula.inputs):
-        try:
-            formula._bound(names[:j] + [_other(names, j)] + names[j + 1:]).close()
-        except Error:
-            places.append(j)
-    return places
-
-
-def _narrowed(formulas):
-    """The places of all columns that formulas use, and the same formulas of those columns alone."""
-    own = []  # names for the variables of each, its own or x0, x1, ...
-    used = set()
-    for f in formulas:
-        names = list(f.names or [f"x{j}" for j in range(f.inputs)])[:f.inputs]
-        used.update(_uses(f, names))
-        own.append(names)
-    used = sorted(used) or [0]
-    return used, [f._bound([names[j] if j < len(names) else _other(names, j) for j in used])
-                  for f, names in zip(formulas, own)]
 
 
 class _Estimator:
@@ -1308,22 +1326,12 @@ class Ranker(_Estimator):
         return self
 
     def _ranking(self, model, x, y, columns, formulas, options):
-        """Ranks formulas of all columns, and leaves out columns where there are too many."""
-        inputs = x.shape[1]
+        """Ranks formulas of all columns."""
         for i, f in enumerate(formulas):
-            if f.inputs > inputs:
-                raise Error(f"formula {i} needs {f.inputs} inputs, X has n_features={inputs}",
+            if f.inputs > x.shape[1]:
+                raise Error(f"formula {i} needs {f.inputs} inputs, X has n_features={x.shape[1]}",
                             "FORMAT", i)
-        if inputs <= model.inputs:
-            return model._rank(_Data(x, y, columns, self.seed), formulas, options)
-        used, formulas = _narrowed(formulas)
-        if len(used) > model.inputs:
-            raise Error(f"the formulas use {len(used)} inputs, the model reads 1 to {model.inputs}",
-                        "UNSUPPORTED")
-        all_names = columns or [f"x{j}" for j in range(inputs)]
-        data = _Data(x[:, used], y, [all_names[j] for j in used], self.seed)
-        return [dataclasses.replace(r, formula=r.formula._bound(all_names))
-                for r in model._rank(data, formulas, options)]
+        return model._rank(_Data(x, y, columns, self.seed), formulas, options)
 
 
 @dataclasses.dataclass(frozen=True)

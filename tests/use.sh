@@ -93,6 +93,31 @@ for c in o["candidates"]:
         assert abs(c["r2_train"] - (1 - loss/np.var(y))) < 1e-9*max(1, abs(c["r2_train"]))
     assert (c["similarity"] is None) == ("no_similarity" in c)
 PY
+# Of a table with more inputs than the model reads, those that the formulas use are taken.
+awk 'BEGIN { for (j = 0; j < 12; j++) printf "c%d,", j; print "y"; srand(1)
+    for (i = 0; i < 20; i++) { for (j = 0; j < 12; j++) printf "%g,", rand(); print rand() } }' >wide.csv
+some=(--formula '1.0*c3*c7 + 1.0*c11' --formula '2.5*c7')
+runs rank wide.csv --columns c3,c7,c11 "${some[@]}" --json
+mv out named
+runs rank wide.csv "${some[@]}" --json -q
+same "rank takes other inputs than those of the formulas" named out
+"$snip" rank wide.csv "${some[@]}" 2>&1 >out | grep -q 'has 12 inputs, the model reads 10; taken: c3, c7, c11$' && good ||
+    bad "rank does not say which inputs it takes"
+runs rank wide.csv --formula 2.5 -q
+runs explain wide.csv '1.0*c3 + 1.0*c11' --columns c3,c11 --json
+mv out named
+runs explain wide.csv '1.0*c3 + 1.0*c11' --json -q
+same "explain takes other inputs than those of the formula" named out
+all=$(seq -s+ -f '1.0*c%g' 0 11)
+runs rank wide.csv --formula "$all" --formula c3*c4 --by loss --json -q
+checks "errors without the model" <<'PY'
+import json
+o = json.load(open("out"))
+assert o["model"] is None and o["inputs"] == 12
+assert all(c["similarity"] is None and c["loss_val"] > 0 for c in o["candidates"])
+PY
+"$snip" rank wide.csv --formula "$all" 2>&1 >out | grep -q 'use 12 inputs, the model reads 10: no similarities' && good ||
+    bad "rank does not say why there are no similarities"
 # With weights: the rows of another law, of weight 0, have no part in anything.
 awk -F, -v OFS=, 'NR == 1 { print $0, "n" } NR > 1 { print $1, $2, $3, $4, 2; print $1, $2, $3, 1e3*$4, 0 }' t.csv >weighed.csv
 runs rank t.csv --formula '1*sin(a) + 1' --formula '1.0*b' --seed 3 --json
@@ -371,8 +396,6 @@ awk 'BEGIN { for (i = 0; i < 9; i++) print i ",1e308" (i % 2 ? "" : "1") }' >too
 awk 'BEGIN { for (i = 0; i < 9; i++) print i "," (i % 2 ? "1" : "-1") "e308" }' >large.csv
 awk 'BEGIN { for (i = 0; i < 9; i++) print i "," i*i "e-300" }' >small.csv
 printf '1,2\n2,1e999\n3,4\n4,5\n' >inf.csv
-awk 'BEGIN { for (j = 0; j < 12; j++) printf "c%d,", j; print "y"; srand(1)
-    for (i = 0; i < 20; i++) { for (j = 0; j < 12; j++) printf "%g,", rand(); print rand() } }' >wide.csv
 head -c 5000 /dev/urandom >garbage
 printf '\0\1\2' >>garbage
 printf '#\n\n  \n' >comments.txt
@@ -401,7 +424,7 @@ refuses 2 '--threads wants a whole number' rank t.csv formulas.txt --threads man
 refuses 2 '--out needs a value' rank t.csv formulas.txt --out
 refuses 1 'empty.txt: the table is empty' rank empty.txt formulas.txt --out left
 refuses 1 'has one column' rank column.csv formulas.txt --out left
-refuses 1 'the table has 1 row; at least 4 are needed' rank row.csv formulas.txt --out left
+refuses 1 'the table has 1 row; at least 4 are needed' rank row.csv --formula a --out left
 refuses 1 'the table has no rows' rank head.csv formulas.txt
 refuses 1 "two columns are called 'a'" rank twice.csv formulas.txt
 refuses 1 "line 5, column 'speed .m/s.': not a finite number" rank holes.csv formulas.txt --out left
@@ -410,7 +433,6 @@ refuses 1 "no input called 'z'" rank t.csv formulas.txt --columns a,z
 refuses 1 "'y' is the target" rank t.csv formulas.txt --columns a,y
 refuses 1 "no input called ''" rank t.csv formulas.txt --columns ''
 refuses 1 "'a' is named twice" rank t.csv formulas.txt --columns a,b,a
-refuses 1 'has 12 inputs, the model reads 10; choose with --columns' rank wide.csv formulas.txt
 refuses 1 'the target is the same in all rows' rank constant.csv --formula x0
 refuses 1 'not a finite number' rank toolarge.csv --formula x0
 refuses 1 'take another unit' rank large.csv --formula x0
@@ -481,7 +503,7 @@ refuses 1 'zero byte' explain t.csv @garbage
 refuses 1 'is a directory' explain t.csv @folder
 refuses 1 'zero byte' explain garbage a
 refuses 1 'the same in all rows' explain constant.csv x0
-refuses 1 'has 12 inputs' explain wide.csv c0
+refuses 1 'the formula uses 12 inputs, the model reads 10' explain wide.csv "$all"
 refuses 1 'cannot write: No such file' explain t.csv a --svg no/such/folder/file
 refuses 1 'folder: cannot write: Is a directory' explain t.csv a --svg folder
 refuses 1 'garbage' explain t.csv a --model garbage

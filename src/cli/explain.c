@@ -184,6 +184,26 @@ static int write_svg(const cli_command *self, const char *path, const regress_ex
                 : cli_fail(self, CLI_FAILED, "%s: cannot write: %s", path, strerror(errno));
 }
 
+/* Opens the model, reads table and formula, and makes the problem. Prints what is wrong and returns
+ * 0 on failure. */
+static int open_task(const cli_command *self, cli_task *task, expr *e, char **argv)
+{
+    if (!cli_task_start(self, task) || !cli_task_read(self, task, argv[0]))
+        return 0;
+    const expr_names names = cli_task_names(task);
+    if (!cli_formula(self, e, argv[1], &names, task->a))
+        return 0;
+    if (expr_inputs(*e) > names.count)
+        return cli_fail(self, 0, "the formula uses x%zu, the table has %zu inputs",
+                        expr_inputs(*e) - 1, names.count);
+    if (!cli_task_narrow(self, task, e, 1))
+        return 0;
+    if (!cli_task_fits(task))
+        return cli_fail(self, 0, "the formula uses %zu inputs, the model reads %d", task->data.dim,
+                        task->t->m->config.dims);
+    return cli_task_problem(self, task);
+}
+
 static int command(const cli_command *self, int argc, char **argv)
 {
     int code, json = 0, as_given = 0, colours = 0;
@@ -218,14 +238,8 @@ static int command(const cli_command *self, int argc, char **argv)
     snip_status st;
     regress_explanation x;
     code = CLI_FAILED;
-    if (!cli_task_open(self, &task, argv[0]) ||
-        !cli_formula(self, &e, argv[1], &task.p.names, task.a))
+    if (!open_task(self, &task, &e, argv))
         goto done;
-    if (expr_inputs(e) > task.p.dim) {
-        cli_fail(self, CLI_FAILED, "the formula uses x%zu, the table has %zu input%s",
-                 expr_inputs(e) - 1, task.p.dim, text_plural(task.p.dim));
-        goto done;
-    }
     const uint64_t some = tried ? tried : 40;
     const regress_explain_how how = { .refit = !as_given,
                                       .list = (size_t)(some > top ? some : top),
@@ -264,7 +278,8 @@ const cli_command cli_explain_command = {
              "whole, are tried, too; they have no gain. In short formulas, pairs of parts are "
              "edited too if no single edit explains the table. Constants printed come from all "
              "rows; rows held out only judge. With --weights every error is weighted; rows of "
-             "weight 0 are left out.",
+             "weight 0 are left out. Of a table with more inputs than the model reads, those that "
+             "the formula uses are taken.",
     .examples = "snip explain data.csv 'a*cos(b) + 1.5'\n"
                 "snip explain data.csv @formula.txt --svg formula.svg\n"
                 "snip explain data.csv '2.5*a/b^2' --weights w\n",

@@ -12,10 +12,11 @@
 static regress_candidate *candidates(const cli_command *self, size_t *count, cli_task *task,
                                      const char *path, const cli_list *given, int skip)
 {
+    const expr_names names = cli_task_names(task);
     regress_formula *line = NULL;
     size_t n = 0;
     if (path) {
-        n = cli_lines(self, &line, path, &task->p.names, skip, task->quiet, task->a);
+        n = cli_lines(self, &line, path, &names, skip, task->quiet, task->a);
         if (n == (size_t)-1)
             return NULL;
     }
@@ -25,7 +26,7 @@ static regress_candidate *candidates(const cli_command *self, size_t *count, cli
         return NULL;
     }
     for (size_t i = 0; i < given->count; i++) {
-        if (!cli_formula(self, &c[i].e, given->value[i], &task->p.names, task->a))
+        if (!cli_formula(self, &c[i].e, given->value[i], &names, task->a))
             return NULL;
         c[i].text = given->value[i];
     }
@@ -36,13 +37,36 @@ static regress_candidate *candidates(const cli_command *self, size_t *count, cli
     *count = n + given->count;
     for (size_t i = 0; i < *count; i++) {
         c[i].place = i + 1;
-        if (expr_inputs(c[i].e) > task->p.dim) {
+        if (expr_inputs(c[i].e) > names.count) {
             cli_fail(self, CLI_FAILED, "formula %zu uses x%zu, the table has %zu input%s", i + 1,
-                     expr_inputs(c[i].e) - 1, task->p.dim, text_plural(task->p.dim));
+                     expr_inputs(c[i].e) - 1, names.count, text_plural(names.count));
             return NULL;
         }
     }
     return c;
+}
+
+/* The problem, of the inputs that the candidates use where there are more than the model reads. If
+ * they use too many themselves, it is judged without the model. */
+static int make_problem(const cli_command *self, cli_task *task, const regress_candidate *c,
+                        size_t n)
+{
+    expr *e = arena_array(task->a, n + 1, sizeof *e);
+    if (!e)
+        return cli_fail(self, 0, "out of memory");
+    for (size_t i = 0; i < n; i++)
+        e[i] = c[i].e;
+    if (!cli_task_narrow(self, task, e, n))
+        return 0;
+    if (!cli_task_fits(task)) {
+        if (!task->quiet)
+            fprintf(stderr,
+                    "snip %s: the formulas use %zu inputs, the model reads %d: no similarities\n",
+                    self->name, task->data.dim, task->t->m->config.dims);
+        model_close(task->t);
+        task->t = NULL;
+    }
+    return cli_task_problem(self, task);
 }
 
 static int command(const cli_command *self, int argc, char **argv)
@@ -78,15 +102,16 @@ static int command(const cli_command *self, int argc, char **argv)
     snip_status st;
     size_t count = 0;
     code = CLI_FAILED;
-    if (cli_task_open(self, &task, argv[0])) {
+    regress_candidate *c = NULL;
+    if (cli_task_start(self, &task) && cli_task_read(self, &task, argv[0]))
+        c = candidates(self, &count, &task, n == 2 ? argv[1] : NULL, &given, skip);
+    if (c && make_problem(self, &task, c, count)) {
         how.refit = !as_given;
         how.starts = (int)show.starts;
         how.threads = task.cores;
-        regress_candidate *c =
-            candidates(self, &count, &task, n == 2 ? argv[1] : NULL, &given, skip);
-        if (c && regress_rank(c, count, &task.p, task.t, &how, task.a, &st) != SNIP_OK)
+        if (regress_rank(c, count, &task.p, task.t, &how, task.a, &st) != SNIP_OK)
             cli_fail_status(self, &st);
-        else if (c)
+        else
             code = cli_ranking_print(self, &show, c, count, &task);
     }
     cli_task_close(&task);
@@ -111,7 +136,9 @@ const cli_command cli_rank_command = {
         "sqrt(x) keeps its scale, 1.0*sqrt(x) is fitted. Tables of fewer than 100 rows are judged "
         "by cross-validation. "
         "Formulas with as many constants as rows, or more, come last by balance. With --weights "
-        "every error is weighted; rows of weight 0 are left out.",
+        "every error is weighted; rows of weight 0 are left out. Of a table with more inputs than "
+        "the model reads, those that the formulas use are taken; if they use more, there are no "
+        "similarities.",
     .examples = "snip rank data.csv formulas.txt\n"
                 "snip rank data.csv --formula 'a*sin(b)' --formula 'a*b + 1.5'\n"
                 "snip rank data.csv hall_of_fame.csv --format csv --out ranked.csv\n"

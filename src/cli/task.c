@@ -41,12 +41,13 @@ int cli_task_open(const cli_command *self, cli_task *task, const char *path)
     return cli_task_start(self, task) && cli_task_table(self, task, path);
 }
 
-int cli_task_table(const cli_command *self, cli_task *task, const char *path)
+int cli_task_read(const cli_command *self, cli_task *task, const char *path)
 {
     snip_status st;
     table t;
     const char **names;
     const double **x;
+    task->path = path;
     task->table.need_target = 1;
     task->table.hints = &cli_table_hints;
     if (table_read(&t, path, &task->table, task->a, &st) != SNIP_OK)
@@ -56,18 +57,81 @@ int cli_task_table(const cli_command *self, cli_task *task, const char *path)
                         t.columns == 1 ? "one column" : "target and weights only");
     if (!table_inputs(&t, &names, &x, task->a))
         return cli_fail(self, 0, "out of memory");
-    if (task->t && t.inputs > (size_t)task->t->m->config.dims)
-        return cli_fail(self, 0, "%s: has %zu inputs, the model reads %d; choose with --columns",
-                        path, t.inputs, task->t->m->config.dims);
     if (!task->quiet)
         cli_table_notes(self, &t, &task->table, task->a);
-    const regress_table data = { t.inputs, t.rows, names, x, t.column[t.target] };
-    const double *weight = t.weights == TABLE_NO_TARGET ? NULL : t.column[t.weights];
-    snip_code code =
-        weight ? regress_problem_weighted(&task->p, &data, weight, task->seed, task->a, &st)
-               : regress_problem_make(&task->p, &data, task->seed, task->a, &st);
+    task->data = (regress_table){ t.inputs, t.rows, names, x, t.column[t.target] };
+    task->weight = t.weights == TABLE_NO_TARGET ? NULL : t.column[t.weights];
+    return 1;
+}
+
+expr_names cli_task_names(const cli_task *task)
+{
+    return (expr_names){ task->data.names, task->data.dim };
+}
+
+int cli_task_fits(const cli_task *task)
+{
+    return !task->t || task->data.dim <= (size_t)task->t->m->config.dims;
+}
+
+/* Says which of `all` inputs are taken. */
+static void note_taken(const cli_command *self, const cli_task *task, size_t all)
+{
+    text list = { .a = task->a };
+    for (size_t j = 0; j < task->data.dim; j++)
+        text_add(&list, "%s%s", j ? ", " : "", task->data.names[j]);
+    const char *names = text_end(&list);
+    fprintf(stderr, "snip %s: %s: has %zu inputs, the model reads %d; taken: %s\n", self->name,
+            task->path, all, task->t->m->config.dims, names ? names : "");
+}
+
+int cli_task_narrow(const cli_command *self, cli_task *task, const expr *e, size_t n)
+{
+    const regress_table all = task->data;
+    const char **names = arena_array(task->a, all.dim, sizeof *names);
+    const double **x = arena_array(task->a, all.dim, sizeof *x);
+    uint16_t *place = arena_array(task->a, all.dim, sizeof *place);
+    size_t used = 0;
+    if (cli_task_fits(task))
+        return 1;
+    if (!names || !x || !place)
+        return cli_fail(self, 0, "out of memory");
+    for (size_t j = 0; j < all.dim; j++) {
+        int wanted = 0;
+        for (size_t i = 0; i < n && !wanted; i++)
+            wanted = expr_uses(e[i], j);
+        if (!wanted)
+            continue;
+        place[j] = (uint16_t)used;
+        names[used] = all.names[j];
+        x[used++] = all.x[j];
+    }
+    for (size_t i = 0; i < n; i++)
+        for (size_t k = 0; k < e[i].count; k++)
+            if (e[i].node[k].op == EXPR_VARIABLE)
+                e[i].node[k].var = place[e[i].node[k].var];
+    if (used > 0) {
+        task->data.names = names;
+        task->data.x = x;
+    }
+    task->data.dim = used > 0 ? used : 1; /* there is no table without an input */
+    if (!task->quiet && cli_task_fits(task))
+        note_taken(self, task, all.dim);
+    return 1;
+}
+
+int cli_task_problem(const cli_command *self, cli_task *task)
+{
+    snip_status st;
+    if (!cli_task_fits(task))
+        return cli_fail(self, 0, "%s: has %zu inputs, the model reads %d; choose with --columns",
+                        task->path, task->data.dim, task->t->m->config.dims);
+    snip_code code = task->weight
+                         ? regress_problem_weighted(&task->p, &task->data, task->weight, task->seed,
+                                                    task->a, &st)
+                         : regress_problem_make(&task->p, &task->data, task->seed, task->a, &st);
     if (code != SNIP_OK)
-        return cli_fail(self, 0, "%s: %s", path, st.msg);
+        return cli_fail(self, 0, "%s: %s", task->path, st.msg);
     const char *note;
     for (size_t k = 0; !task->quiet && (note = regress_problem_note(&task->p, k, task->a)); k++)
         fprintf(stderr, "snip %s: %s\n", self->name, note);
@@ -75,6 +139,11 @@ int cli_task_table(const cli_command *self, cli_task *task, const char *path)
          task->t && !task->quiet && (note = regress_problem_uneven(&task->p, k, task->a)); k++)
         fprintf(stderr, "snip %s: %s\n", self->name, note);
     return 1;
+}
+
+int cli_task_table(const cli_command *self, cli_task *task, const char *path)
+{
+    return cli_task_read(self, task, path) && cli_task_problem(self, task);
 }
 
 /* Says on standard error which line is left out, and why. */

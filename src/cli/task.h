@@ -16,6 +16,9 @@ typedef struct cli_task {
     /* Set by cli_task_open. */
     arena *a;
     model_opened *t;
+    const char *path;     /* of the table */
+    regress_table data;   /* as it was read */
+    const double *weight; /* of its rows; NULL: none */
     regress_problem p;
     int cores;
 } cli_task;
@@ -40,10 +43,26 @@ typedef struct cli_task {
 /* Opens the model and prepares memory. Prints what is wrong and returns 0 on failure. */
 int cli_task_start(const cli_command *self, cli_task *task);
 
-/* Reads the table at `path` into task->p. Notes on standard error tell what was left out. */
-int cli_task_table(const cli_command *self, cli_task *task, const char *path);
+/* Reads the table at `path` into task->data. Notes on standard error tell what was left out. */
+int cli_task_read(const cli_command *self, cli_task *task, const char *path);
+
+/* Makes task->p of task->data, which must have no more inputs than the model reads. */
+int cli_task_problem(const cli_command *self, cli_task *task);
 
 /* Both. */
+int cli_task_table(const cli_command *self, cli_task *task, const char *path);
+
+/* The names in which formulas are read before task->p is made. */
+expr_names cli_task_names(const cli_task *task);
+
+/* Leaves inputs that none of n formulas uses out of task->data, if it has more than the model
+ * reads, and renumbers the formulas' variables. A note tells which are taken. */
+int cli_task_narrow(const cli_command *self, cli_task *task, const expr *e, size_t n);
+
+/* Whether the model, if there is one, reads as many inputs as task->data has. */
+int cli_task_fits(const cli_task *task);
+
+/* cli_task_start and cli_task_table. */
 int cli_task_open(const cli_command *self, cli_task *task, const char *path);
 void cli_task_close(cli_task *task);
 
