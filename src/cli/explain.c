@@ -194,8 +194,8 @@ static int open_task(const cli_command *self, cli_task *task, expr *e, char **ar
     if (!cli_formula(self, e, argv[1], &names, task->a))
         return 0;
     if (expr_inputs(*e) > names.count)
-        return cli_fail(self, 0, "the formula uses x%zu, the table has %zu inputs",
-                        expr_inputs(*e) - 1, names.count);
+        return cli_fail(self, 0, "the formula uses x%zu, the table has %zu input%s",
+                        expr_inputs(*e) - 1, names.count, text_plural(names.count));
     if (!cli_task_narrow(self, task, e, 1))
         return 0;
     if (!cli_task_fits(task))
