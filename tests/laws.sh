@@ -59,6 +59,10 @@ write("wide.csv", [[r.random() for _ in range(20)] for _ in range(3)], [normal(r
 for n in (9, 13, 19):  # what is left of exact values by rounding tells nothing
     for k, unit in enumerate((0.3, 1, 10)):
         write(f"exact{n}-{k}.csv", [[unit * v for v in range(1, n + 1)]], [2 * v + 1 for v in range(1, n + 1)])
+for name, periods, trend in (("harmonic", 20, 0), ("trend", 20, 1.8)):  # twenty years, month by month
+    r = random.Random(periods)
+    x = [1990 + v / 12 for v in range(240)]
+    write(f"{name}.csv", [x], [350 + trend * (v - 1990) + 3 * sin(math.pi * 2 * (v - 1990) + 1) + 0.1 * normal(r) for v in x])
 with open("many.csv", "w") as f:
     f.write(",".join(f"v{j}" for j in range(32)) + "\n")
     for _ in range(20):
@@ -91,6 +95,8 @@ c = json.load(sys.stdin)["candidates"][0]
 assert c["constants"] <= 2, c' 2>err && good || bad "noise: $(tail -1 err)"
 done
 [ "$(first line.csv)" = 'straight line' ] && good || bad "a line is a $(first line.csv)"
+[ "$(first harmonic.csv)" = 'harmonic oscillation with offset' ] && good || bad "seasons are a $(first harmonic.csv)"
+[ "$(first trend.csv)" = 'oscillation on a trend' ] && good || bad "seasons on a trend are a $(first trend.csv)"
 for table in exact*.csv; do
     [ "$(first $table)" = 'straight line' ] && good || bad "$table is a $(first $table)"
 done

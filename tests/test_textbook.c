@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/rng.h"
+#include "library/period.h"
 #include "library/textbook.h"
 
 enum { ROWS = 40 };
@@ -196,6 +197,32 @@ static void the_answer_is_the_same_in_all_units_and_with_all_threads(void **stat
     arena_free(a);
 }
 
+/* Also where rows lie anywhere, on a slope, and far from 0. */
+static void periods_are_counted(void **state)
+{
+    enum { MOST = 200 };
+    static const double halves[] = { 2, 7, 20, 41 };
+    double x[MOST], y[MOST];
+    (void)state;
+    for (size_t k = 0; k < sizeof halves / sizeof *halves; k++) {
+        rng r;
+        rng_init(&r, k, RNG_BENCH, 0);
+        rng_fill_uniform(&r, x, MOST);
+        x[0] = 0;
+        x[1] = 1;
+        for (size_t i = 0; i < MOST; i++) {
+            y[i] = 0.3 * sin(M_PI * halves[k] * x[i] + 2) + 5 * x[i] + 0.1 * rng_uniform(&r);
+            x[i] = 1990 + 20 * x[i];
+        }
+        double found = library_half_periods(x, y, MOST);
+        if (fabs(found - halves[k]) > 0.75)
+            fail_msg("%g half periods are taken for %g", halves[k], found);
+    }
+    memset(y, 0, sizeof y);
+    assert_true(library_half_periods(x, y, MOST) == 1);
+    assert_true(library_half_periods(y, x, MOST) == 1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -203,6 +230,7 @@ int main(void)
         cmocka_unit_test(every_law_has_values_and_every_unit),
         cmocka_unit_test(what_has_no_other_unit_says_so),
         cmocka_unit_test(bad_lists_are_refused),
+        cmocka_unit_test(periods_are_counted),
         cmocka_unit_test(the_answer_is_the_same_in_all_units_and_with_all_threads),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/numbers.h"
+#include "library/period.h"
 #include "regress/constants.h"
 
 extern const char data_embedded_laws[];
@@ -224,7 +225,8 @@ typedef struct view {
     double *y;
     double *unit, target;
     double *mean, *spread, *range, *peak; /* of the scaled inputs; peak: where y is largest */
-    size_t input[POOL], inputs;           /* that play roles, those that matter first */
+    double *halves; /* half periods of y over the range of each input that plays roles */
+    size_t input[POOL], inputs; /* that play roles, those that matter first */
 } view;
 
 /* The mean size, which no sign cancels. */
@@ -258,7 +260,7 @@ static int look(view *v, const regress_problem *p, arena *a)
 {
     *v = (view){ .p = p, .rows = p->fit < SCREEN_ROWS ? p->fit : SCREEN_ROWS };
     v->x = arena_array(a, p->dim, sizeof *v->x);
-    v->unit = arena_array(a, 5 * p->dim, sizeof *v->unit);
+    v->unit = arena_array(a, 6 * p->dim, sizeof *v->unit);
     v->target = size_of(p->y, p->train);
     v->y = divided(p->y, v->rows, v->target, a);
     if (!v->x || !v->unit || !v->y)
@@ -267,6 +269,7 @@ static int look(view *v, const regress_problem *p, arena *a)
     v->spread = v->mean + p->dim;
     v->range = v->spread + p->dim;
     v->peak = v->range + p->dim;
+    v->halves = v->peak + p->dim;
     size_t top = 0;
     for (size_t i = 1; i < v->rows; i++)
         if (v->y[i] > v->y[top])
@@ -281,6 +284,8 @@ static int look(view *v, const regress_problem *p, arena *a)
         v->peak[j] = v->x[j][top];
     }
     choose_inputs(v);
+    for (size_t k = 0; k < v->inputs; k++)
+        v->halves[v->input[k]] = library_half_periods(v->x[v->input[k]], v->y, v->rows);
     return 1;
 }
 
@@ -346,8 +351,8 @@ static int set_places(expr e, const view *v, const size_t *way, int at_peak)
     return any;
 }
 
-/* Sets what multiplies an input inside of a sine to so many half periods over the table. Returns
- * whether there is such a number. */
+/* Sets what multiplies an input inside of a sine to so many half periods over the table, 0: to as
+ * many as y has over that input. Returns whether there is such a number. */
 static int set_frequency(expr e, const view *v, const size_t *way, double halves)
 {
     int any = 0;
@@ -357,7 +362,8 @@ static int set_frequency(expr e, const view *v, const size_t *way, double halves
         for (size_t k = i + 1; k < i + e.node[i].len && !any; k++)
             if (e.node[k].op == EXPR_MUL && is_free(e, k + 1) &&
                 e.node[k + 2].op == EXPR_VARIABLE) {
-                e.node[k + 1].value = M_PI * halves / v->range[way[e.node[k + 2].var]];
+                size_t j = way[e.node[k + 2].var];
+                e.node[k + 1].value = M_PI * (halves > 0 ? halves : v->halves[j]) / v->range[j];
                 any = 1;
             }
     }
@@ -414,7 +420,7 @@ static void cast(const double **x, const double **y, size_t roles, const view *v
 static snip_code try_way(best *b, const library_textbook_law *law, const view *v, const size_t *way,
                          int scaled, arena *keep, snip_status *st)
 {
-    static const double halves[] = { 1, 2, 3, 4, 6, 8, 11, 15 };
+    static const double halves[] = { 0, 1, 2, 3, 4, 6, 8, 11, 15 };
     const double *x[LIBRARY_ROLES_MAX] = { 0 }, *y;
     arena_pos mark = arena_mark(keep);
     expr e = { arena_copy(keep, law->e.node, law->e.count * sizeof *law->e.node), law->e.count };
