@@ -15,6 +15,8 @@
     2.0 /* columns whose sizes differ by less, in powers of ten, are scaled alike                  \
          */
 
+#define ROUNDING_MOST 1e-3 /* of y's variance */
+
 int search_take_rows(regress_table *out, const double **weight, const regress_table *t,
                      const size_t *row, size_t rows, arena *a)
 {
@@ -328,7 +330,8 @@ snip_code search_prepare(search *s, const regress_table *t, snip_status *st)
     s->variance[1] = s->rows[1] ? p.variance[1] : p.variance[0];
     if (!(s->variance[1] > 0)) /* the rows held out are all alike */
         s->variance[1] = s->variance[0];
-    s->rounding = numbers_rounding(p.y, p.rows) / s->variance[0];
+    /* Numbers of so few digits that rounding would be a large part of them may be counts. */
+    s->rounding = fmin(numbers_rounding(p.y, p.rows) / s->variance[0], ROUNDING_MOST);
     s->telling = 1;
     s->problem = arena_copy(s->a, &p, sizeof p);
     if (!s->problem || !make_root(s, s->a))
