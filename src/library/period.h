@@ -1,6 +1,7 @@
 /* period.h - how often a column goes up and down over another.
  *
- *     double halves = library_half_periods(t, y, 200);   // about 20 for ten periods
+ *     double t[] = { 0, 1, 2, 3, 4, 5, 6, 7 }, y[] = { 0, 1, 0, -1, 0, 1, 0, -1 };
+ *     double halves = library_half_periods(t, y, 8);   // 3.5: a period takes 4
  */
 #ifndef LIBRARY_PERIOD_H
 #define LIBRARY_PERIOD_H
