@@ -222,6 +222,28 @@ static void numbers_come_in_order(void **state)
     }
 }
 
+static void equal_numbers_share_their_rank(void **state)
+{
+    (void)state;
+    const double v[6] = { 3, -INFINITY, 7, 3, 3, -INFINITY }, want[6] = { 4, 1.5, 6, 4, 4, 1.5 };
+    double rank[6];
+    assert_true(numbers_mean_ranks(rank, v, 6));
+    for (int i = 0; i < 6; i++)
+        assert_true(rank[i] == want[i]);
+}
+
+static void spearman_of_known_orders(void **state)
+{
+    (void)state;
+    const double a[5] = { 1, 2, 3, 4, 5 }, b[5] = { 1, 10, 100, 1e3, 1e99 };
+    const double c[5] = { 5, 6, 7, 8, 7 }, same[5] = { 2, 2, 2, 2, 2 };
+    assert_true(fabs(numbers_spearman(a, b, 5) - 1) < 1e-15);
+    /* Ranks of c: 1, 2, 3.5, 5, 3.5. */
+    assert_true(fabs(numbers_spearman(a, c, 5) - 8 / sqrt(10 * 9.5)) < 1e-12);
+    assert_true(numbers_spearman(a, same, 5) == 0);
+    assert_true(isnan(numbers_spearman(a, b, 1)));
+}
+
 static void halves_round_to_nearest_even(void **state)
 {
     (void)state;
@@ -523,6 +545,8 @@ int main(void)
         cmocka_unit_test(neighbours_draw_other_numbers),
         cmocka_unit_test(statistics_are_right),
         cmocka_unit_test(numbers_come_in_order),
+        cmocka_unit_test(equal_numbers_share_their_rank),
+        cmocka_unit_test(spearman_of_known_orders),
         cmocka_unit_test(halves_round_to_nearest_even),
         cmocka_unit_test(files_are_written_whole_or_not_at_all),
         cmocka_unit_test(settings_are_read_by_name),

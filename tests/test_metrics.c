@@ -134,28 +134,6 @@ static void ranks_take_the_better_of_two_values(void **state)
     }
 }
 
-static void equal_numbers_share_their_rank(void **state)
-{
-    (void)state;
-    const double v[6] = { 3, -INFINITY, 7, 3, 3, -INFINITY }, want[6] = { 4, 1.5, 6, 4, 4, 1.5 };
-    double rank[6];
-    assert_true(eval_mean_ranks(rank, v, 6));
-    for (int i = 0; i < 6; i++)
-        assert_true(rank[i] == want[i]);
-}
-
-static void spearman_of_known_orders(void **state)
-{
-    (void)state;
-    const double a[5] = { 1, 2, 3, 4, 5 }, b[5] = { 1, 10, 100, 1e3, 1e99 };
-    const double c[5] = { 5, 6, 7, 8, 7 }, same[5] = { 2, 2, 2, 2, 2 };
-    assert_true(fabs(eval_spearman(a, b, 5) - 1) < 1e-15);
-    /* Ranks of c: 1, 2, 3.5, 5, 3.5. */
-    assert_true(fabs(eval_spearman(a, c, 5) - 8 / sqrt(10 * 9.5)) < 1e-12);
-    assert_true(eval_spearman(a, same, 5) == 0);
-    assert_true(isnan(eval_spearman(a, b, 1)));
-}
-
 static void summaries_of_known_ranks(void **state)
 {
     (void)state;
@@ -303,8 +281,6 @@ int main(void)
         cmocka_unit_test(ranks_are_those_of_the_angles),
         ARENA_TEST(ranks_are_exact),
         ARENA_TEST(ranks_take_the_better_of_two_values),
-        cmocka_unit_test(equal_numbers_share_their_rank),
-        cmocka_unit_test(spearman_of_known_orders),
         cmocka_unit_test(summaries_of_known_ranks),
         cmocka_unit_test(percentiles_are_strict),
         cmocka_unit_test(means_of_families),

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <xxhash.h>
 
+#include "base/numbers.h"
 #include "data/gen.h"
 #include "eval/forms.h"
 
@@ -337,7 +338,7 @@ static void a_promise_learns_which_directions_tell(void **state)
                 exp(4 * (double)(form[TELLS] * table[TELLS])) + task[i].facts[k].correlation / 4;
             similarity[k] = task[i].facts[k].similarity;
         }
-        plain += task[i].n ? eval_spearman(similarity, task[i].digits, N) / TASKS : 0;
+        plain += task[i].n ? numbers_spearman(similarity, task[i].digits, N) / TASKS : 0;
     }
     forms_promise learnt, again;
     assert_int_equal(forms_promise_learn(&learnt, task, TASKS, TASKS, LATENT, &how, a, NULL),

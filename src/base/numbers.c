@@ -115,6 +115,52 @@ void numbers_sort(double *v, size_t n)
     }
 }
 
+typedef struct ranked {
+    double v;
+    size_t i;
+} ranked;
+
+static int by_ranked(const void *a, const void *b)
+{
+    double x = ((const ranked *)a)->v, y = ((const ranked *)b)->v;
+    return (x > y) - (x < y);
+}
+
+int numbers_mean_ranks(double *rank, const double *v, size_t n)
+{
+    ranked *r = malloc((n + 1) * sizeof *r);
+    if (!r)
+        return 0;
+    for (size_t i = 0; i < n; i++)
+        r[i] = (ranked){ v[i], i };
+    qsort(r, n, sizeof *r, by_ranked);
+    for (size_t first = 0, end; first < n; first = end) {
+        for (end = first + 1; end < n && r[end].v == r[first].v; end++)
+            ;
+        for (size_t k = first; k < end; k++)
+            rank[r[k].i] = 0.5 * (double)(first + 1 + end);
+    }
+    free(r);
+    return 1;
+}
+
+double numbers_spearman(const double *a, const double *b, size_t n)
+{
+    double *rank = malloc((2 * n + 1) * sizeof *rank), out = NAN;
+    if (rank && n > 1 && numbers_mean_ranks(rank, a, n) && numbers_mean_ranks(rank + n, b, n)) {
+        double middle = 0.5 * (double)(n + 1), ab = 0, aa = 0, bb = 0;
+        for (size_t i = 0; i < n; i++) {
+            double p = rank[i] - middle, q = rank[n + i] - middle;
+            ab += p * q;
+            aa += p * p;
+            bb += q * q;
+        }
+        out = aa > 0 && bb > 0 ? ab / sqrt(aa * bb) : 0;
+    }
+    free(rank);
+    return out;
+}
+
 double numbers_quantile(const double *sorted, size_t n, double share)
 {
     double at = share * (double)(n - 1);

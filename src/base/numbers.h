@@ -1,4 +1,4 @@
-/* numbers.h - what is asked of a column of numbers everywhere: mean, variance, quantiles, rows.
+/* numbers.h - what is asked of a column of numbers everywhere: mean, variance, ranks, rows.
  *
  *     double v[] = { 3, 1, 2 };
  *     double mean = numbers_mean(v, 3), middle = numbers_median(v, 3);   // v is sorted now
@@ -33,6 +33,14 @@ double numbers_correlation(const double *a, const double *b, size_t n);
 
 /* Sorts from the smallest to the largest; NaN has no place in it. */
 void numbers_sort(double *v, size_t n);
+
+/* Ranks 1 .. n of numbers that are not NaN, the lowest first; equal ones share their mean rank.
+ * Returns 0 when memory is out. */
+int numbers_mean_ranks(double *rank, const double *v, size_t n);
+
+/* The correlation of the ranks of a and b, which hold no NaN: 0 if all of one are equal, NaN for
+ * fewer than two or when memory is out. */
+double numbers_spearman(const double *a, const double *b, size_t n);
 
 /* The value below which a share of the sorted ones lies, between two of them in proportion; n > 0.
  */

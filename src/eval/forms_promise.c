@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/numbers.h"
 #include "base/text.h"
 #include "eval/forms.h"
 #include "nn/nn.h"
@@ -56,7 +57,7 @@ static int draw_tasks(learner *l, const forms_task *const *task, size_t n, rng *
         size_t at = l->first[k];
         for (size_t i = 0; i < t->n; i++)
             model_promise_read(l->x + (at + i) * l->inputs, &t->facts[i], l->latent);
-        if (!eval_mean_ranks(l->y + at, t->digits, t->n))
+        if (!numbers_mean_ranks(l->y + at, t->digits, t->n))
             return 0;
         for (size_t i = at; i < at + t->n; i++)
             l->y[i] = pow(l->y[i] / (double)t->n, t->looked_up ? TOP : 1);
@@ -219,7 +220,7 @@ static forms_quality quality(const forms_task *const *task, size_t n, const mode
         const forms_task *t = task[i];
         for (size_t k = 0; k < t->n; k++)
             answer[k] = value(p, &t->facts[k]);
-        double r = t->looked_up ? 0 : eval_spearman(answer, t->digits, t->n);
+        double r = t->looked_up ? 0 : numbers_spearman(answer, t->digits, t->n);
         rho += isnan(r) ? 0 : r;
         digits += t->looked_up ? best_of_first(t, answer) : 0;
         looked_up += t->looked_up != 0;

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/numbers.h"
 #include "base/text.h"
 #include "eval/forms.h"
 
@@ -203,7 +204,7 @@ static double percentile(const forms_task *t, int score)
 
 static double spearman(const forms_task *t, int score)
 {
-    return eval_spearman(t->score[score], t->digits, t->n);
+    return numbers_spearman(t->score[score], t->digits, t->n);
 }
 
 /* The mean over the sizes that enough candidates have; NaN where there is none. */
@@ -224,7 +225,7 @@ static double spearman_same_size(const forms_task *t, int score)
                 digits[n++] = t->digits[i];
             }
         if (n >= ENOUGH) {
-            sum += eval_spearman(v, digits, n);
+            sum += numbers_spearman(v, digits, n);
             counted++;
         }
     }
@@ -243,7 +244,7 @@ static double spearman_constants(const forms_task *t, int score)
             v[n] = t->score[score][i];
             digits[n++] = t->digits[i];
         }
-    return n >= ENOUGH ? eval_spearman(v, digits, n) : NAN;
+    return n >= ENOUGH ? numbers_spearman(v, digits, n) : NAN;
 }
 
 static const struct {

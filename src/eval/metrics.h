@@ -46,14 +46,6 @@ int eval_retrieval_of(eval_retrieval *out, const uint32_t *rank, size_t n, uint6
 /* The share of `others` that are lower than `own`, strictly. */
 double eval_percentile(double own, const double *others, size_t n);
 
-/* Ranks 1 .. n of numbers that are not NaN, the lowest first; equal ones share their mean rank.
- * Returns 0 when memory is out. */
-int eval_mean_ranks(double *rank, const double *v, size_t n);
-
-/* The correlation of the ranks of a and b, which hold no NaN: 0 if all of one are equal, NaN for
- * fewer than two or when memory is out. */
-double eval_spearman(const double *a, const double *b, size_t n);
-
 /* A figure of `units` resampled units: f gets how often each is counted, NULL for once each. */
 typedef double eval_statistic(const void *context, const uint32_t *times);
 eval_figure eval_bootstrap(eval_statistic *f, const void *context, size_t units, uint64_t seed);
