@@ -36,6 +36,17 @@ printf 'x,y\n' >empty.csv
 says 1 'empty.csv' empty.csv "${quick[@]}"
 says 1 'missing.csv: No such file' missing.csv
 
+# Errors that are a share of y: one line says so, but not to those who have weights.
+table share.csv q,d,y,w 120 'q = 1 + 4 * r(); d = .5 + 4.5 * r(); y = 9 * q / d^2 * (1 + .03 * gauss())
+    print q "," d "," y "," 1 / y^2'
+cut -d, -f 1-3 share.csv >bare.csv
+"$snip" fit bare.csv "${quick[@]}" 2>err >out
+grep -q '^snip fit: errors grow with y, and [0-9]* of 120 rows .*--weights' err && [ "$(wc -l <err)" -eq 1 ] && good ||
+    bad "fit does not tell that errors grow: $(cat err)"
+"$snip" fit bare.csv "${quick[@]}" --quiet 2>err >out && [ ! -s err ] && good || bad "--quiet tells: $(cat err)"
+"$snip" fit share.csv --weights w --target y "${quick[@]}" 2>err >out && [ ! -s err ] && good ||
+    bad "tells of weights that are there: $(cat err)"
+
 # Columns of all kinds.
 table law.csv m,v,e 200 'm = 1 + r(); v = 1 + 2 * r(); print m "," v "," m * v * v / 2'
 says 0 '^>.* 0\.5\*m\*v\^2$|^>.* m\*v\^2/2$' law.csv "${quick[@]}"

@@ -652,6 +652,70 @@ static void noise_buys_no_terms(void **state)
                  larger[0], all[0], larger[1], all[1]);
 }
 
+/* What errors of one size or of rounding leave is no sign of errors that grow with y. */
+static void errors_that_grow_are_told(void **state)
+{
+    (void)state;
+    enum { DRAWS = 20 };
+    static const struct {
+        const char *law, *formula;
+        double noise, share;
+    } cases[] = {
+        { "2*a + 1", "1.0*a + 1.0", 0.8, 0 },
+        { "4*a/(1.5 + a)", "1.0*a/(1.0 + a)", 0.2, 0 },
+        { "3*sin(1.7*a)*x2 + 1", "1.0*sin(1.6*a)*x2 + 0.5", 0.5, 0 },
+        { "3*a/d^2", "1.0*a/d^2", 5000, 0 },
+        { "2*exp(1.15*a)", "1.0*exp(1.0*a) + 1.0", 5, 0 },
+        { "3*a/d^2", "1.0*a/d^2", 0, 0.01 },
+        { "3*a/d^2", "1.0*a/d^2", 0, 0.05 },
+        { "2*exp(1.15*a)", "1.0*exp(1.0*a)", 0, 0.01 },
+        { "2*exp(1.15*a)", "1.0*exp(1.0*a) + 1.0", 0, 0.05 },
+    };
+    static const size_t sizes[] = { 40, 100, 300 };
+    const regress_rank_how how = { .refit = 1, .threads = 1 };
+    size_t told[2] = { 0 }, all[2] = { 0 }; /* by whether errors grow with y */
+    for (size_t i = 0; i < COUNT(cases); i++)
+        for (size_t s = cases[i].share > 0; s < COUNT(sizes); s++)
+            for (uint64_t draw = 1; draw <= DRAWS; draw++) {
+                arena *a = arena_new(0);
+                regress_problem p =
+                    noisy_in_part(cases[i].law, sizes[s], cases[i].noise, cases[i].share, draw, a);
+                regress_candidate c = { .e = parsed(cases[i].formula, &p.names, a) };
+                assert_int_equal(regress_rank(&c, 1, &p, NULL, &how, a, NULL), SNIP_OK);
+                size_t telling = regress_errors_grow(c.fitted, &p, a);
+                assert_true(2 * telling < p.rows);
+                told[cases[i].share > 0] += telling > 0;
+                all[cases[i].share > 0]++;
+                p.weight = p.y; /* whatever they are */
+                assert_int_equal(regress_errors_grow(c.fitted, &p, a), 0);
+                arena_free(a);
+            }
+    if (50 * told[0] > all[0] || 10 * told[1] < 9 * all[1])
+        fail_msg("told of %zu of %zu tables with errors of one size, and of %zu of %zu where they "
+                 "grow with y",
+                 told[0], all[0], told[1], all[1]);
+}
+
+/* Errors of three digits are a share of y, but nobody can do better; and few rows say little. */
+static void rounding_is_no_error_that_grows(void **state)
+{
+    for (uint64_t draw = 1; draw <= 20; draw++) {
+        regress_problem few = noisy_in_part("3*a/d^2", 19, 0, 0.02, draw, *state);
+        expr law = parsed("3*a/d^2", &few.names, *state);
+        assert_int_equal(regress_errors_grow(law, &few, *state), 0);
+        regress_problem p = noisy_in_part("3*a/d^2", 100, 0, 1e-7, draw, *state);
+        assert_true(regress_errors_grow(law, &p, *state) > 0);
+        double *y = arena_array(*state, p.rows, sizeof *y);
+        for (size_t i = 0; i < p.rows; i++) {
+            char buf[32];
+            snprintf(buf, sizeof buf, "%.2e", p.y[i]);
+            y[i] = strtod(buf, NULL);
+        }
+        p.y = y;
+        assert_int_equal(regress_errors_grow(law, &p, *state), 0);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -672,6 +736,8 @@ int main(void)
         ARENA_TEST(many_inputs_need_no_model),
         ARENA_TEST(written_roots_stay),
         ARENA_TEST(noise_buys_no_terms),
+        ARENA_TEST(errors_that_grow_are_told),
+        ARENA_TEST(rounding_is_no_error_that_grows),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

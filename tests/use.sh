@@ -317,6 +317,22 @@ printf 'x0\nbad(\ntanh(x0)\nfloor(x0)\nx11\n' >mixed.txt
 { [ $code -eq 0 ] && [ "$(grep -c '; skipped$' err)" -eq 3 ] && [ "$(wc -l <out)" -eq 2 ]; } && good ||
     bad "embed --skip-bad exits $code: $(cat err out)"
 
+# Errors that are a share of y: rank and explain say so in one line, but not to those who have weights.
+awk 'BEGIN { srand(1); print "q,d,y,w"
+    for (i = 0; i < 120; i++) { q = 1 + 4*rand(); d = .5 + 4.5*rand()
+        y = 9*q/d^2*(1 + .03*sqrt(-2*log(1 - rand()))*cos(6.283*rand())); print q "," d "," y "," 1/y^2 } }' >share.csv
+cut -d, -f 1-3 share.csv >bare.csv
+grows() {
+    "$snip" "$1" bare.csv "${@:2}" >out 2>err
+    [ "$(wc -l <err)" -eq 1 ] && grep -q "^snip $1: errors grow with y, and [0-9]* of 120 rows .*--weights" err &&
+        good || bad "$1 does not tell that errors grow: $(cat err)"
+    runs "$1" bare.csv "${@:2}" --quiet
+    runs "$1" share.csv "${@:2}" --weights w --target y
+}
+grows rank --formula '1.0*q/d^2'
+grows explain '1.0*q/d^2'
+runs rank bare.csv --formula '9*q/d^2' --as-given
+
 # explain ---------------------------------------------------------------------------------------
 runs explain t.csv '2*cos(a) + `speed [m/s]`/90' --svg tree.svg
 cp out tree.txt

@@ -251,6 +251,8 @@ static int command(const cli_command *self, int argc, char **argv)
     }
     if (top == 0)
         top = x.listed;
+    e = x.evidence.supported ? x.evidence.fitted : x.whole.fitted;
+    cli_task_tell_grow(self, &task, regress_errors_grow(e, &task.p, task.a), task.p.rows);
     int drawn = svg ? write_svg(self, svg, &x, &task) : CLI_DONE; /* the rest is told in any case */
     if (json) {
         code = cli_print_json(

@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "cli/ranking.h"
 #include "cli/task.h"
+#include "regress/evidence.h"
 
 /* The candidates: formulas given by --formula, then those of the file. */
 static regress_candidate *candidates(const cli_command *self, size_t *count, cli_task *task,
@@ -111,8 +112,12 @@ static int command(const cli_command *self, int argc, char **argv)
         how.threads = task.cores;
         if (regress_rank(c, count, &task.p, task.t, &how, task.a, &st) != SNIP_OK)
             cli_fail_status(self, &st);
-        else
+        else {
+            if (count > 0 && c[0].fitted_rows > 0)
+                cli_task_tell_grow(self, &task, regress_errors_grow(c[0].fitted, &task.p, task.a),
+                                   task.p.rows);
             code = cli_ranking_print(self, &show, c, count, &task);
+        }
     }
     cli_task_close(&task);
     return code;

@@ -146,6 +146,15 @@ int cli_task_table(const cli_command *self, cli_task *task, const char *path)
     return cli_task_read(self, task, path) && cli_task_problem(self, task);
 }
 
+void cli_task_tell_grow(const cli_command *self, const cli_task *task, size_t telling, size_t rows)
+{
+    if (telling > 0 && !task->quiet)
+        fprintf(stderr,
+                "snip %s: errors grow with y, and %zu of %zu rows make up most of them; if they "
+                "are a share of y, a column 1/y^2 for --weights lets all rows count\n",
+                self->name, telling, rows);
+}
+
 /* Says on standard error which line is left out, and why. */
 static void skipped(void *with, const char *message)
 {

@@ -5,6 +5,7 @@
 #include <omp.h>
 #include <stdlib.h>
 
+#include "base/numbers.h"
 #include "base/special.h"
 #include "regress/constants.h"
 
@@ -68,6 +69,42 @@ static double *squares(double *sum, expr e, const double *const *x, const double
     }
     *sum = isfinite(all) ? all : INFINITY;
     return v;
+}
+
+/* Whether the larger of n values, whose sizes these are, have the larger errors, beyond chance. */
+static int grow_together(const double *square, const double *size, size_t n)
+{
+    const double alike = 0.3, deviations = 4;
+    double rho = numbers_spearman(square, size, n);
+    return rho > alike && rho * sqrt((double)(n - 1)) > deviations;
+}
+
+size_t regress_errors_grow(expr e, const regress_problem *p, arena *tmp)
+{
+    enum { LEAST_ROWS = 20 };
+    const double computed = 1e-16; /* of y's variance: less is rounding, too */
+    const double *const *x = (const double *const *)p->x;
+    /* The largest square that rounding leaves is three times the mean one. */
+    double least = fmax(computed * p->variance[0], 3 * numbers_rounding(p->y, p->rows));
+    arena_pos mark = arena_mark(tmp);
+    size_t n = p->rows, found = 0;
+    double sum, *size = arena_array(tmp, n, sizeof *size);
+    double *square = size ? squares(&sum, e, x, p->y, NULL, n, tmp) : NULL;
+    int grow = square && !p->weight && n >= LEAST_ROWS && isfinite(sum) &&
+               sum / (double)n > least && expr_eval(e, x, n, size, tmp) == n;
+    for (size_t i = 0; i < n && grow; i++)
+        size[i] = fabs(size[i]);
+    if (grow && grow_together(square, size, n)) {
+        double telling = regress_telling_rows(square, n);
+        for (size_t i = 0; i < n; i++) {
+            grow &= p->y[i] != 0; /* or it has no such weight */
+            square[i] /= p->y[i] * p->y[i];
+        }
+        if (grow && telling < 0.5 * (double)n && telling < regress_telling_rows(square, n))
+            found = (size_t)lround(telling);
+    }
+    arena_reset(tmp, mark);
+    return found;
 }
 
 int regress_cross_validate(double *out, expr e, const regress_problem *p, size_t rows, int starts,

@@ -43,6 +43,13 @@ snip_code regress_evidence_weigh(regress_evidence *out, expr e, const regress_tr
  * are large and the rest small, it is small. */
 double regress_telling_rows(const double *square, size_t n);
 
+/* The same for the errors of e on the table, if they grow with y, so that weights of 1/y^2 let more
+ * rows count. 0 if that is not evident: for fewer than 20 rows or errors that may be rounding;
+ * where half of the rows are telling; where the ranks of errors and values do not go together
+ * beyond chance; where relative errors come from fewer rows still. 0, too, if the table has
+ * weights. */
+size_t regress_errors_grow(expr e, const regress_problem *p, arena *tmp);
+
 /* The parts that a table of so many rows is cross-validated in. */
 int regress_folds(size_t rows);
 

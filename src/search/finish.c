@@ -528,6 +528,7 @@ snip_code search_finish(search_result *out, search *s, arena *a, snip_status *st
         out->count++;
     }
     out->outliers = outliers(chosen, s, s->a);
+    out->telling = regress_errors_grow(chosen->e, s->problem, s->a);
     if (chosen->e.count == 1 && chosen->e.node[0].op == EXPR_NUMBER)
         out->note = "no formula beats the mean";
     return SNIP_OK;

@@ -133,6 +133,7 @@ typedef struct search_result {
     uint64_t seed;
     size_t rows[2];  /* used: for fitting, held out */
     size_t outliers; /* rows that the selected formula misses by more than six deviations */
+    size_t telling;  /* rows that its errors come from, if they grow with y (regress_errors_grow) */
     size_t *far;     /* rows of the table that lie far off and were left out */
     size_t far_count;
     int cancelled;    /* by how->cancel */
