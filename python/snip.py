@@ -1071,7 +1071,7 @@ def _bounds(pair, name):
     low = -math.inf if low is None else _real(low, f"low bound of {name}")
     high = math.inf if high is None else _real(high, f"high bound of {name}")
     if not low <= high:
-        raise Error(f"bounds of {name}: {low} is not below {high}")
+        raise Error(f"bounds of {name}: {low} is above {high}")
     return low, high
 
 
@@ -1196,8 +1196,8 @@ class _Estimator:
         x = self._rows(X)
         rows = x.shape[0]
         if rows < self._rows_min:
-            raise Error(f"the table has {_many(rows, 'row')} (n_samples={rows}); at least {self._rows_min} "
-                        "are needed", "FORMAT")
+            raise Error(f"the table has {_many(rows, 'row')} (n_samples={rows}); at least "
+                        f"{self._rows_min} are needed", "FORMAT")
         if y is None:
             raise Error(f"y is not an array of numbers: {type(self).__name__} requires y to be "
                         "passed, but the target y is None")

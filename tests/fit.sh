@@ -83,6 +83,11 @@ table coulomb.csv q,p,d,F 60 'q = 1 + 4 * r(); p = 1 + 4 * r(); d = 0.5 + 4.5 * 
     print q "," p "," d "," 9 * q * p / d^2 * (1 + 0.01 * gauss())'
 says 0 '^> +8 .* [89][.0-9]*\*q\*p/d\^2$' coulomb.csv --evals 200000 --no-space
 
+table weighted.csv q,d,y,w 60 'q = 1 + 4 * r(); d = 0.05 + 0.95 * r(); y = (9 * q / d^2 + 0.5 * q / d) * (1 + 0.003 * gauss())
+    y = sprintf("%.4g", y); print q "," d "," y "," 1 / y^2'
+says 0 '^> +1[01] ' weighted.csv --weights w --target y --evals 200000 --max-size 12 --no-space --operators '+,-,*,/'
+grep -q 'standard deviations' out && bad "weighted rows are far off: $(cat out)" || good
+
 # Numbers of all sizes.
 table large.csv x,y 100 'x = 1 + r(); print x "," x * x * 1e300'
 says 1 'too large: take another unit' large.csv "${quick[@]}"

@@ -531,6 +531,16 @@ static void progress_is_told_to_who_asked(void **state)
     assert_int_equal(t.times, 1);
 }
 
+static void rounding_is_seen_by_digits(void **state)
+{
+    const double v[] = { 1.5, 2.25, 30 }, weight[] = { 1, 1, 0 };
+    (void)state;
+    assert_true(fabs(numbers_rounding(v, NULL, 3) / ((1e-4 + 1e-4 + 1e-2) / 36) - 1) < 1e-9);
+    assert_true(fabs(numbers_rounding(v, weight, 3) / (1e-4 / 12) - 1) < 1e-9);
+    const double all[] = { 1.0 / 3, 0 };
+    assert_true(numbers_rounding(all, NULL, 2) < 1e-28);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -545,6 +555,7 @@ int main(void)
         cmocka_unit_test(neighbours_draw_other_numbers),
         cmocka_unit_test(statistics_are_right),
         cmocka_unit_test(numbers_come_in_order),
+        cmocka_unit_test(rounding_is_seen_by_digits),
         cmocka_unit_test(equal_numbers_share_their_rank),
         cmocka_unit_test(spearman_of_known_orders),
         cmocka_unit_test(halves_round_to_nearest_even),

@@ -346,6 +346,9 @@ awk -F, 'NR == 1 { print $0 ",w"; next } { print $0 ",1" } NR % 9 == 0 { print $
 runs explain weighted.csv '2*cos(a) + `speed [m/s]`/90' --weights w --target "$(head -1 t.csv | sed 's/.*,//')"
 same "rows of weight 0 change the explanation" tree.txt out
 refuses 1 "there is no column 'v' of weights" explain weighted.csv a --weights v
+awk 'BEGIN { print "x,y"; for (i = 0; i < 60; i++) { x = 4*i/59; printf "%.17g,%.17g\n", x, 2/((x - 1.3)^2 + .0004) + 1 } }' >peak.csv
+runs explain peak.csv '2.0/((x - 1.3)^3 + 0.0004) + 1.0'
+grep -q '^verdict *pow3 -> pow2' out && good || bad "a fault that shows in one row of exact data: $(grep verdict out)"
 runs explain t.csv '2*cos(a) + `speed [m/s]`/90' --color always
 grep -q $'\033' out && good || bad "--color always has no colours"
 runs explain t.csv '2*cos(a) + `speed [m/s]`/90' --json --top 4 --try 9

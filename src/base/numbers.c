@@ -213,11 +213,11 @@ static int digits_of(double v, int *last)
     return n;
 }
 
-double numbers_rounding(const double *v, size_t n)
+double numbers_rounding(const double *v, const double *weight, size_t n)
 {
     enum { LOOKED_AT = 1000 };
     int most = 1, last;
-    double sum = 0;
+    double sum = 0, all = 0;
     n = n < LOOKED_AT ? n : LOOKED_AT;
     for (size_t i = 0; i < n; i++) {
         int digits = digits_of(v[i], &last);
@@ -227,7 +227,9 @@ double numbers_rounding(const double *v, size_t n)
         int digits = digits_of(v[i], &last);
         double unit =
             v[i] == 0 ? 0 : pow(10, last - (most - digits)); /* zeros at the end are lost */
-        sum += unit * unit / 12 / (double)n;
+        double w = weight ? weight[i] : 1;
+        sum += w * (unit * unit / 12);
+        all += w;
     }
-    return sum;
+    return all > 0 ? sum / all : 0;
 }

@@ -50,9 +50,9 @@ double numbers_quantile(const double *sorted, size_t n, double share);
 double numbers_median(double *v, size_t n);
 
 /* The mean square error that rounding alone has left in values of a table, by the first 1,000 of
- * them: they have so many digits at most, and what is beyond them nobody measured. What is as near
- * as this has nothing left to explain. */
-double numbers_rounding(const double *v, size_t n);
+ * them, with these weights unless NULL: they have so many digits at most, and what is beyond them
+ * nobody measured. What is as near as this has nothing left to explain. */
+double numbers_rounding(const double *v, const double *weight, size_t n);
 
 /* Keeps the `most` largest values seen, the largest first and of equal ones the first one first,
  * with what each belongs to. *n counts those that are kept. */

@@ -75,14 +75,25 @@ int parse_name_part(char c)
     return parse_name_start(c) || isdigit((unsigned char)c) || c == '.';
 }
 
+/* The bytes of the longest column's name. */
+static size_t longest_column(const parser *p)
+{
+    size_t most = 0;
+    for (size_t i = 0; p->names && i < p->names->count; i++) {
+        size_t length = strlen(p->names->name[i]);
+        most = length > most ? length : most;
+    }
+    return most;
+}
+
 size_t parse_name_length(const parser *p, const char *s)
 {
-    const size_t letter = strlen(EXPR_PI_LETTER);
+    const size_t letter = strlen(EXPR_PI_LETTER), longest = longest_column(p);
     const int pi = strncmp(s, EXPR_PI_LETTER, letter) == 0;
     size_t first = 0, column = 0;
     int stops = 0, more = 1;
     char sign;
-    for (size_t i = 0; more; i++) {
+    for (size_t i = 0; more && (!stops || i <= longest); i++) { /* a line may be all signs */
         more = parse_name_part(s[i]);
         if (more && !parse_sign(s + i, &sign) && !(pi && i == letter))
             continue;

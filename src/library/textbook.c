@@ -648,7 +648,7 @@ snip_code library_textbook_find(regress_candidate **out, size_t *found, const re
     if (code != SNIP_OK)
         return code;
     size_t n = 0, most = how->k + (p->fit > SCREEN_ROWS ? SPARE_LARGE : SPARE);
-    const double least = numbers_rounding(p->y, p->rows) / p->variance[0];
+    const double least = numbers_rounding(p->y, p->weight, p->rows) / p->variance[0];
     for (size_t i = 0; i < book->count; i++)
         if (c[i].name)
             s[n++] = (screened){ balance(loss[i], least, (double)v.rows, v.rows, c[i].e), c[i] };

@@ -85,7 +85,7 @@ size_t regress_errors_grow(expr e, const regress_problem *p, arena *tmp)
     const double computed = 1e-16; /* of y's variance: less is rounding, too */
     const double *const *x = (const double *const *)p->x;
     /* The largest square that rounding leaves is three times the mean one. */
-    double least = fmax(computed * p->variance[0], 3 * numbers_rounding(p->y, p->rows));
+    double least = fmax(computed * p->variance[0], 3 * numbers_rounding(p->y, NULL, p->rows));
     arena_pos mark = arena_mark(tmp);
     size_t n = p->rows, found = 0;
     double sum, *size = arena_array(tmp, n, sizeof *size);
@@ -207,14 +207,17 @@ static double chance(const contender *before, const contender *after, int nested
     return special_beta(after->rss / before->rss, left / 2, (double)more / 2);
 }
 
-/* From how many rows it comes that the second formula's errors are smaller. -1 when memory is out.
- */
+/* From how many rows it comes that the second formula's errors are smaller; all, if nothing but
+ * rounding is left of them: that is no chance. -1 when memory is out. */
 static double gaining_rows(const contender *before, const contender *after,
                            const regress_problem *p, size_t rows, arena *tmp)
 {
     arena_pos mark = arena_mark(tmp);
     const double *const *x = (const double *const *)p->x;
+    const double least = fmax(1e-20 * p->variance[0], numbers_rounding(p->y, p->weight, rows));
     double sum, found = -1;
+    if (after->rss <= least * regress_weight(p, 0, rows))
+        return (double)rows;
     double *gain = squares(&sum, before->e, x, p->y, p->weight, rows, tmp);
     const double *left = gain ? squares(&sum, after->e, x, p->y, p->weight, rows, tmp) : NULL;
     for (size_t i = 0; i < rows && left; i++)

@@ -456,7 +456,7 @@ static size_t outliers(const draft *d, const search *s, arena *tmp)
         d->all < EXACT)
         return 0;
     for (size_t i = 0; i < rows; i++)
-        n += fabs(value[i] - s->y[i]) > OUTLIER_DEVIATIONS * deviation;
+        n += sqrt(search_weight(s, i)) * fabs(value[i] - s->y[i]) > OUTLIER_DEVIATIONS * deviation;
     return n;
 }
 

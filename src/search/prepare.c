@@ -331,7 +331,7 @@ snip_code search_prepare(search *s, const regress_table *t, snip_status *st)
     if (!(s->variance[1] > 0)) /* the rows held out are all alike */
         s->variance[1] = s->variance[0];
     /* Numbers of so few digits that rounding would be a large part of them may be counts. */
-    s->rounding = fmin(numbers_rounding(p.y, p.rows) / s->variance[0], ROUNDING_MOST);
+    s->rounding = fmin(numbers_rounding(p.y, p.weight, p.rows) / s->variance[0], ROUNDING_MOST);
     s->telling = 1;
     s->problem = arena_copy(s->a, &p, sizeof p);
     if (!s->problem || !make_root(s, s->a))
