@@ -1072,6 +1072,8 @@ def _bounds(pair, name):
     high = math.inf if high is None else _real(high, f"high bound of {name}")
     if not low <= high:
         raise Error(f"bounds of {name}: {low} is above {high}")
+    if low == high == 0:  # what the library takes for no bounds
+        raise Error(f"bounds of {name}: to hold it at 0, use fixed")
     return low, high
 
 

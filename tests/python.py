@@ -273,6 +273,7 @@ class Tests(unittest.TestCase):
         self.refuses("bounds of m must be a pair", snip.estimate, x, y, "m*x0", bounds={"m": 3})
         self.refuses("low bound of m is not a number", snip.estimate, x, y, "m*x0",
                      bounds={"m": ("a", 1)})
+        self.refuses("to hold it at 0, use fixed", snip.estimate, x, y, "m*x0", bounds={"m": (0, 0)})
         self.refuses("nan is above 1", snip.estimate, x, y, "m*x0", bounds={"m": (np.nan, 1)})
         self.refuses("must be text, not int", snip.estimate, x, y, "m*x0", start={1: 1})
         self.refuses("level is not a number", snip.estimate, x, y, "m*x0", level="high")

@@ -10,6 +10,7 @@
 #include "base/numbers.h"
 #include "library/period.h"
 #include "regress/constants.h"
+#include "regress/evidence.h"
 
 extern const char data_embedded_laws[];
 
@@ -669,8 +670,8 @@ snip_code library_textbook_find(regress_candidate **out, size_t *found, const re
         if (pooled(&c[i], p) < pooled(&c[best], p))
             best = i;
     /* Errors as small as rounding come from all rows alike. */
-    double weight =
-        n && pooled(&c[best], p) > least ? regress_rows_behind(&c[best], p, a) : (double)p->rows;
+    double weight = n && pooled(&c[best], p) > least ? regress_rows_behind(c[best].trained, p, a)
+                                                     : (double)p->rows;
     for (size_t i = 0; i < n; i++)
         s[i] = (screened){ balance(pooled(&c[i], p), least, weight, p->rows, c[i].fitted), c[i] };
     qsort(s, n, sizeof *s, by_key);

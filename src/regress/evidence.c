@@ -14,6 +14,8 @@ enum {
     FINALISTS = 8  /* per freedom. The same for those that are cross-validated. */
 };
 
+#define ROUNDING 1e-20 /* of y's variance: less is rounding */
+
 static const double CHANCE = 0.05; /* of a false verdict */
 static const double LESS = 0.95;   /* of an error: what is above is no better */
 
@@ -69,6 +71,18 @@ static double *squares(double *sum, expr e, const double *const *x, const double
     }
     *sum = isfinite(all) ? all : INFINITY;
     return v;
+}
+
+double regress_rows_behind(expr e, const regress_problem *p, arena *tmp)
+{
+    arena_pos mark = arena_mark(tmp);
+    double sum, telling = (double)p->rows;
+    const double *const *x = (const double *const *)p->x;
+    const double *square = squares(&sum, e, x, p->y, p->weight, p->rows, tmp);
+    if (square && sum > ROUNDING * p->variance[0] * (double)p->rows)
+        telling = regress_telling_rows(square, p->rows);
+    arena_reset(tmp, mark);
+    return fmax(telling, (double)p->rows / 10);
 }
 
 /* Whether the larger of n values, whose sizes these are, have the larger errors, beyond chance. */
@@ -169,7 +183,7 @@ static int count(contender *c, const regress_problem *p, size_t rows, arena *tmp
     const double *const *x = (const double *const *)p->x;
     int good = node && squares(&c->rss, c->e, x, p->y, p->weight, rows, tmp);
     c->free = node ? expr_constants(c->e, node) : 0;
-    c->rss = fmax(c->rss, 1e-20 * p->variance[0] * (double)rows); /* less is rounding */
+    c->rss = fmax(c->rss, ROUNDING * p->variance[0] * (double)rows); /* less is rounding */
     c->spread = c->free < rows ? c->rss / (double)(rows - c->free) : INFINITY;
     arena_reset(tmp, mark);
     return good;
@@ -214,7 +228,7 @@ static double gaining_rows(const contender *before, const contender *after,
 {
     arena_pos mark = arena_mark(tmp);
     const double *const *x = (const double *const *)p->x;
-    const double least = fmax(1e-20 * p->variance[0], numbers_rounding(p->y, p->weight, rows));
+    const double least = fmax(ROUNDING * p->variance[0], numbers_rounding(p->y, p->weight, rows));
     double sum, found = -1;
     if (after->rss <= least * regress_weight(p, 0, rows))
         return (double)rows;
@@ -323,7 +337,7 @@ snip_code regress_evidence_weigh(regress_evidence *out, expr e, const regress_tr
     /* Supported ones first, then by their error in rows not seen. Of errors that are not lower by
      * what the test asks for, that with fewer constants is the answer: cos(x + c) fits where sin(x)
      * does, and always a little better. */
-    const double least = 1e-20 * p->variance[0];
+    const double least = ROUNDING * p->variance[0];
     double lowest[2] = { INFINITY, INFINITY };
     out->cross[0] = fmax(out->cross[0], least);
     for (size_t i = 0; i < finalists; i++) {

@@ -43,6 +43,12 @@ snip_code regress_evidence_weigh(regress_evidence *out, expr e, const regress_tr
  * are large and the rest small, it is small. */
 double regress_telling_rows(const double *square, size_t n);
 
+/* How many rows the errors of a formula come from, but a tenth of all at least: even then a much
+ * better fit is a better fit. All, if they are rounding. Where errors grow with y, a few large rows
+ * make up the loss, and a formula that suits these few by chance must not win by what would be
+ * telling if all rows were behind it. */
+double regress_rows_behind(expr e, const regress_problem *p, arena *tmp);
+
 /* The same for the errors of e on the table, if they grow with y, so that weights of 1/y^2 let more
  * rows count. 0 if that is not evident: for fewer than 20 rows or errors that may be rounding;
  * where half of the rows are telling; where the ranks of errors and values do not go together

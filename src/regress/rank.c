@@ -10,8 +10,6 @@
 #include "base/numbers.h"
 #include "regress/evidence.h"
 
-#define LEAST 1e-20 /* of y's variance: less is rounding */
-
 enum { STARTS = 4, BATCH = 1024 }; /* of a fit; formulas that are in memory as words at a time */
 
 const char *const regress_order_names[REGRESS_ORDERS + 1] = { "similarity", "loss", "balance",
@@ -20,7 +18,7 @@ const char *const regress_order_names[REGRESS_ORDERS + 1] = { "similarity", "los
 double regress_judged(const regress_errors *e, const regress_problem *p)
 {
     int part = p->rows > p->train;
-    double loss = e->loss[part], least = LEAST * p->variance[0];
+    double loss = e->loss[part], least = 1e-20 * p->variance[0];
     if (isnan(loss) || isnan(e->loss[0]))
         return INFINITY;
     return fmax(isnan(e->cross) ? loss : e->cross, least);
@@ -505,21 +503,6 @@ static double adjusted(const regress_candidate *c, const regress_problem *p)
     return regress_saturated(c) ? INFINITY : regress_judged(&c->errors, p);
 }
 
-double regress_rows_behind(const regress_candidate *c, const regress_problem *p, arena *tmp)
-{
-    arena_pos mark = arena_mark(tmp);
-    double n = (double)p->rows, telling = n;
-    double *v = arena_array(tmp, p->rows, sizeof *v);
-    if (v && regress_judged(&c->errors, p) > LEAST * p->variance[0] &&
-        expr_eval(c->trained, (const double *const *)p->x, p->rows, v, tmp) == p->rows) {
-        for (size_t i = 0; i < p->rows; i++)
-            v[i] = (p->weight ? p->weight[i] : 1) * (v[i] - p->y[i]) * (v[i] - p->y[i]);
-        telling = regress_telling_rows(v, p->rows);
-    }
-    arena_reset(tmp, mark);
-    return fmax(telling, n / 10); /* even then a much better fit is a better fit */
-}
-
 /* `share` of the rows is behind the errors. */
 static void set_key(sort_key *s, const regress_problem *p, double share, int order)
 {
@@ -540,7 +523,7 @@ static void sort(sort_key *s, size_t n, const regress_problem *p, int order, are
     for (size_t i = 1; i < n; i++)
         if (adjusted(&s[i].c, p) < adjusted(&s[best].c, p))
             best = i;
-    double share = n ? regress_rows_behind(&s[best].c, p, tmp) / (double)p->rows : 1;
+    double share = n ? regress_rows_behind(s[best].c.trained, p, tmp) / (double)p->rows : 1;
     for (size_t i = 0; i < n; i++)
         set_key(&s[i], p, share, order);
     qsort(s, n, sizeof *s, by_key);

@@ -14,8 +14,9 @@
 typedef enum regress_order {
     REGRESS_BY_SIMILARITY, /* agreement in the shared space */
     REGRESS_BY_LOSS,       /* the mean square error that regress_judged tells */
-    REGRESS_BY_BALANCE,    /* the same, with every node charged as BIC charges a parameter; formulas
-                            * with    no fewer constants than rows come last */
+    REGRESS_BY_BALANCE, /* the same, by the rows behind it (evidence.h), with every node charged as
+                         * BIC charges a parameter; formulas with no fewer constants than rows
+                         * come last */
     REGRESS_ORDERS
 } regress_order;
 extern const char *const regress_order_names[REGRESS_ORDERS + 1];
@@ -110,12 +111,5 @@ regress_inputs regress_inputs_held(expr e, const regress_problem *p, regress_inp
  * refit to fewer than REGRESS_FEW_ROWS rows, else that on the rows held out where there are some;
  * +infinity if it is not finite. Differences below rounding do not count. */
 double regress_judged(const regress_errors *e, const regress_problem *p);
-
-/* How many rows the errors of a judged formula come from (regress_telling_rows), but a tenth of
- * all at least. Where errors grow with y, a few large rows make up the loss, and a formula that
- * suits these few by chance must not win by what would be telling if all rows were behind it.
- * Orders by balance let the errors of the best formula weigh as many. All, if those are rounding.
- */
-double regress_rows_behind(const regress_candidate *c, const regress_problem *p, arena *tmp);
 
 #endif

@@ -431,20 +431,13 @@ static int better(const draft *d, const draft *simpler)
  * them may also be chance where errors are all of one size. */
 static double telling(const draft *d, size_t n, const search *s, arena *tmp)
 {
-    arena_pos mark = arena_mark(tmp);
     const draft *best = d;
     for (size_t k = 1; k < n; k++)
         best = d[k].all < best->all ? &d[k] : best;
-    size_t rows = all_rows(s);
-    double *v = n ? arena_array(tmp, rows, sizeof *v) : NULL, share = 1;
-    if (v && best->all > fmax(EXACT, s->rounding) &&
-        expr_eval(best->e, (const double *const *)s->x, rows, v, tmp) == rows) {
-        for (size_t i = 0; i < rows; i++)
-            v[i] = search_weight(s, i) * (v[i] - s->y[i]) * (v[i] - s->y[i]);
-        share = regress_telling_rows(v, rows) / (double)rows;
-    }
-    arena_reset(tmp, mark);
-    return share < 0.5 ? fmax(share, 0.1) : 1;
+    if (n == 0 || best->all <= fmax(EXACT, s->rounding))
+        return 1;
+    double share = regress_rows_behind(best->e, s->problem, tmp) / (double)all_rows(s);
+    return share < 0.5 ? share : 1;
 }
 
 static size_t outliers(const draft *d, const search *s, arena *tmp)
