@@ -166,24 +166,27 @@ static int is_real_root(const char *name, size_t length)
     return length == 9 && memcmp(name, "real_root", 9) == 0;
 }
 
+static int two_meanings(parser *p, size_t pos, const char *name, size_t length)
+{
+    return parse_fail(p, pos,
+                      "%.*s^-1 has two meanings: write the inverse function's name, or 1/%.*s",
+                      (int)length, name, (int)length, name);
+}
+
 /* The whole number of sin^2(x), as a node; -1 with p->failed unset where there is none. */
 static int parse_function_power(parser *p, const char *name, size_t length)
 {
     size_t pos = p->pos;
     int raised = parse_raised(p);
-    if (p->failed || (raised < 0 && !take(p, "**") && !take(p, "^")))
-        return -1;
-    if (raised < 0) {
-        skip_space(p);
-        pos = p->pos;
-    }
-    int brace = raised < 0 && take(p, "{"), integer;
-    if (raised < 0 ? p->text[p->pos] == '-' : p->pool.at[raised].node.value < 0)
-        return parse_fail(p, pos,
-                          "%.*s^-1 has two meanings: write the inverse function's name, or 1/%.*s",
-                          (int)length, name, (int)length, name);
     if (raised >= 0)
-        return raised;
+        return p->pool.at[raised].node.value < 0 ? two_meanings(p, pos, name, length) : raised;
+    if (p->failed || (!take(p, "**") && !take(p, "^")))
+        return -1;
+    skip_space(p);
+    pos = p->pos;
+    int brace = take(p, "{"), integer;
+    if (p->text[p->pos] == '-')
+        return two_meanings(p, pos, name, length);
     size_t digits = parse_digits(p->text + p->pos, &integer);
     if (!digits || !integer)
         return parse_fail(p, pos, "a power between '%.*s' and its argument is a whole number",

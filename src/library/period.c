@@ -1,10 +1,9 @@
 /* period.c - see period.h. A periodogram for rows at any places (Lomb's): at each frequency w the
  * share of r, what the line leaves, that a*cos(wx) + b*sin(wx) explains,
  *
- *     (C^2 SS - 2 C S CS + S^2 CC) / (CC SS - CS^2),   C = sum r cos, S = sum r sin, CC = sum cos^2
- * ...
+ *     (C^2 SS - 2 C S CS + S^2 CC) / (CC SS - CS^2),   C = sum r cos, S = sum r sin,
  *
- * is its largest for the best a and b. */
+ * with CC, SS and CS the sums of cos^2, sin^2 and cos sin, and the best a and b. */
 #include "library/period.h"
 
 #include <math.h>
