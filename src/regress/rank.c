@@ -503,7 +503,7 @@ static double adjusted(const regress_candidate *c, const regress_problem *p)
     return regress_saturated(c) ? INFINITY : regress_judged(&c->errors, p);
 }
 
-/* `share` of the rows is behind the errors. */
+/* `share` of the rows is behind the errors (regress_rows_behind). */
 static void set_key(sort_key *s, const regress_problem *p, double share, int order)
 {
     const regress_candidate *c = &s->c;
@@ -519,11 +519,14 @@ static void set_key(sort_key *s, const regress_problem *p, double share, int ord
 
 static void sort(sort_key *s, size_t n, const regress_problem *p, int order, arena *tmp)
 {
-    size_t best = 0;
-    for (size_t i = 1; i < n; i++)
-        if (adjusted(&s[i].c, p) < adjusted(&s[best].c, p))
-            best = i;
-    double share = n ? regress_rows_behind(s[best].c.trained, p, tmp) / (double)p->rows : 1;
+    double share = 1;
+    if (n > 0 && order == REGRESS_BY_BALANCE) {
+        size_t best = 0;
+        for (size_t i = 1; i < n; i++)
+            if (adjusted(&s[i].c, p) < adjusted(&s[best].c, p))
+                best = i;
+        share = regress_rows_behind(s[best].c.trained, p, tmp) / (double)p->rows;
+    }
     for (size_t i = 0; i < n; i++)
         set_key(&s[i], p, share, order);
     qsort(s, n, sizeof *s, by_key);
