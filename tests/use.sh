@@ -101,7 +101,7 @@ runs rank wide.csv --columns c3,c7,c11 "${some[@]}" --json
 mv out named
 runs rank wide.csv "${some[@]}" --json -q
 same "rank takes other inputs than those of the formulas" named out
-"$snip" rank wide.csv "${some[@]}" 2>&1 >out | grep -q 'has 12 inputs, the model reads 10; taken: c3, c7, c11$' && good ||
+"$snip" rank wide.csv "${some[@]}" 2>&1 >out | grep -q 'has 12 inputs, the model reads 10; using c3, c7, c11$' && good ||
     bad "rank does not say which inputs it takes"
 runs rank wide.csv --formula 2.5 -q
 runs explain wide.csv '1.0*c3 + 1.0*c11' --columns c3,c11 --json

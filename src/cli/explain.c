@@ -252,7 +252,7 @@ static int command(const cli_command *self, int argc, char **argv)
     if (top == 0)
         top = x.listed;
     e = x.evidence.supported ? x.evidence.fitted : x.whole.fitted;
-    cli_task_tell_grow(self, &task, regress_errors_grow(e, &task.p, task.a), task.p.rows);
+    cli_task_note_errors(self, &task, regress_errors_grow(e, &task.p, task.a), task.p.rows);
     int drawn = svg ? write_svg(self, svg, &x, &task) : CLI_DONE; /* the rest is told in any case */
     if (json) {
         code = cli_print_json(
@@ -280,8 +280,8 @@ const cli_command cli_explain_command = {
              "whole, are tried, too; they have no gain. In short formulas, pairs of parts are "
              "edited too if no single edit explains the table. Constants printed come from all "
              "rows; rows held out only judge. With --weights every error is weighted; rows of "
-             "weight 0 are left out. Of a table with more inputs than the model reads, those that "
-             "the formula uses are taken.",
+             "weight 0 are left out. If a table has more inputs than the model reads, only those "
+             "that the formula uses are taken.",
     .examples = "snip explain data.csv 'a*cos(b) + 1.5'\n"
                 "snip explain data.csv @formula.txt --svg formula.svg\n"
                 "snip explain data.csv '2.5*a/b^2' --weights w\n",

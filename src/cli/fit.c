@@ -351,7 +351,7 @@ static int search(request *q, const char *path)
         return cli_fail_status(q->self, &st);
     if (q->failed)
         fprintf(stderr, "snip fit: %s: %s\n", q->out, strerror(q->failed));
-    cli_task_tell_grow(q->self, &q->task, r.telling, r.rows[0] + r.rows[1]);
+    cli_task_note_errors(q->self, &q->task, r.telling, r.rows[0] + r.rows[1]);
     return print_result(q, &r);
 }
 

@@ -114,8 +114,8 @@ static int command(const cli_command *self, int argc, char **argv)
             cli_fail_status(self, &st);
         else {
             if (count > 0 && c[0].fitted_rows > 0)
-                cli_task_tell_grow(self, &task, regress_errors_grow(c[0].fitted, &task.p, task.a),
-                                   task.p.rows);
+                cli_task_note_errors(self, &task, regress_errors_grow(c[0].fitted, &task.p, task.a),
+                                     task.p.rows);
             code = cli_ranking_print(self, &show, c, count, &task);
         }
     }
@@ -139,11 +139,10 @@ const cli_command cli_rank_command = {
         "formula has a lower held-out error. Whole exponents (x^2, x^3.0) and quotients of whole "
         "numbers (x^(1/3)) are part of the form and not refitted; x^2.1 is. No constant is added: "
         "sqrt(x) keeps its scale, 1.0*sqrt(x) is fitted. Tables of fewer than 100 rows are judged "
-        "by cross-validation. "
-        "Formulas with as many constants as rows, or more, come last by balance. With --weights "
-        "every error is weighted; rows of weight 0 are left out. Of a table with more inputs than "
-        "the model reads, those that the formulas use are taken; if they use more, there are no "
-        "similarities.",
+        "by cross-validation. Formulas with as many constants as rows, or more, come last by "
+        "balance. With --weights every error is weighted; rows of weight 0 are left out. If a "
+        "table has more inputs than the model reads, only those that the formulas use are taken; "
+        "if these are still too many, there are no similarities.",
     .examples = "snip rank data.csv formulas.txt\n"
                 "snip rank data.csv --formula 'a*sin(b)' --formula 'a*b + 1.5'\n"
                 "snip rank data.csv hall_of_fame.csv --format csv --out ranked.csv\n"

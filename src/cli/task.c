@@ -81,7 +81,7 @@ static void note_taken(const cli_command *self, const cli_task *task, size_t all
     for (size_t j = 0; j < task->data.dim; j++)
         text_add(&list, "%s%s", j ? ", " : "", task->data.names[j]);
     const char *names = text_end(&list);
-    fprintf(stderr, "snip %s: %s: has %zu inputs, the model reads %d; taken: %s\n", self->name,
+    fprintf(stderr, "snip %s: %s: has %zu inputs, the model reads %d; using %s\n", self->name,
             task->path, all, task->t->m->config.dims, names ? names : "");
 }
 
@@ -146,7 +146,8 @@ int cli_task_table(const cli_command *self, cli_task *task, const char *path)
     return cli_task_read(self, task, path) && cli_task_problem(self, task);
 }
 
-void cli_task_tell_grow(const cli_command *self, const cli_task *task, size_t telling, size_t rows)
+void cli_task_note_errors(const cli_command *self, const cli_task *task, size_t telling,
+                          size_t rows)
 {
     if (telling > 0 && !task->quiet)
         fprintf(stderr,

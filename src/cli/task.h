@@ -68,7 +68,8 @@ void cli_task_close(cli_task *task);
 
 /* Says that the errors of an answer on `rows` rows come from a few of them (regress_errors_grow),
  * if they do, and what helps. */
-void cli_task_tell_grow(const cli_command *self, const cli_task *task, size_t telling, size_t rows);
+void cli_task_note_errors(const cli_command *self, const cli_task *task, size_t telling,
+                          size_t rows);
 
 /* Reads a file of formulas (regress/formulas.h). `skip` leaves out lines that cannot be read, with
  * a note each unless `quiet`; else the first is an error. Returns their number, or (size_t)-1 after
